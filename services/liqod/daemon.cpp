@@ -25,8 +25,8 @@
 #include "kube/net/http_server.hpp"
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
-#include "liqo/core/authentication/names.hpp"
-#include "liqo/core/forge/node.hpp"
+#include "liqo/core/nodes/node.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "liqo/telemetry/families.hpp"
 #include "metric_agent.hpp"
 #include "metrics_port.hpp"
@@ -333,7 +333,6 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   figures_.agent.reset();
   figures_.pods.reset();
   webhooks_.webhook.reset();
-  webhooks_.gate.reset();
   webhooks_.callers.reset();
   webhooks_.metrics.reset();
   webhooks_.display.reset();

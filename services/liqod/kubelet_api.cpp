@@ -1,6 +1,6 @@
 #include "kubelet_api.hpp"
 
-#include "liqo/core/forge/ephemeral_containers.hpp"
+#include "liqo/core/offloading/ephemeral_containers.hpp"
 
 namespace liqod {
 namespace {
@@ -39,23 +39,22 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(const OffloadedPods& pods, const 
 kube::Result<liqo::kubelet::CachedPods> pods_of(const OffloadedPods& pods, const std::string& node) {
   const kube::Informer* now = pods.pods_of(node);
   if (!now) return std::unexpected(no_session("the pods of node " + node + " are"));
-  return liqo::kubelet::CachedPods{
-      .keys = now->store().keys(),
-      .find =
-          [pods, node](const kube::ObjectKey& key) {
-            const kube::Informer* current = pods.pods_of(node);
-            return current ? current->find(key) : std::nullopt;
-          },
-      .uid =
-          [pods, node](const kube::ObjectKey& key) {
-            const kube::Informer* current = pods.pods_of(node);
-            return current ? std::string(current->store().uid(key)) : std::string();
-          },
-      .is_there =
-          [pods, node, link = pods.provider_of(node)->link] {
-            const auto current = pods.provider_of(node);
-            return current && current->link == link && pods.pods_of(node);
-          }};
+  return liqo::kubelet::CachedPods{.keys = now->store().keys(),
+                                   .find =
+                                       [pods, node](const kube::ObjectKey& key) {
+                                         const kube::Informer* current = pods.pods_of(node);
+                                         return current ? current->find(key) : std::nullopt;
+                                       },
+                                   .uid =
+                                       [pods, node](const kube::ObjectKey& key) {
+                                         const kube::Informer* current = pods.pods_of(node);
+                                         return current ? std::string(current->store().uid(key)) : std::string();
+                                       },
+                                   .is_there =
+                                       [pods, node, link = pods.provider_of(node)->link] {
+                                         const auto current = pods.provider_of(node);
+                                         return current && current->link == link && pods.pods_of(node);
+                                       }};
 }
 
 /// Whom the figures of a node are asked of.
@@ -80,9 +79,7 @@ std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(liqo::controllers::Process&
           process.context().environment(), process.home(), process.api(), process.open_api(), process.leadership(),
           [pods](const std::string& ns, const std::string& pod) { return find_pod(pods, ns, pod); },
           [pods](const std::string& node) { return pods_of(pods, node); },
-          [pods, id = options.settings.cluster_id](const std::string& node) {
-            return figures_of(pods, node, id);
-          },
+          [pods, id = options.settings.cluster_id](const std::string& node) { return figures_of(pods, node, id); },
           [pods] { return pods.nodes(); }},
       liqo::kubelet::KubeletSettings{.node_ip = options.settings.node_ip,
                                      .ports = options.settings.kubelet_ports,

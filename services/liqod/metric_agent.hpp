@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kube/net/credentials.hpp"
-#include "liqo/controllers/consumer_pods.hpp"
+#include "liqo/controllers/offloading/consumer_pods.hpp"
 #include "liqo/controllers/process.hpp"
 #include "liqo/figures/metric_agent.hpp"
 #include "options.hpp"

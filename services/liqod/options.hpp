@@ -5,8 +5,8 @@
 #include <string>
 
 #include "kube/telemetry/log.hpp"
-#include "liqo/controllers/quota_ledger.hpp"
 #include "liqo/controllers/settings.hpp"
+#include "liqo/quota/quota_ledger.hpp"
 #include "metrics_text.hpp"
 
 namespace liqod {
@@ -31,7 +31,7 @@ struct Options {
   std::uint16_t metric_agent_port = 0;  ///< 0 = consumers get no figures
   kube::Duration metric_agent_timeout = std::chrono::seconds(5);
   std::string kubelet_ca_file;  ///< "" = the CA of the cluster
-  liqo::controllers::LedgerSettings ledger;
+  liqo::quota::LedgerSettings ledger;
   std::string ca_override;  ///< base64 of PEM
   bool trusted_ca = false;  ///< consumers get no CA
   bool leader_elect = false;

@@ -5,7 +5,7 @@
 
 #include "kube/async/clock.hpp"
 #include "kube/telemetry/metrics.hpp"
-#include "liqo/controllers/provider_link.hpp"
+#include "liqo/controllers/providers/provider_link.hpp"
 
 namespace liqod {
 

@@ -1,4 +1,4 @@
-#include "condition.hpp"
+#include "api/condition.hpp"
 
 namespace liqo::api {
 namespace json = kube::json;

@@ -1,6 +1,6 @@
 #include "liqo/api/resource_slice.hpp"
 
-#include "condition.hpp"
+#include "api/condition.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::api {

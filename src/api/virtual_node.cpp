@@ -1,6 +1,6 @@
 #include "liqo/api/virtual_node.hpp"
 
-#include "condition.hpp"
+#include "api/condition.hpp"
 
 namespace liqo::api {
 namespace json = kube::json;

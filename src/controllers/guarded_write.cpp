@@ -1,8 +1,8 @@
-#include "liqo/controllers/guarded_write.hpp"
+#include "controllers/guarded_write.hpp"
 
 #include "kube/runtime/merge_patch.hpp"
-#include "liqo/core/authentication/forge.hpp"
-#include "liqo/core/replication.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::controllers {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "controllers/assembly.hpp"
+#include "controllers/nodes/virtual_node.hpp"
+#include "controllers/state_metrics.hpp"
+#include "controllers/storage/storage_provisioner.hpp"
+#include "controllers/vital.hpp"
 #include "kube/async/finally.hpp"
-#include "liqo/controllers/assembly.hpp"
-#include "liqo/controllers/state_metrics.hpp"
-#include "liqo/controllers/storage_provisioner.hpp"
-#include "liqo/controllers/virtual_node.hpp"
-#include "liqo/core/event_source.hpp"
-#include "vital.hpp"
+#include "liqo/core/offloading/event_source.hpp"
 
 namespace liqo::controllers {
 namespace {

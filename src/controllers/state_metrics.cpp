@@ -1,4 +1,4 @@
-#include "liqo/controllers/state_metrics.hpp"
+#include "controllers/state_metrics.hpp"
 
 #include <set>
 
@@ -10,8 +10,8 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/controllers/amounts.hpp"
-#include "liqo/core/authentication/renewal.hpp"
+#include "liqo/core/peering/renewal.hpp"
+#include "liqo/core/quota/amounts.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
@@ -99,12 +99,12 @@ void StateMetrics::show_slices(bool leads) {
     kube::Labels labels{{"cluster_id", std::string(slice->label(api::labels::remote_cluster_id))}, {"slice", key.name}};
     accepted[labels] = view.is_accepted(api::slice_conditions::resources) ? 1 : 0;
     // What is granted and was not asked for has a name that the provider chose.
-    std::set<std::string> names(common_resources.begin(), common_resources.end());
+    std::set<std::string> names(core::common_resources.begin(), core::common_resources.end());
     for (const auto& asked : view.requested()) names.emplace(asked.key());
     for (const std::string& resource : names) {
       labels["resource"] = resource;
-      if (const auto amount = amount_of(view.requested(), resource)) requested[labels] = *amount;
-      if (const auto amount = amount_of(view.granted(), resource)) granted[labels] = *amount;
+      if (const auto amount = core::amount_of(view.requested(), resource)) requested[labels] = *amount;
+      if (const auto amount = core::amount_of(view.granted(), resource)) granted[labels] = *amount;
     }
   }
   requested_.show(requested);

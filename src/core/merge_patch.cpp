@@ -1,4 +1,4 @@
-#include "liqo/core/merge_patch.hpp"
+#include "core/merge_patch.hpp"
 
 #include "kube/base/quantity.hpp"
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core {

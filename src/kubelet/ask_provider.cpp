@@ -1,4 +1,4 @@
-#include "ask_provider.hpp"
+#include "kubelet/ask_provider.hpp"
 
 #include "kube/async/timeout.hpp"
 #include "kube/k8s/status.hpp"

@@ -1,6 +1,6 @@
 #include "liqo/kubelet/authorizer.hpp"
 
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
 
 namespace liqo::kubelet {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/kubelet/figure_texts.hpp"
+#include "kubelet/figure_texts.hpp"
 
 #include <utility>
 

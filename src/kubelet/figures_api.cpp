@@ -3,12 +3,12 @@
 #include <set>
 #include <utility>
 
-#include "ask_provider.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/wire/metrics_text.hpp"
-#include "liqo/kubelet/figure_texts.hpp"
-#include "liqo/kubelet/own_lines.hpp"
+#include "kubelet/ask_provider.hpp"
+#include "kubelet/figure_texts.hpp"
+#include "kubelet/own_lines.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {

@@ -1,7 +1,7 @@
 #include "liqo/kubelet/kubelet_server.hpp"
 
-#include "ask_provider.hpp"
 #include "kube/client/port_forward.hpp"
+#include "kubelet/ask_provider.hpp"
 #include "liqo/kubelet/exec_server.hpp"
 #include "liqo/kubelet/port_forward_server.hpp"
 #include "liqo/telemetry/families.hpp"

@@ -4,7 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "node_configuration.hpp"
+#include "kubelet/node_configuration.hpp"
 
 namespace liqo::kubelet {
 namespace {

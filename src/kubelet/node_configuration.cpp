@@ -1,4 +1,4 @@
-#include "node_configuration.hpp"
+#include "kubelet/node_configuration.hpp"
 
 #include "kube/base/quantity.hpp"
 

@@ -1,4 +1,4 @@
-#include "node_routes.hpp"
+#include "kubelet/node_routes.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "liqo/kubelet/own_lines.hpp"
+#include "kubelet/own_lines.hpp"
 
 #include <charconv>
 

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "kube/base/time.hpp"
-#include "node_routes.hpp"
+#include "kubelet/node_routes.hpp"
 
 namespace liqo::kubelet {
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 #include <memory>
 
-#include "forge.hpp"
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/quoted.hpp"
+#include "reflection/forge.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

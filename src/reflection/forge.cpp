@@ -1,9 +1,9 @@
-#include "forge.hpp"
+#include "reflection/forge.hpp"
 
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

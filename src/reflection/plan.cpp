@@ -1,10 +1,10 @@
 // What is to be done about one reflected object, given both sides: the same for every kind.
 #include <algorithm>
 
-#include "forge.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/reflection/meta.hpp"
+#include "reflection/forge.hpp"
 
 namespace liqo::reflection {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "liqo/api/vk_options_template.hpp"
-#include "liqo/core/forge/node_extras.hpp"
+#include "liqo/core/nodes/node_extras.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::reflection {

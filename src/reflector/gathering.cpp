@@ -1,7 +1,7 @@
 // What comes home of copies.
 #include "liqo/api/labels.hpp"
-#include "liqo/core/mapping/names.hpp"
-#include "reflector_parts.hpp"
+#include "liqo/core/names.hpp"
+#include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {
 namespace {

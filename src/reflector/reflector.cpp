@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/endpoints/home_endpoints.hpp"
+#include "liqo/core/reflection/home_endpoints.hpp"
 #include "liqo/reflector/header.hpp"
-#include "reflector_parts.hpp"
+#include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {
 namespace {

@@ -1,8 +1,8 @@
 // What a Reflector does about one object and its copy.
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
-#include "liqo/core/was_there_before.hpp"
-#include "reflector_parts.hpp"
+#include "liqo/core/reflection/meta.hpp"
+#include "liqo/core/reflection/was_there_before.hpp"
+#include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/reflector/contents.hpp"
 #include "liqo/reflector/reflector.hpp"
+#include "reflector/contents.hpp"
 
 namespace liqo::reflector {
 

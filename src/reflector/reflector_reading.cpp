@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kube/client/list_all.hpp"
-#include "reflector_parts.hpp"
+#include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {
 

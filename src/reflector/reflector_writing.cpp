@@ -1,7 +1,7 @@
 // What a Reflector writes at the provider.
 #include "liqo/api/labels.hpp"
-#include "liqo/core/was_there_before.hpp"
-#include "reflector_parts.hpp"
+#include "liqo/core/reflection/was_there_before.hpp"
+#include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {
 namespace {

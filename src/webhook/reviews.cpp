@@ -13,9 +13,9 @@
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/twin_size.hpp"
 #include "liqo/core/admission/validations.hpp"
-#include "liqo/core/authentication/decisions.hpp"
-#include "liqo/core/namespace/twin_names.hpp"
-#include "liqo/core/pod_scheduling.hpp"
+#include "liqo/core/namespaces/twin_names.hpp"
+#include "liqo/core/offloading/pod_scheduling.hpp"
+#include "liqo/core/peering/decisions.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -81,7 +81,7 @@ std::string Reviews::waiting_for() const {
   if (!namespaces_->has_synced()) return "namespaces are not known yet";
   if (!offloadings_->has_synced()) return "NamespaceOffloadings are not known yet";
   if (!holdings_.has_synced()) return "what twins hold is not known yet";
-  return context_.enforce_quotas ? context_.gate.waiting_for() : "";
+  return context_.ledger && !context_.ledger->has_synced() ? "the pods that hold quota are not counted yet" : "";
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_of(std::string ns) {
@@ -161,28 +161,24 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
     }
   }
   Answer answer = core::admission::validate_shadow_pod(request, twin);
-  if (!answer.allowed || !context_.enforce_quotas) co_return answer;
-  GateQuestion question{.request = request,
-                        .user = std::string(request.object.label(labels::creator_user)),
-                        .origin = std::string(origin),
-                        .policy = std::move(twin.policy)};
-  if (context_.callers && (request.operation == Operation::create || core::admission::is_resize(request)))
-    question.claimant = context_.callers->claimant_of(request);
-  co_return co_await ask_gate(std::move(question));
+  if (!answer.allowed || !context_.ledger) co_return answer;
+  co_return co_await ask_ledger(request, std::move(twin.policy));
 }
 
-asio::awaitable<Answer> Reviews::ask_gate(GateQuestion question) {
-  Answer answer = co_await context_.gate.decide(question);
-  core::Claimant& claimant = question.claimant;
+asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admission::PodPolicy policy) {
+  core::Claimant claimant;
+  if (context_.callers && (request.operation == Operation::create || core::admission::is_resize(request)))
+    claimant = context_.callers->claimant_of(request);
+  Answer answer = co_await context_.ledger->answer(request, policy, claimant);
   while (!answer.allowed && !claimant.proven) {
-    const Callers::Finding finding = co_await context_.callers->prove(question.request);
+    const Callers::Finding finding = co_await context_.callers->prove(request);
     claimant.proven = finding == Callers::Finding::proven;
     if (!claimant.proven) {
       // Where every API server is known, it is none of them.
       if (finding == Callers::Finding::unknown || claimant.may_be_large || context_.callers->knows_all()) break;
       claimant.may_be_large = true;
     }
-    answer = co_await context_.gate.decide(question);
+    answer = co_await context_.ledger->answer(request, policy, claimant);
   }
   co_return answer;
 }

@@ -3,7 +3,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/twin_size.hpp"
-#include "liqo/core/namespace/twin_quota.hpp"
+#include "liqo/core/namespaces/twin_quota.hpp"
 
 namespace liqo::webhook {
 

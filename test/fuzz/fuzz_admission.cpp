@@ -10,8 +10,8 @@
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
-#include "liqo/core/forge/provider_pod.hpp"
-#include "liqo/core/shadow_plan.hpp"
+#include "liqo/core/offloading/provider_pod.hpp"
+#include "liqo/core/offloading/shadow_plan.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "kube/wire/metrics_text.hpp"
-#include "liqo/kubelet/figure_texts.hpp"
-#include "liqo/kubelet/own_lines.hpp"
+#include "kubelet/figure_texts.hpp"
+#include "kubelet/own_lines.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/replication.hpp"
+#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::sim {
 

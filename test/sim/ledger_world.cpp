@@ -4,14 +4,14 @@
 #include "kube/async/task_group.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/resize.hpp"
+#include "liqo/core/offloading/resize.hpp"
 #include "request_check.hpp"
 
 namespace liqo::sim {
 
 using namespace std::chrono_literals;
-using controllers::Judgement;
-using controllers::QuotaLedger;
+using core::QuotaVerdict;
+using quota::QuotaLedger;
 
 namespace {
 
@@ -66,7 +66,6 @@ struct LedgerWorld::Replica {
       : killed(std::make_shared<bool>(false)),
         transport(*world.links_[number], killed),
         random(world.simulator_.random().next()),
-        settings{.cluster_id = "milan"},
         api(transport, world.simulator_.clock(), random, metrics, {.cluster = "milan"}),
         home(world.simulator_.executor(), api, metrics),
         events(world.simulator_.executor(), api, metrics, "liqo"),
@@ -77,15 +76,14 @@ struct LedgerWorld::Replica {
       leadership = std::make_unique<Follower>(world.simulator_.executor());
     }
     const kube::Environment environment{world.simulator_.executor(), world.simulator_.clock(), random, metrics};
-    ledger = std::make_unique<QuotaLedger>(controllers::Context{environment, home, events, *leadership, settings, {}},
-                                           api, controllers::LedgerSettings{.request_timeout = request_timeout});
+    ledger = std::make_unique<QuotaLedger>(quota::Context{environment, home, events, *leadership}, api,
+                                           quota::LedgerSettings{.request_timeout = request_timeout});
   }
 
   std::shared_ptr<bool> killed;
   kube::testing::SimTransport transport;
   kube::Random random;
   kube::Metrics metrics;
-  controllers::Settings settings;
   kube::Api api;
   kube::InformerSet home;
   kube::EventRecorder events;
@@ -98,7 +96,7 @@ struct LedgerWorld::Replica {
 struct LedgerWorld::Call {
   explicit Call(const asio::any_io_executor& executor) : done(executor) {}
   kube::async::Event done;
-  std::optional<Judgement> judgement;
+  std::optional<QuotaVerdict> judgement;
 
   static asio::awaitable<void> serve_resize(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object before,
                                             kube::Object after) {
@@ -221,23 +219,23 @@ json::object LedgerWorld::forge_shadow(int number, std::int64_t cores) {
                                       json::object{{"requests", json::object{{"cpu", std::to_string(cores)}}}}}}}}}}}}};
 }
 
-asio::awaitable<Judgement> LedgerWorld::call(std::size_t number, json::object shadow, bool dry_run,
-                                             core::Claimant claimant) {
-  if (!replicas_[number]) co_return Judgement{Judgement::Ruling::unavailable, "no such process"};
+asio::awaitable<QuotaVerdict> LedgerWorld::call(std::size_t number, json::object shadow, bool dry_run,
+                                                core::Claimant claimant) {
+  if (!replicas_[number]) co_return QuotaVerdict{QuotaVerdict::Ruling::unavailable, "no such process"};
   auto call = std::make_shared<Call>(simulator_.executor());
   replicas_[number]->group.spawn(
       Call::serve(*replicas_[number]->ledger, call, kube::Object(std::move(shadow)), dry_run, std::move(claimant)));
   co_await call->done.wait();
-  co_return call->judgement.value_or(Judgement{Judgement::Ruling::unavailable, "the connection broke"});
+  co_return call->judgement.value_or(QuotaVerdict{QuotaVerdict::Ruling::unavailable, "the connection broke"});
 }
 
-asio::awaitable<Judgement> LedgerWorld::call_resize(std::size_t number, json::object before, json::object after) {
-  if (!replicas_[number]) co_return Judgement{Judgement::Ruling::unavailable, "no such process"};
+asio::awaitable<QuotaVerdict> LedgerWorld::call_resize(std::size_t number, json::object before, json::object after) {
+  if (!replicas_[number]) co_return QuotaVerdict{QuotaVerdict::Ruling::unavailable, "no such process"};
   auto call = std::make_shared<Call>(simulator_.executor());
   replicas_[number]->group.spawn(Call::serve_resize(*replicas_[number]->ledger, call, kube::Object(std::move(before)),
                                                     kube::Object(std::move(after))));
   co_await call->done.wait();
-  co_return call->judgement.value_or(Judgement{Judgement::Ruling::unavailable, "the connection broke"});
+  co_return call->judgement.value_or(QuotaVerdict{QuotaVerdict::Ruling::unavailable, "the connection broke"});
 }
 
 asio::awaitable<void> LedgerWorld::resize_one(json::object before, std::int64_t cores) {
@@ -246,8 +244,8 @@ asio::awaitable<void> LedgerWorld::resize_one(json::object before, std::int64_t 
   after["spec"].as_object()["pod"].as_object()["containers"].as_array()[0].as_object()["resources"] =
       json::object{{"requests", json::object{{"cpu", std::to_string(cores)}}}};
   const kube::TimePoint asked_at = simulator_.clock().now();
-  const Judgement judgement = co_await call_resize(random_.next() % 2, before, after);
-  if (judgement.ruling != Judgement::Ruling::admitted) co_return;
+  const QuotaVerdict judgement = co_await call_resize(random_.next() % 2, before, after);
+  if (judgement.ruling != QuotaVerdict::Ruling::admitted) co_return;
   const kube::ObjectKey pod{std::string(twin), std::string(kube::string_at(before, {"metadata", "name"}))};
   const std::string from = version_of(before);
   const std::uint64_t key = random_.next();
@@ -292,19 +290,20 @@ asio::awaitable<void> LedgerWorld::ask(int number) {
     const bool dry_run = random_.chance(0.1);
     const core::Claimant claimant{
         .address = "10.0.0.1", .proven = random_.chance(0.7), .may_be_large = random_.chance(0.5)};
-    Judgement judgement = co_await call(random_.next() % 2, shadow, dry_run, claimant);
+    QuotaVerdict judgement = co_await call(random_.next() % 2, shadow, dry_run, claimant);
     // The API server may call again with the same UID, here or there.
-    if (judgement.ruling == Judgement::Ruling::admitted && random_.chance(0.1)) {
-      const Judgement again = co_await call(random_.next() % 2, shadow, dry_run, claimant);
-      if (again.ruling == Judgement::Ruling::refused && !dry_run && simulator_.clock().now() - asked_at < 60s &&
+    if (judgement.ruling == QuotaVerdict::Ruling::admitted && random_.chance(0.1)) {
+      const QuotaVerdict again = co_await call(random_.next() % 2, shadow, dry_run, claimant);
+      if (again.ruling == QuotaVerdict::Ruling::refused && !dry_run && simulator_.clock().now() - asked_at < 60s &&
           hard_ >= 1 && !lowered_ && !withdrawn_)
         violations_.push_back({"the same admission is admitted again", again.text});
     }
     // Whoever is told that there is no decision yet asks until there is one.
-    if (judgement.ruling == Judgement::Ruling::admitted || judgement.ruling == Judgement::Ruling::refused) ++decisions;
+    if (judgement.ruling == QuotaVerdict::Ruling::admitted || judgement.ruling == QuotaVerdict::Ruling::refused)
+      ++decisions;
     if (dry_run) continue;
-    if (judgement.ruling == Judgement::Ruling::refused) ++refused_;
-    if (judgement.ruling == Judgement::Ruling::admitted) {
+    if (judgement.ruling == QuotaVerdict::Ruling::refused) ++refused_;
+    if (judgement.ruling == QuotaVerdict::Ruling::admitted) {
       ++admitted_;
       on_their_way_[uid] = cores;
       if (asked_at > last_lowered_) check("admitting " + uid);
@@ -501,8 +500,8 @@ asio::awaitable<void> LedgerWorld::consume() {
     }
   co_await simulator_.clock().sleep_until(free_by);
   for (std::size_t number = 0; number < 2; ++number) {
-    const Judgement judgement = co_await call(number, forge_shadow(1000 + int(number), hard_), true);
-    if (judgement.ruling != Judgement::Ruling::admitted)
+    const QuotaVerdict judgement = co_await call(number, forge_shadow(1000 + int(number), hard_), true);
+    if (judgement.ruling != QuotaVerdict::Ruling::admitted)
       violations_.push_back({"what has gone is free again", judgement.text});
   }
   co_await stop(0, false);

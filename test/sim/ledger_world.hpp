@@ -11,7 +11,7 @@
 #include "kube/testing/fake_api_server.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/simulator.hpp"
-#include "liqo/controllers/quota_ledger.hpp"
+#include "liqo/quota/quota_ledger.hpp"
 
 namespace liqo::sim {
 
@@ -43,9 +43,9 @@ class LedgerWorld {
   asio::awaitable<void> stop(std::size_t replica, bool killed);
   asio::awaitable<void> consume();
   asio::awaitable<void> ask(int number);
-  asio::awaitable<controllers::Judgement> call(std::size_t replica, json::object shadow, bool dry_run,
-                                               core::Claimant claimant = {});
-  asio::awaitable<controllers::Judgement> call_resize(std::size_t replica, json::object before, json::object after);
+  asio::awaitable<core::QuotaVerdict> call(std::size_t replica, json::object shadow, bool dry_run,
+                                           core::Claimant claimant = {});
+  asio::awaitable<core::QuotaVerdict> call_resize(std::size_t replica, json::object before, json::object after);
   /// Consumers want other amounts for pods that are stored, now and then.
   asio::awaitable<void> resize();
   asio::awaitable<void> resize_one(json::object before, std::int64_t cores);

@@ -8,11 +8,11 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/authentication/forge.hpp"
-#include "liqo/core/authentication/names.hpp"
-#include "liqo/core/authentication/renewal.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/renewal.hpp"
 #include "liqo/core/quota/resources.hpp"
-#include "liqo/core/slice/policy.hpp"
+#include "liqo/core/slices/policy.hpp"
 
 namespace liqo::sim {
 

@@ -3,7 +3,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/endpoints/endpoint_slice_plan.hpp"
+#include "liqo/core/reflection/endpoint_slice_plan.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/reflection/meta.hpp"
 #include "reflection_world.hpp"
 
 namespace liqo::sim {

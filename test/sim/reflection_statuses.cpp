@@ -1,7 +1,7 @@
 // The custom resource in the simulation of reflection, and its status, which comes home.
 #include <algorithm>
 
-#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/reflection/meta.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

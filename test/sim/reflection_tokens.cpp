@@ -2,9 +2,9 @@
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
-#include "liqo/core/mapping/names.hpp"
-#include "liqo/core/service_account_token.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/service_account_token.hpp"
+#include "liqo/core/reflection/meta.hpp"
 #include "reflection_world.hpp"
 
 namespace liqo::sim {

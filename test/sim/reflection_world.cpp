@@ -7,8 +7,8 @@
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
-#include "liqo/core/reflection_filters.hpp"
+#include "liqo/core/reflection/meta.hpp"
+#include "liqo/core/reflection/reflection_filters.hpp"
 #include "liqo/reflection/references.hpp"
 #include "replication.hpp"
 

@@ -143,9 +143,10 @@ inline constexpr std::string_view certificate_received = "liqo.io/certificate-re
 /// On a ShadowPod and its pod: UID of the consumer's pod. Absent on objects made by the Go version.
 inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-uid";
 /// On a ShadowPod: when the consumer sent it, or its creationTimestamp once the consumer has said that it still wants
-/// it (core/order.hpp). Absent on objects made by the Go version, which ignores it.
+/// it (core/offloading/order.hpp). Absent on objects made by the Go version, which ignores it.
 inline constexpr std::string_view ordered_at = "offloading.liqo.io/ordered-at";
-/// On a ShadowPod: its pod is to end, within so many seconds, which are others than its own (core/ending.hpp).
+/// On a ShadowPod: its pod is to end, within so many seconds, which are others than its own
+/// (core/offloading/ending.hpp).
 inline constexpr std::string_view ending_grace = "offloading.liqo.io/ending-grace-seconds";
 /// On a ShadowPod: the PriorityClass of the pod at home. The provider's policy says which one of its own that becomes.
 inline constexpr std::string_view priority_class = "offloading.liqo.io/priority-class-name";
@@ -158,7 +159,7 @@ inline constexpr std::string_view reflected_digest = "offloading.liqo.io/reflect
 /// On a provider's pod: digest of the mutable part of the ShadowPod's spec that was applied last.
 inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spec";
 /// On a provider's pod or EndpointSlice: what the provider has left out of what its shadow asks for
-/// (core/left_out.hpp).
+/// (core/offloading/left_out.hpp).
 inline constexpr std::string_view left_out = "offloading.liqo.io/left-out";
 /// On a provider's pod: which ephemeral containers of its ShadowPod it does not get, and why; a JSON object by name.
 inline constexpr std::string_view ephemeral_left_out = "offloading.liqo.io/ephemeral-containers-left-out";

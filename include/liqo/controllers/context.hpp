@@ -6,7 +6,7 @@
 #include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "liqo/controllers/settings.hpp"
-#include "liqo/core/authentication/keys.hpp"
+#include "liqo/core/peering/keys.hpp"
 
 namespace liqo::controllers {
 

@@ -9,8 +9,8 @@
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/leader_elector.hpp"
 #include "liqo/controllers/context.hpp"
-#include "liqo/controllers/offloaded_pods.hpp"
-#include "liqo/controllers/provider_link.hpp"
+#include "liqo/controllers/offloading/offloaded_pods.hpp"
+#include "liqo/controllers/providers/provider_link.hpp"
 
 namespace liqo::controllers {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "kube/base/time.hpp"
-#include "liqo/core/forge/context.hpp"
-#include "liqo/core/forge/node_ports.hpp"
-#include "liqo/core/namespace/namespace_selection.hpp"
-#include "liqo/core/reflection_filters.hpp"
-#include "liqo/core/slice/policy.hpp"
+#include "liqo/core/namespaces/namespace_selection.hpp"
+#include "liqo/core/nodes/node_ports.hpp"
+#include "liqo/core/offloading/context.hpp"
+#include "liqo/core/reflection/reflection_filters.hpp"
+#include "liqo/core/slices/policy.hpp"
 #include "liqo/reflection/custom_resource.hpp"
 #include "liqo/reflection/policy.hpp"
 

@@ -12,7 +12,7 @@
 #include "kube/runtime/informer_set.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/metrics.hpp"
-#include "liqo/core/forge/node_ports.hpp"
+#include "liqo/core/nodes/node_ports.hpp"
 
 namespace liqo::kubelet {
 

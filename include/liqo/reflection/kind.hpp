@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/core/forge/context.hpp"
+#include "liqo/core/offloading/context.hpp"
 #include "liqo/reflection/compare.hpp"
 
 namespace liqo::reflection {

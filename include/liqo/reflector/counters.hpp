@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "liqo/core/forge/context.hpp"
+#include "liqo/core/offloading/context.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::reflector {

@@ -16,7 +16,7 @@
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/event_recorder.hpp"
 #include "kube/runtime/informer_set.hpp"
-#include "liqo/core/reflection_filters.hpp"
+#include "liqo/core/reflection/reflection_filters.hpp"
 #include "liqo/reflection/policy.hpp"
 #include "liqo/reflector/copies.hpp"
 #include "liqo/reflector/counters.hpp"

@@ -4,10 +4,10 @@
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/namespace/namespace_selection.hpp"
+#include "liqo/core/namespaces/namespace_selection.hpp"
+#include "liqo/quota/quota_ledger.hpp"
 #include "liqo/webhook/admission_server.hpp"
 #include "liqo/webhook/callers.hpp"
-#include "liqo/webhook/quota_gate.hpp"
 #include "liqo/webhook/twin_holdings.hpp"
 
 namespace liqo::webhook {
@@ -15,11 +15,10 @@ namespace liqo::webhook {
 /// What every decision is made with. Everything outlives it.
 struct ReviewContext {
   kube::InformerSet& home;
-  kube::Api& api;  ///< only reads
-  QuotaGate& gate;
-  bool enforce_quotas = true;           ///< false: the gate is not asked
-  std::string liqo_namespace = "liqo";  ///< where the usual VkOptionsTemplate is
-  Callers* callers = nullptr;           ///< who asks; null = only API servers do
+  kube::Api& api;                        ///< only reads
+  quota::QuotaLedger* ledger = nullptr;  ///< null = Quotas bind nobody
+  std::string liqo_namespace = "liqo";   ///< where the usual VkOptionsTemplate is
+  Callers* callers = nullptr;            ///< who asks; null = only API servers do
   /// Patterns of names of new twins where a consumer's policy has none; unset: `-<consumer>` ends them.
   std::optional<std::vector<std::string>> twin_names{};
   /// Namespaces that are offloaded as they are made. Their pods may come before their NamespaceOffloading.
@@ -52,8 +51,8 @@ class Reviews {
   /// What the pods of a namespace follow; nothing where it is not offloaded.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns);
   asio::awaitable<Answer> validate_shadow_pod(const Request& request);
-  /// Asks the gate. Whoever is not proven, and gets nothing, is answered once it is known who that is.
-  asio::awaitable<Answer> ask_gate(GateQuestion question);
+  /// Asks the ledger. Whoever is not proven, and gets nothing, is answered once it is known who that is.
+  asio::awaitable<Answer> ask_ledger(const Request& request, core::admission::PodPolicy policy);
   asio::awaitable<Answer> mutate_virtual_node(const Request& request);
   asio::awaitable<Answer> validate_resource_slice(const Request& request);
   asio::awaitable<Answer> validate_namespace_map(const Request& request);

@@ -18,8 +18,7 @@ struct WebhookSettings {
   std::uint16_t port = 9443;  ///< 0 in tests only: the system picks one
   std::string url;            ///< https://host[:port] by which API servers reach this process; "" = by the Service
   std::string ns = "liqo";    ///< of the Service and the Secret
-  std::string failure_policy = "Fail";  ///< of the configurations: Fail, or Ignore
-  bool enforce_quotas = true;
+  std::string failure_policy = "Fail";                   ///< of the configurations: Fail, or Ignore
   std::optional<std::vector<std::string>> twin_names{};  ///< see ReviewContext
   core::NamespaceSelection selected_namespaces{};        ///< see ReviewContext
   kube::Duration certificate_lifetime = std::chrono::hours(24 * 90);
@@ -33,8 +32,8 @@ struct WebhookContext : kube::Environment {
   kube::Api& api;       ///< writes only while this process leads
   kube::Api& open_api;  ///< the same without that fence: every replica serves, and needs the certificates
   kube::Leadership& leadership;
-  QuotaGate& gate;
-  Callers* callers = nullptr;  ///< where the gate reserves
+  quota::QuotaLedger* ledger = nullptr;  ///< null = Quotas bind nobody
+  Callers* callers = nullptr;            ///< where there is a ledger
 };
 
 /// Every replica serves; only the leader writes the configurations. Order of use: listen(), then run(), which ends only

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "liqo/core/admission/key_table.hpp"
+#include "core/admission/key_table.hpp"
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/quoted.hpp"

@@ -1,4 +1,4 @@
-#include "liqo/core/admission/key_table.hpp"
+#include "core/admission/key_table.hpp"
 
 #include <algorithm>
 #include <span>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "pod_firewall_table.hpp"
+#include "core/admission/pod_firewall_table.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;

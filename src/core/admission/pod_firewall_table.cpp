@@ -2,7 +2,7 @@
 // a row is refused, so a newer one is let in by a decision, made here. What is allowed by default is what the Pod
 // Security level "baseline" allows (kubernetes.io/docs/concepts/security/pod-security-standards), less what a tenant
 // could use against others: the control plane's nodes, other ServiceAccounts and priorities, other namespaces.
-#include "pod_firewall_table.hpp"
+#include "core/admission/pod_firewall_table.hpp"
 
 #include <algorithm>
 

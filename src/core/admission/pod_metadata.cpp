@@ -1,8 +1,8 @@
-#include "liqo/core/admission/pod_metadata.hpp"
+#include "core/admission/pod_metadata.hpp"
 
 #include <algorithm>
 
-#include "liqo/core/admission/key_table.hpp"
+#include "core/admission/key_table.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/admission/pod_metadata.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/ephemeral_containers.hpp"
 #include "liqo/core/admission/patch.hpp"
-#include "liqo/core/admission/pod_metadata.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/decisions.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/decisions.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {

@@ -7,8 +7,8 @@
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
-#include "liqo/core/authentication/decisions.hpp"
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {

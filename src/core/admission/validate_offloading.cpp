@@ -8,8 +8,8 @@
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
-#include "liqo/core/mapping/names.hpp"
-#include "liqo/core/namespace/desired_mapping.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/desired_mapping.hpp"
 #include "liqo/core/node_selector.hpp"
 #include "liqo/core/quoted.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core {

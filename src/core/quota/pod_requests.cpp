@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "liqo/core/forge/resize.hpp"
+#include "liqo/core/offloading/resize.hpp"
 
 namespace liqo::core {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
 #include "liqo/core/quoted.hpp"
+#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core::storage {
 namespace {

@@ -1,9 +1,9 @@
 // Everything that is particular to reflecting ConfigMaps.
 #include <array>
 
-#include "../forge.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
+#include "reflection/forge.hpp"
 
 namespace liqo::reflection {
 namespace {

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "../forge.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/endpoints/home_endpoints.hpp"
+#include "liqo/core/reflection/home_endpoints.hpp"
+#include "reflection/forge.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

@@ -1,9 +1,9 @@
 // Everything that is particular to reflecting Ingresses.
 #include <array>
 
-#include "../forge.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/reflection/references.hpp"
+#include "reflection/forge.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

@@ -1,9 +1,9 @@
 // Everything that is particular to reflecting Secrets.
 #include <array>
 
-#include "../forge.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/service_account_token.hpp"
+#include "liqo/core/offloading/service_account_token.hpp"
+#include "reflection/forge.hpp"
 
 namespace liqo::reflection {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "../forge.hpp"
 #include "liqo/api/labels.hpp"
+#include "reflection/forge.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

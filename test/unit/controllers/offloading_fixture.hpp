@@ -6,7 +6,7 @@
 #include "cluster_fixture.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/provider_pod.hpp"
+#include "liqo/core/offloading/provider_pod.hpp"
 
 namespace liqo::testing {
 

@@ -1,7 +1,7 @@
 // SHA-256 against the examples of FIPS 180-4, and the digest that only shows changes.
 #include <doctest/doctest.h>
 
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 

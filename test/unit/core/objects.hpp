@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/core/forge/context.hpp"
+#include "liqo/core/offloading/context.hpp"
 
 namespace liqo::core::testing {
 

@@ -1,5 +1,5 @@
 // The figures of a node as metrics-server, Prometheus and readers of statistics get them.
-#include "liqo/kubelet/figure_texts.hpp"
+#include "kubelet/figure_texts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Lines of the metrics of kubelets, of which only those of the pods of one node get through.
-#include "liqo/kubelet/own_lines.hpp"
+#include "kubelet/own_lines.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "liqo/core/endpoints/home_endpoints.hpp"
+#include "liqo/core/reflection/home_endpoints.hpp"
 #include "liqo/reflection/kind.hpp"
 
 namespace liqo::reflection {

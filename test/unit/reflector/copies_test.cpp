@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "liqo/reflector/contents.hpp"
+#include "reflector/contents.hpp"
 
 namespace liqo::reflector {
 namespace {

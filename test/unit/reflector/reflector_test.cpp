@@ -2,7 +2,7 @@
 #include "liqo/reflector/reflector.hpp"
 
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/endpoints/home_endpoints.hpp"
+#include "liqo/core/reflection/home_endpoints.hpp"
 #include "reflector_fixture.hpp"
 
 namespace liqo::reflector {

@@ -13,7 +13,7 @@
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/controllers/quota_ledger.hpp"
+#include "liqo/quota/quota_ledger.hpp"
 #include "liqo/webhook/reviews.hpp"
 
 namespace {
@@ -21,9 +21,7 @@ namespace {
 using namespace liqo::webhook;
 using namespace kube::testing;
 using namespace std::chrono_literals;
-using liqo::controllers::Judgement;
-using liqo::controllers::QuotaLedger;
-using liqo::core::admission::Answer;
+using liqo::quota::QuotaLedger;
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 namespace labels = liqo::api::labels;
@@ -46,23 +44,6 @@ class AskingTransport final : public kube::net::Transport {
   SimTransport& next_;
 };
 
-/// As in liqod.
-class LedgerGate final : public QuotaGate {
- public:
-  explicit LedgerGate(QuotaLedger& ledger) : ledger_(ledger) {}
-  asio::awaitable<Answer> decide(GateQuestion question) override {
-    Judgement judgement =
-        co_await ledger_.admit(question.request.object, question.request.dry_run, std::move(question.claimant));
-    if (judgement.ruling == Judgement::Ruling::admitted) co_return Answer::allow();
-    if (judgement.ruling == Judgement::Ruling::refused) co_return Answer::deny(std::move(judgement.text));
-    co_return Answer::unavailable(std::move(judgement.text));
-  }
-  std::string waiting_for() const override { return ""; }
-
- private:
-  QuotaLedger& ledger_;
-};
-
 /// What somebody is told.
 struct Told {
   int code = 0;  ///< 0 = not yet
@@ -81,12 +62,10 @@ class World {
         home_(simulator.executor(), api_, metrics),
         events_(simulator.executor(), api_, metrics, "liqo"),
         leadership_(simulator.executor()),
-        ledger_(
-            {{simulator.executor(), simulator.clock(), random_, metrics}, home_, events_, leadership_, settings_, {}},
-            api_, liqo::controllers::LedgerSettings{}),
+        ledger_({{simulator.executor(), simulator.clock(), random_, metrics}, home_, events_, leadership_}, api_,
+                liqo::quota::LedgerSettings{}),
         callers(simulator.executor(), api_, simulator.clock(), metrics),
-        gate_(ledger_),
-        reviews_({.home = home_, .api = api_, .gate = gate_, .callers = &callers}),
+        reviews_({.home = home_, .api = api_, .ledger = &ledger_, .callers = &callers}),
         admission_(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
         group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
     for (const kube::Resource& kind :
@@ -235,7 +214,6 @@ class World {
   }
 
   kube::Random random_{1};
-  liqo::controllers::Settings settings_{.cluster_id = "milan"};
   kube::Api api_;
   kube::InformerSet home_;
   kube::EventRecorder events_;
@@ -246,7 +224,6 @@ class World {
   Callers callers;
 
  private:
-  LedgerGate gate_;
   Reviews reviews_;
   AdmissionServer admission_;
   std::vector<std::unique_ptr<Told>> told_;

@@ -1,4 +1,4 @@
-// The rules with what they read from a cluster: an API server in memory, caches, and the gate.
+// The rules with what they read from a cluster: an API server in memory, caches, and the quota ledger.
 #include "liqo/webhook/reviews.hpp"
 
 #include <doctest/doctest.h>
@@ -18,17 +18,6 @@ using namespace std::chrono_literals;
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 
-/// Lets in who is on its list.
-class ListGate final : public QuotaGate {
- public:
-  asio::awaitable<liqo::core::admission::Answer> decide(GateQuestion question) override {
-    if (question.user == admitted && question.origin == "rome") co_return liqo::core::admission::Answer::allow();
-    co_return liqo::core::admission::Answer::deny("no room for " + question.user);
-  }
-  std::string waiting_for() const override { return ""; }
-  std::string admitted;
-};
-
 struct World {
   explicit World(liqo::core::NamespaceSelection selected = {})
       : server(simulator.clock()),
@@ -36,12 +25,17 @@ struct World {
         transport(link),
         api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
         home(simulator.executor(), api, metrics),
-        reviews({.home = home, .api = api, .gate = gate, .selected_namespaces = std::move(selected)}),
+        events(simulator.executor(), api, metrics, "liqo"),
+        leadership(simulator.executor()),
+        ledger({{simulator.executor(), simulator.clock(), simulator.random(), metrics}, home, events, leadership}, api,
+               liqo::quota::LedgerSettings{}),
+        reviews({.home = home, .api = api, .ledger = &ledger, .selected_namespaces = std::move(selected)}),
         admission(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
         group(simulator.executor()) {
     for (const kube::Resource& kind :
          {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::shadow_pods,
-          kinds::ingresses, kinds::vk_options_templates})
+          kinds::ingresses, kinds::vk_options_templates, kube::Resource{"", "v1", "limitranges", "LimitRange"},
+          kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false}})
       server.serve(kind);
     reviews.add_to(admission);
   }
@@ -56,10 +50,17 @@ struct World {
   }
   void start() {
     group.spawn(home.run());
+    group.spawn(ledger.run());
     REQUIRE(simulator.run_until([this] { return reviews.waiting_for().empty(); }, 1min) == Simulator::End::reached);
   }
   void make(const kube::Resource& kind, std::string_view object) {
     REQUIRE(server.create(kind, json::parse(object).as_object(), "admin"));
+  }
+  /// Gives the ShadowPods of user "pool-1f" of cluster rome room.
+  void grant() {
+    make(kinds::quotas, R"({"metadata":{"name":"pool","namespace":"liqo-tenant-rome"},"spec":{"user":"pool-1f",
+        "limitsEnforcement":"None","resources":{"cpu":"8"}}})");
+    simulator.run_for(1s);
   }
   /// What is answered to the creation of an object, or to its change from what it was: "" or the message.
   std::string ask(std::string path, std::string_view ns, std::string_view object, std::string_view user = "pool-1f",
@@ -92,7 +93,9 @@ struct World {
   kube::Metrics metrics;
   kube::Api api;
   kube::InformerSet home;
-  ListGate gate;
+  kube::EventRecorder events;
+  kube::SoleLeader leadership;
+  liqo::quota::QuotaLedger ledger;
   std::string patch;  ///< of the last answer
   Reviews reviews;
   AdmissionServer admission;
@@ -118,6 +121,7 @@ TEST_CASE("nothing is let in before the caches are complete, and it is said when
   CHECK(world.reviews.waiting_for() != "");
   // The caches do not run yet: the namespace comes from the server, and the policy is the strict one.
   world.group.spawn(world.home.run());
+  world.group.spawn(world.ledger.run());
   CHECK(world.ask("/validate/shadowpods", "shop-rome", shadow) != "");
   CHECK(world.simulator.run_until([&] { return world.reviews.waiting_for().empty(); }, 1min) ==
         Simulator::End::reached);
@@ -200,7 +204,7 @@ TEST_CASE("a VirtualNode is made where its VkOptionsTemplate is there, or nothin
   CHECK(ask(follows) == "");
 }
 
-TEST_CASE("a ShadowPod is held against its namespace, the policy of its tenant, and the gate of quotas") {
+TEST_CASE("a ShadowPod is held against its namespace, the policy of its tenant, and its Quota") {
   World world;
   world.start();
   const auto ask = [&] { return world.ask("/validate/shadowpods", "shop-rome", shadow); };
@@ -210,8 +214,8 @@ TEST_CASE("a ShadowPod is held against its namespace, the policy of its tenant, 
   CHECK(ask().find("hostPort") != std::string::npos);
   world.make(kube::resources::namespaces, policy);
   world.simulator.run_for(1s);
-  CHECK(ask() == "no room for pool-1f");
-  world.gate.admitted = "pool-1f";
+  CHECK(ask().starts_with("there is no quota for user \"pool-1f\" of cluster rome"));
+  world.grant();
   CHECK(ask() == "");
 }
 
@@ -219,7 +223,7 @@ TEST_CASE(
     "ephemeral containers are held against the policy of the tenant, and one that is not understood lets none in") {
   World world;
   world.start();
-  world.gate.admitted = "pool-1f";
+  world.grant();
   world.make(kube::resources::namespaces, twin);
   const auto with = [](std::string_view list) {
     json::object made = json::parse(shadow).as_object();
@@ -375,7 +379,7 @@ TEST_CASE("claims, and their templates in pods, are of the classes that the cons
   World world;
   world.make(kube::resources::namespaces, twin);
   world.make(kube::resources::namespaces, policy);
-  world.gate.admitted = "pool-1f";
+  world.grant();
   world.start();
   const std::string_view claim = R"({"metadata":{"name":"c"},"spec":{"storageClassName":"fast"}})";
   const std::string_view pod = R"({"metadata":{"name":"web","namespace":"shop-rome","uid":"uid-1","labels":{

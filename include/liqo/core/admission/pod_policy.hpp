@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/core/mapping/ip.hpp"
+#include "liqo/core/addresses/ip.hpp"
 #include "liqo/core/quota/resources.hpp"
 
 namespace liqo::core::admission {
@@ -50,7 +50,7 @@ struct PodPolicy {
   std::optional<std::vector<std::string>> storage_classes;  ///< of claims; those that are offered where it is not set
   std::optional<std::vector<std::string>> ingress_hosts;    ///< all that Ingresses may name; any where it is not set
   /// Where the endpoints of the consumer's Services may be, as this cluster reaches them; unset = see
-  /// core/endpoints/consumer_addresses.hpp.
+  /// core/addresses/consumer_addresses.hpp.
   std::optional<std::vector<Cidr>> endpoint_ranges;
   std::int64_t max_objects = 64;  ///< of each kind by which a consumer asks, in its tenant namespace
   std::int64_t max_termination_grace_seconds = 86'400;

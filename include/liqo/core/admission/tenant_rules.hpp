@@ -24,7 +24,7 @@ Answer check_replica(const Request& request);
 /// Rules for a Tenant that a peering user writes: it may present keys, but sets no policy. The annotations of Liqo
 /// (`liqo.io/sharing-percentage`, `liqo.io/keep-pods`, …), the condition, the policy and the label that skips admission
 /// stay as the provider's administrator has them, and the finalizers as this cluster has them. A new Tenant bears the
-/// `decisions` (core/authentication/decisions.hpp) of the one before it.
+/// `decisions` (core/peering/decisions.hpp) of the one before it.
 Answer check_tenant_writer(const Request& request, std::string_view decisions = "");
 
 /// Rules for a Secret that a consumer creates in a namespace of `consumer` ("" where it is nobody's). None of its

@@ -31,7 +31,7 @@ struct TenantSurroundings {
   std::span<const std::string> in_namespace;  ///< names of the other Tenants of the namespace
   std::span<const std::string> namesakes;     ///< namespaces of the other Tenants of the same name
   std::string decisions;                      ///< kept there from an earlier Tenant
-  std::string owned_namespace;  ///< one of others that its ID would make its own (core/namespace/twin_names.hpp)
+  std::string owned_namespace;  ///< one of others that its ID would make its own (core/namespaces/twin_names.hpp)
 };
 Answer validate_tenant(const Request& request, const TenantSurroundings& around);
 /// Gives a Tenant the label with its cluster ID where it has none, and one that a consumer makes anew the `decisions`

@@ -10,8 +10,8 @@
 #include "liqo/core/admission/exposure.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/forge/provider_pod.hpp"
-#include "liqo/core/left_out.hpp"
+#include "liqo/core/offloading/left_out.hpp"
+#include "liqo/core/offloading/provider_pod.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "liqo/core/admission/pod_metadata.hpp"
-#include "liqo/core/forge/shadow_pod.hpp"
+#include "core/admission/pod_metadata.hpp"
+#include "liqo/core/offloading/shadow_pod.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

@@ -1,8 +1,8 @@
-#include "liqo/core/admission/pod_metadata.hpp"
+#include "core/admission/pod_metadata.hpp"
 
 #include <doctest/doctest.h>
 
-#include "liqo/core/admission/key_table.hpp"
+#include "core/admission/key_table.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

@@ -1,0 +1,35 @@
+// Further ClusterRoles that a tenant's policy gives a consumer in each of its twins: which are let pass, and how they
+// are bound.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "liqo/core/namespaces/twin_plan.hpp"
+
+namespace liqo::core {
+
+/// What a ClusterRole would let a consumer do in its twins.
+struct RoleVerdict {
+  std::string refusal;             ///< why it is not to be bound, naming the rule; "" = it may be
+  std::set<std::string> writable;  ///< "widgets.example.org" for each kind that it lets write
+};
+
+/// Judges the rules of a ClusterRole. What writes kinds that make pods, rights or Liqo's own objects, and what runs
+/// something by reading (`pods/exec`), escapes the pod firewall; so does every "*". Custom kinds pass.
+RoleVerdict judge_tenant_role(const kube::Object& role);
+
+/// The RoleBinding of such a role in a twin: `<tenant namespace>-<role>`, shortened by a digest where that has more
+/// than 253 characters.
+std::string tenant_role_binding_name(std::string_view tenant_namespace, std::string_view role);
+/// `map_id` names the NamespaceMap of the twin.
+kube::Object forge_tenant_role_binding(std::string_view twin, std::string_view tenant_namespace,
+                                       std::string_view consumer, std::string_view map_id, std::string_view role);
+/// Whether a RoleBinding was made by `forge_tenant_role_binding`.
+bool is_tenant_role_binding(const kube::Object& binding);
+/// Whether it gives exactly what `wanted` does.
+bool is_same_binding(const kube::Object& binding, const kube::Object& wanted);
+
+}  // namespace liqo::core

@@ -1,0 +1,153 @@
+// What is to be done about one pod of a virtual node, given what both clusters show. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+#include "liqo/core/offloading/context.hpp"
+
+namespace liqo::core {
+
+/// What the process remembers about a pod beside the caches. Keyed by the local pod's UID and dropped with it; losing
+/// it (restart) is harmless.
+struct PodMemory {
+  bool shadow_created = false;  ///< we created the ShadowPod and the cache has not shown it yet
+  /// A POST of the ShadowPod got no answer less than `order_doubt` ago: it may still be carried out.
+  bool order_in_doubt = false;
+  bool remote_started = false;  ///< a container of its remote pod was seen to run or end (`has_started`)
+  /// Time since its remote pod was first seen to be deleted, by our own clock; zero = it is not.
+  kube::Duration remote_ending_for{};
+  /// Its last order was refused for lack of room, and its node is closed to new pods.
+  bool shut_out = false;
+  /// The time that its remote pod was to have for its end, and that the provider does not give it.
+  std::optional<std::int64_t> grace_given_up;
+};
+
+namespace pod_action {
+/// Nothing to write to the ShadowPod or the pod's existence.
+struct Nothing {};
+/// An object of somebody else has the name at the provider: a Warning FailedReflection on the local pod; no retry.
+struct RefuseForeign {
+  std::string message;
+};
+/// The ShadowPod was created and is not in the cache yet. After a time the caller reads it live and, if it does not
+/// exist, forgets `PodMemory::shadow_created`.
+struct AwaitShadow {};
+/// An order is in doubt, and what would be done now could let it run the pod again: look again when it cannot come any
+/// more.
+struct AwaitOrder {};
+/// POST the forged ShadowPod. AlreadyExists is no error: the cache will show it.
+struct CreateShadow {};
+/// The ShadowPod is ours and alive: `plan_shadow_pod_update` says whether it needs a patch.
+struct KeepShadow {};
+/// PATCH the ShadowPod (`grace_patch`): its pod is to end within other seconds than its own. Where the provider refuses
+/// that, or has not followed within `grace_patience`, the caller sets `PodMemory::grace_given_up`.
+struct TellGrace {
+  std::int64_t seconds;
+};
+/// The ShadowPod says within how many seconds its pod is to end, and the provider is about to delete it so.
+struct AwaitEnding {
+  std::int64_t seconds;
+};
+/// DELETE the ShadowPod with this UID as precondition.
+struct DeleteShadow {
+  std::string uid;
+  /// The caches may lag behind each other: first read the local pod live, and delete only if it is absent or its UID
+  /// is not `owner_uid` (the UID that the ShadowPod was made for; "" = unknown: only if it is absent).
+  bool confirm_first = false;
+  std::string owner_uid;
+  /// It is to stay until its pod is gone, which has long to end: it can be told meanwhile that the pod shall hurry.
+  bool foreground = false;
+};
+/// DELETE the local pod with grace period 0 and this UID as precondition: nothing of it is left remotely.
+struct RemoveLocal {
+  std::string uid;
+};
+/// DELETE the local pod with its own grace time and this UID as precondition, after a look at the live remote pod: it
+/// must still be there, being deleted, with `remote_uid`. Whoever manages the pod can then replace it; one that keeps
+/// its name waits until the remote pod is gone, because the local one stays until then.
+struct EvictLocal {
+  std::string uid, remote_uid;
+};
+/// Nothing of the pod is left in the twin that its namespace had: `plan_unmapped_pod` decides.
+struct Reject {};
+/// Make the local pod Failed (`forge_rejection`): it ran, what ran is gone, and it must not run a second time.
+struct FailLocal {
+  std::string reason, message;
+};
+}  // namespace pod_action
+
+using PodAction =
+    std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow, pod_action::AwaitOrder,
+                 pod_action::CreateShadow, pod_action::KeepShadow, pod_action::TellGrace, pod_action::AwaitEnding,
+                 pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::EvictLocal, pod_action::Reject,
+                 pod_action::FailLocal>;
+
+struct PodPlan {
+  PodAction action;
+  /// After the action: bring the status home (`forge_local_status`, `status_patch`).
+  bool copy_status = false;
+};
+
+/// Decides about one name in one mapped namespace. Any of the three may be null: not in the (complete) cache.
+/// `local` is a pod of this node. Identity is the local pod's UID: a ShadowPod for another UID is deleted and waited
+/// for, never adopted; one without a UID (Go version) is accepted.
+PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                 const PodMemory& memory, const ForgingContext& ctx);
+
+/// As `plan_pod`, for a namespace whose twin has been withdrawn and is still there. Nothing new is sent; a pod at home
+/// stays as long as something of it is at the provider, so that whoever replaces it elsewhere does so after its end.
+PodPlan plan_withdrawn_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                           const PodMemory& memory, const ForgingContext& ctx);
+
+/// What is to be done about a pod on the node whose namespace has no twin.
+enum class UnmappedPodAction {
+  nothing,
+  remove_local,  ///< delete with grace 0 and UID precondition
+  back_off,      ///< `forge_rejection` Pending, OffloadingBackOff: it may start once the namespace is mapped
+  abort,         ///< `forge_rejection` Failed, OffloadingAborted: it ran and cannot any more
+};
+/// `troubled`: the provider reports trouble with the twin, where the pod may go on running; nothing is aborted then.
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled);
+
+/// Whether a container of the pod was ever started, as far as its status tells.
+bool has_started(const kube::Object& pod);
+/// Whether a container of the pod has ended, as far as its status tells. At home the restarts that stand for remote
+/// pods which were made again do not count.
+bool has_ended_container(const kube::Object& pod);
+/// Whether nothing of a pod that is being deleted runs any more, or ever will: it has ended, or has no node. A
+/// finalizer may hold what is left of it.
+bool is_over(const kube::Object& pod);
+/// Whether the provider makes another pod when this one, which is being deleted, is gone: it restarts always, has no
+/// node, or restarts on failure and none of its containers has ended.
+bool is_made_again(const kube::Object& pod);
+/// How much longer than its grace time a remote pod may take to end until its node counts as dead.
+inline constexpr kube::Duration ending_patience = std::chrono::seconds(60);
+/// How long the end of a remote pod that is being deleted may take in all; nothing where there is no end to wait for:
+/// it is not being deleted, or has ended and is only held for our own record.
+std::optional<kube::Duration> ending_may_take(const kube::Object& remote);
+/// Whether the remote pod is surely that of this local one, and has started.
+bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters);
+/// Whether waiting for this pod is worth telling: it cannot be placed, or a container cannot be started.
+bool is_stuck(const kube::Object& pod);
+
+/// How long the steps of a remote pod's start are not told at home: most pods run before. In a rollout that saturates
+/// the provider that takes seconds, and with 3 s here every pod had one more write, just when there was no time for it.
+inline constexpr kube::Duration starting_time = std::chrono::seconds(10);
+/// How long `copy_status` may still wait: each step on the way to Running (made, placed, being created) would be a
+/// write of its own, and the next one follows in a moment. After that time, zero, it is told of some pods, and of many
+/// within bounds. Nothing for trouble, a container that has started and anything that corrects what is told at home:
+/// these never wait. `known_for`: time since the remote pod was first seen.
+std::optional<kube::Duration> status_may_wait(const kube::Object& local, const kube::Object& remote,
+                                              kube::Duration known_for);
+
+/// `spec.restartPolicy` is Always (the default).
+bool restarts_always(const kube::json::object& pod_spec);
+
+}  // namespace liqo::core

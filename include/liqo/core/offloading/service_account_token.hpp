@@ -1,0 +1,76 @@
+// Service-account tokens of offloaded pods: which are needed, when they must be renewed, and the Secret that brings
+// them to the provider. Asking for a token is the caller's.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+#include "liqo/core/offloading/context.hpp"
+
+namespace liqo::core {
+
+/// One projected `serviceAccountToken` of a pod.
+struct TokenRequest {
+  std::string key;       ///< in the Secret
+  std::string audience;  ///< "" = the API server's default
+  std::chrono::seconds lifetime{3600};
+};
+
+/// One token as it was issued.
+struct IssuedToken {
+  std::string token;
+  kube::WallTime expires;
+};
+using IssuedTokens = std::map<std::string, IssuedToken, std::less<>>;  ///< by key
+
+/// The tokens that the pod's projected volumes ask for; empty = no Secret is needed. At most 100.
+std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod);
+
+/// Whether the pod is to have such a Secret.
+bool needs_tokens(const kube::Object& local_pod, const ForgingContext& ctx);
+
+/// The body of the POST to serviceaccounts/<sa>/token: bound to this pod, so that the token dies with it.
+kube::json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request);
+
+/// Reads token and expiry of the answer. Errors: Errc::parse.
+kube::Result<IssuedToken> read_token_answer(const kube::Object& answer);
+
+/// What the pod's Event says about a token that the API server at home refused: what to do about it. "" where the next
+/// try may go well.
+std::string token_refusal(const kube::Object& local_pod, const kube::Failure& failure, const ClusterPair& clusters);
+/// When a token must be renewed: when a fifth of the requested lifetime is left.
+kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token);
+
+/// Takes the tokens back from a Secret of this pod after a restart (all with its one expiry). None where somebody has
+/// changed them since they were written.
+IssuedTokens read_token_secret(const kube::Object& secret);
+
+/// True if the Secret is a token Secret of reflection for this pair of clusters.
+bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters);
+
+struct TokenPlan {
+  bool refuse_foreign = false;               ///< a Secret of somebody else has the name: Warning, nothing else
+  std::string delete_uid;                    ///< delete this Secret first: it is of another pod of the same name
+  std::vector<TokenRequest> to_request;      ///< ask for these, then apply the Secret
+  bool is_damaged = false;                   ///< somebody has changed the Secret: apply it again
+  std::optional<kube::WallTime> next_check;  ///< nothing to do until then (add jitter of up to 30 s)
+};
+/// Decides. `local_pod` may be null (gone: the Secret is deleted). `issued` are the tokens known so far. What a
+/// ShadowPod mounts (`is_mounted`) is renewed whatever the mode and the address are by now, unless the pod's annotation
+/// says `disabled`: without its Secret a pod that is made again would not start.
+TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
+                      const ForgingContext& ctx, kube::WallTime now, bool is_mounted);
+
+/// The Secret for server-side apply (manager reflection.liqo.io, force).
+kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view remote_namespace,
+                                const IssuedTokens& issued, const ForgingContext& ctx);
+
+/// The pod's service account: `spec.serviceAccountName`, "default" where empty.
+std::string service_account_of(const kube::Object& local_pod);
+
+}  // namespace liqo::core

@@ -1,0 +1,88 @@
+// The provider's half: what is to be done about one ShadowPod and its pod. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+#include "liqo/core/addresses/ip.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/offloading/ephemeral_containers.hpp"
+#include "liqo/core/offloading/resize.hpp"
+
+namespace liqo::core {
+
+/// What the process saw of the pods of one ShadowPod (keyed by its UID). Losing it is harmless: the durable record is
+/// `status.phase`.
+struct ShadowMemory {
+  bool pod_created = false;  ///< we created the pod and the cache has not shown it yet
+  /// A POST of the pod got no answer in its time, less than `create_doubt` ago: it may still be carried out, also after
+  /// a second one was, and the pod of that has ended and gone.
+  bool create_in_doubt = false;
+  bool create_tried = false;  ///< a POST of the pod ended without an answer: what we know of the ShadowPod may be old
+  bool pod_seen = false;      ///< its pod was in the cache
+  bool pod_started = false;   ///< a container of its pod was seen to run or end (`has_started`)
+  bool node_silent = false;   ///< its pod has waited `node_patience` for its node (`ShadowPlan::await_node`)
+  bool inherited = false;     ///< it may be older than what this process knows: its pod may have run and gone
+};
+
+/// How long a node may take to say what became of a pod that was deleted by force: a kubelet that lives needs moments.
+inline constexpr kube::Duration node_patience = std::chrono::seconds(30);
+
+/// The record that a pod runs which restarts always says nothing that anybody acts upon: it is written when for
+/// `record_quiet` no Pod has been made or begun to run, so that none is on its way, and at the latest `record_limit`
+/// after the pod was first seen to run.
+inline constexpr kube::Duration record_quiet = std::chrono::seconds(5), record_limit = std::chrono::seconds(40);
+
+/// At most one of `create`, `patch` and `remove_pod`; each part may be absent. What is recorded is recorded before the
+/// Pod is released.
+struct ShadowPlan {
+  std::optional<kube::Object> create;  ///< POST this Pod
+  /// It may not be the first pod. When a ShadowPod is deleted, the news that its pod is gone may come first: read the
+  /// ShadowPod live, and create only if it has the same UID and is not being deleted. With `release`: the Pod seems to
+  /// be of a ShadowPod that is gone; release it unless the live one is its controller.
+  bool confirm_first = false;
+  std::optional<kube::json::object> patch;         ///< strategic merge patch for the Pod, with its UID
+  std::optional<PodResize> resize;                 ///< PATCH it to the Pod; where that is refused, note it there
+  std::optional<EphemeralAddition> add_ephemeral;  ///< PATCH it to the Pod; where that is refused, note it there
+  std::optional<kube::json::object> status;        ///< merge patch for shadowpods/<name>/status, with its UID
+  bool status_may_wait = false;                    ///< it is the record that nobody acts upon (`record_limit`)
+  bool status_if_gone = false;  ///< it ends the ShadowPod for want of a Pod: read that live, a cache may be behind
+  std::optional<kube::json::object> told;  ///< merge patch for the ShadowPod (`refusal_patch`)
+  bool remove_pod = false;  ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries
+  std::optional<std::int64_t> remove_grace;  ///< with `remove_pod`: within so many seconds; nothing = the Pod's own
+  std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none
+  bool await_create = false;                 ///< nothing before the POST in doubt cannot come any more
+  bool await_pod = false;                    ///< created and not in the cache yet: read it live after a time
+  /// Take our finalizer off the Pod (`release_patch`): nothing of it is left to be recorded, or nowhere to record it.
+  bool release = false;
+  /// The Pod was deleted by force, and nobody knows whether it has run: its node may still say.
+  bool await_node = false;
+};
+
+/// Takes the sight of the ShadowPod's pod into the memory; pods that are not its own say nothing.
+void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod);
+/// Whether our finalizer is on the pod. Pods get it that must not run twice, so that none of them vanishes unrecorded,
+/// whatever happens while nobody of ours watches; those that restart always do not, for it costs a write.
+bool is_tracked(const kube::Object& pod);
+/// The strategic merge patch that takes the finalizer off the Pod, as long as it is what it was when that was decided.
+kube::json::object release_patch(const kube::Object& pod);
+
+/// The merge patch that makes the ShadowPod tell its consumer why the pod is not made, with its UID; "" = it is.
+/// Nothing where it tells that already.
+std::optional<kube::json::object> refusal_patch(const kube::Object& shadow, std::string_view words);
+
+/// Decides. `pod` is the Pod of the ShadowPod's name or null. A pod that is lost is created again, unless the phase is
+/// final. Where restartPolicy is not Always, and it had started (Never) or one of its containers had ended (OnFailure),
+/// the phase becomes Failed instead; OnFailure as well where a pod that had started has vanished without its finalizer.
+/// A pod that is not controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late
+/// (`core/offloading/order.hpp`) until its consumer confirms it, and for one that says how its pod is to end
+/// (`core/offloading/ending.hpp`). `api_server_ips` remaps the host aliases of `kubernetes.default`; `policy` is that
+/// of the consumer, the strict one by default, and says what of annotations and tolerations reaches the Pod.
+ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
+                           const IpMapping* api_server_ips = nullptr, const admission::PodPolicy& policy = {});
+
+}  // namespace liqo::core

@@ -1,0 +1,34 @@
+// From a pod at home to the ShadowPod that orders it at the provider.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/offloading/context.hpp"
+
+namespace liqo::core {
+
+struct ForgedShadowPod {
+  kube::Object shadow;
+  /// Fields of the pod that have an effect at home and none remotely, e.g. "hostNetwork", for one Event.
+  std::vector<std::string> dropped_fields;
+};
+
+/// Forges the ShadowPod of a pod that is first sent. `remote_namespace` is the twin of the pod's namespace.
+/// Errors: Errc::invalid_input if the node's name cannot be a label value, or the pod has no spec or UID.
+kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
+                                               const ForgingContext& ctx);
+
+/// What one pod gets: by the mode and what it needs, unless its annotation asks for `disabled` or `remote`.
+ApiServerSupport api_server_support_of(const kube::Object& local_pod, const ForgingContext& ctx);
+
+/// Whether the pod of this ShadowPod mounts tokens of home. It was decided when that was made.
+bool mounts_tokens(const kube::Object& shadow);
+
+/// What the pod is told where it would get, or gets, tokens for an API server whose address nobody has said; "" = all
+/// is well. `has_tokens`: its ShadowPod mounts them already.
+std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens);
+
+}  // namespace liqo::core

@@ -1,0 +1,90 @@
+// The objects of a peering's handshake, as liqod and liqoctl make them. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/peering/keys.hpp"
+
+namespace liqo::core {
+
+/// A reference to `owner`, which needs apiVersion, kind, name and UID. `controller`: it alone keeps the object.
+kube::OwnerReference owner_of(const kube::Object& owner, bool controller = true);
+
+/// The tenant namespace for `peer`; `name` "" = liqo-tenant-<peer>.
+kube::Object forge_tenant_namespace(std::string_view peer, std::string_view name = {});
+
+/// The empty nonce Secret that a provider fills, in the tenant namespace of `consumer`.
+kube::Object forge_nonce_secret(std::string_view tenant_namespace, std::string_view consumer);
+/// The Secret with a provider's nonce that the consumer's liqod signs, in the tenant namespace of `provider`.
+kube::Object forge_signed_nonce_secret(std::string_view tenant_namespace, std::string_view provider,
+                                       std::string_view nonce);
+
+/// What a consumer says of itself to a provider.
+struct TenantOrder {
+  std::string tenant_namespace;  ///< at the provider; "" = liqo-tenant-<consumer>
+  std::string consumer;          ///< cluster ID
+  std::string signature;         ///< raw, of the provider's nonce
+};
+/// The Tenant named after the consumer. Errors: those of make_signing_request().
+kube::Result<kube::Object> forge_tenant(const TenantOrder& order, const PrivateKey& key);
+
+/// Credentials of `provider`, for the consumer: ControlPlane ones, or those of a slice.
+struct IdentityOrder {
+  std::string tenant_namespace;  ///< at the consumer
+  std::string provider;          ///< cluster ID
+  kube::json::object auth_params;
+  std::string remote_namespace;  ///< tenant namespace at the provider; for ControlPlane identities
+  std::string slice;             ///< "" = ControlPlane
+};
+kube::Object forge_identity(const IdentityOrder& order);
+
+/// The Secret `kubeconfig-<identity>` with that text, owned by the Identity.
+kube::Object forge_kubeconfig_secret(const kube::Object& identity, std::string_view kubeconfig);
+
+/// The Renew of a ControlPlane Identity, owned by it; `consumer` is our own cluster ID.
+kube::Object forge_renew(const kube::Object& identity, std::string_view consumer);
+
+/// Binds a ClusterRole to user `consumer` in its tenant namespace, owned by the Tenant.
+kube::Object forge_role_binding(const kube::Object& tenant, std::string_view role);
+/// Binds a ClusterRole to group `consumer` in the whole cluster. Cluster-wide objects cannot be owned by a Tenant.
+kube::Object forge_cluster_role_binding(std::string_view consumer, std::string_view role);
+/// Lets `user`, under which liqod itself runs, work in a tenant namespace, or in another one by another role; the
+/// binding has the role's name.
+kube::Object forge_own_binding(std::string_view ns, std::string_view user, std::string_view role);
+/// Whether somebody else than Liqo has made a binding for a user or group named as a consumer, whose certificates would
+/// inherit its rights. One with the label `liqo.io/remote-cluster-id: <consumer>` is meant for that consumer.
+bool is_for_namesake(const kube::Object& binding, std::string_view consumer);
+/// Whether a live binding gives the same role to the same subjects. Only the subjects can be changed in place.
+bool has_same_subjects(const kube::Object& live, const kube::Object& wanted);
+bool has_same_role(const kube::Object& live, const kube::Object& wanted);
+
+/// The CertificateSigningRequest for clients of the API server; a name is given by the server. `validity_seconds` 0 =
+/// what the signer gives by default.
+kube::Object forge_certificate_request(std::string_view csr_pem, std::int64_t validity_seconds);
+/// The status of that object that approves it.
+kube::json::object approval_status();
+
+/// The Secret that keeps an issued certificate, with the time of its receipt.
+struct CertificateRecord {
+  std::string tenant_namespace, consumer, slice;
+  std::string csr_pem, certificate_pem;
+  kube::WallTime received;
+  std::optional<kube::OwnerReference> owner;
+};
+kube::Object forge_certificate_secret(const CertificateRecord& record);
+
+/// The Secret authentication-keys of a cluster.
+kube::Object forge_cluster_keys(std::string_view liqo_namespace, const PrivateKey& key);
+/// Reads it. Errors: Errc::missing (no privateKey), and those of PrivateKey::parse().
+kube::Result<PrivateKey> read_cluster_keys(const kube::Object& secret);
+/// The ConfigMap that tells the cluster's ID, and where its pods have their addresses, to the liqoctl of peers.
+/// `pod_cidrs` "" = not told.
+kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id, std::string_view pod_cidrs);
+
+/// The decoded bytes of a key of a Secret, from `data`; "" where absent or not base64.
+std::string secret_bytes(const kube::Object& secret, std::string_view key);
+
+}  // namespace liqo::core

@@ -1,0 +1,65 @@
+// The provider's half of a consumer's endpoints: which EndpointSlice a ShadowEndpointSlice makes here. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/addresses/consumer_addresses.hpp"
+#include "liqo/core/addresses/own_addresses.hpp"
+
+namespace liqo::core {
+
+/// So many endpoints have all EndpointSlices of one consumer together: each is an entry in the proxy of every node.
+inline constexpr std::size_t max_consumer_endpoints = 10'000;
+
+/// Whether pods of this cluster can be expected to reach the consumer, as its ForeignCluster tells: its API server and
+/// the network between, as far as anybody looks at them. Null: the peering has ended, or has not begun.
+bool is_reachable(const kube::Object* foreign_cluster);
+
+/// What decides about a ShadowEndpointSlice beside itself.
+struct EndpointSurroundings {
+  std::string_view consumer;  ///< whose twin its namespace is; "" = nobody's
+  const ConsumerAddresses& addresses;
+  const admission::PodPolicy& policy;
+  const OwnAddresses& own;
+  bool reachable = false;                     ///< is_reachable()
+  std::size_t room = max_consumer_endpoints;  ///< endpoints that its other EndpointSlices leave
+  /// As this cluster's network maps an address of a third cluster, to which the consumer has direct connections.
+  std::function<std::optional<IpAddress>(const std::string& cluster, const IpAddress& address)> map_direct;
+  bool denies_direct = false;  ///< nothing of a third cluster is taken, whatever is declared
+};
+
+/// What is to be done: `apply` or `remove`, or nothing where all is as it should be.
+struct EndpointSlicePlan {
+  std::optional<kube::Object> apply;  ///< by server-side apply; bears the UID of the live one, if there is one
+  std::string remove;    ///< UID of the live EndpointSlice, which is ours or was, and cannot become the wanted one
+  std::string refusal;   ///< why there is no EndpointSlice
+  bool await = false;    ///< what stands under the name goes by itself
+  std::string left_out;  ///< what is left out, as its annotation says it; "" = nothing
+  std::string told;      ///< the sentence about it
+  std::vector<IpAddress> judged;  ///< addresses as they are reached from here, in order: kept, or this cluster's own
+  std::set<std::string> direct;   ///< third clusters with addresses in it
+  std::size_t endpoints = 0;      ///< how many it has
+  bool crowded = false;           ///< it has all there was room for
+};
+
+/// Whether an EndpointSlice was made by us and has no controller any more: its ShadowEndpointSlice was deleted with the
+/// order to orphan it.
+bool is_orphan(const kube::Object& slice);
+
+/// `live` is the EndpointSlice of that name, null where there is none.
+///
+/// Of each endpoint the first address counts, as it does for proxies. It is judged after it is mapped: those that are
+/// not declared, that this cluster has itself, or that no endpoint can have are left out, and what is in the slice
+/// already is not repeated. `serving` and `terminating` stay as they are, readiness also needs a consumer that is
+/// reachable; zone, hints and nodes mean nothing here. Labels by which others take orders, and annotations that do more
+/// than describe, do not pass, as with pods.
+EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Object* live,
+                                      const EndpointSurroundings& around);
+
+}  // namespace liqo::core

@@ -1,0 +1,33 @@
+// Metadata of reflected objects: which labels and annotations travel, and how we know again what we made.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/offloading/context.hpp"
+
+namespace liqo::core {
+
+/// True if both labels name exactly this pair: the object was made by reflection from `local` to `remote`.
+bool is_reflected(const kube::Object& remote_object, const ClusterPair& clusters);
+
+/// The labels of a reflected object: the local ones without those that mean something only at home or are excluded by
+/// the offloading patch, and the two reflection labels.
+kube::json::object reflected_labels(const kube::Object& local, const ForgingContext& ctx);
+/// Likewise the annotations (without ours and without kubectl's copy of the manifest).
+kube::json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx);
+
+/// The value of `offloading.liqo.io/reflected-keys` for these labels and annotations.
+std::string reflected_keys(const kube::json::object& labels, const kube::json::object& annotations);
+
+/// A merge patch of `metadata.labels` and `metadata.annotations` that makes `live` have the wanted entries and lose
+/// those which an earlier reflection set and which are wanted no more; entries of others stay. Where `live` does not
+/// say what reflection set (made by the Go version), every entry that is not wanted goes, except the creator's label,
+/// if `owns_unlisted`; else none goes. Empty: nothing to do.
+kube::json::object metadata_patch(const kube::Object& live, const kube::json::object& labels,
+                                  const kube::json::object& annotations, bool owns_unlisted);
+
+}  // namespace liqo::core

@@ -1,0 +1,75 @@
+// The provider's decision on a ResourceSlice: one pure function. What decides differently one day (capacity checks,
+// policies of classes, approval) plugs in here.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "liqo/core/slices/cordon.hpp"
+#include "liqo/core/slices/policy.hpp"
+#include "liqo/core/slices/record.hpp"
+#include "liqo/core/slices/request.hpp"
+#include "liqo/core/slices/share.hpp"
+
+namespace liqo::core {
+
+/// Reasons of the condition "Resources" that other programs know.
+namespace slice_reasons {
+inline constexpr std::string_view resources_accepted = "ResourceSliceResourcesAccepted";
+inline constexpr std::string_view resources_denied = "ResourceSliceResourcesDenied";
+inline constexpr std::string_view default_class_disabled = "DefaultResourceSliceClassDisabled";
+inline constexpr std::string_view share_class_disabled = "ShareResourceSliceClassDisabled";
+inline constexpr std::string_view authentication_accepted = "ResourceSliceAuthenticationAccepted";
+inline constexpr std::string_view authentication_denied = "ResourceSliceAuthenticationDenied";
+// Ours alone.
+inline constexpr std::string_view invalid_request = "InvalidRequest";
+inline constexpr std::string_view cordoned = "ResourceSliceCordoned";
+/// On slices of a custom class, so that we know our own denial again when the tenant is active once more.
+inline constexpr std::string_view tenant_cordoned = "TenantCordoned";
+inline constexpr std::string_view tenant_drained = "TenantDrained";
+}  // namespace slice_reasons
+
+/// The most that a consumer is granted, where its policy says so; what they do not name is not bounded.
+struct GrantLimits {
+  Resources slice;      ///< one slice of it
+  Resources consumer;   ///< all of its slices together
+  Resources others;     ///< what its other slices are granted
+  std::string mistake;  ///< why the policy cannot be understood; nothing new is granted then
+};
+
+/// Everything that a decision may depend on.
+struct GrantInputs {
+  const SliceRequest& request;
+  const SlicePolicy& policy;
+  TenantState tenant = TenantState::active;
+  bool slice_cordoned = false, slice_drained = false;
+  bool answered = false;                ///< custom classes: their controller has decided already
+  int sharing_percentage = 90;          ///< for this consumer
+  int share_slices = 1;                 ///< of class "share" that this consumer has, this one among them
+  const SliceRecord* record = nullptr;  ///< what is granted already; null = nothing
+  const Resources* free = nullptr;      ///< for class "share"; null = not known yet
+  GrantLimits limits{};
+  std::optional<PendingShare> pending{};  ///< as the decision before left it
+  kube::TimePoint now{};
+};
+
+struct GrantDecision {
+  enum class Verdict {
+    accepted,
+    denied,     ///< what was granted before stays as it is
+    unchanged,  ///< cordoned: the condition stays as it is
+    foreign,    ///< another controller decides
+    wait,       ///< what is free is not known yet
+  };
+  Verdict verdict = Verdict::wait;
+  std::string reason, message;          ///< of the condition, where the verdict is accepted or denied
+  std::optional<SliceRecord> record;    ///< to be kept from now on; nothing = as it is
+  std::optional<PendingShare> pending;  ///< to be handed in next time
+  kube::Duration again_after{};         ///< 0 = when something changes
+
+  bool accepted() const { return verdict == Verdict::accepted; }
+};
+
+GrantDecision decide_grant(const GrantInputs& inputs);
+
+}  // namespace liqo::core

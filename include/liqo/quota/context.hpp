@@ -1,0 +1,24 @@
+// What the parts of the quota ledger share.
+#pragma once
+
+#include <string>
+
+#include "kube/runtime/environment.hpp"
+#include "kube/runtime/event_recorder.hpp"
+#include "kube/runtime/informer_set.hpp"
+#include "kube/runtime/leadership.hpp"
+
+namespace liqo::quota {
+
+namespace asio = boost::asio;
+
+/// References to what outlives them. `home` is the cluster whose Quotas are kept; its Api writes only while this
+/// process leads.
+struct Context : kube::Environment {
+  kube::InformerSet& home;
+  kube::EventRecorder& events;  ///< of that cluster
+  kube::Leadership& leadership;
+  std::string liqo_namespace = "liqo";  ///< where the records of reservations are
+};
+
+}  // namespace liqo::quota

@@ -1,0 +1,28 @@
+// What LimitRanges and RuntimeClasses of this cluster add to the pods that are made in it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "kube/runtime/informer_set.hpp"
+#include "liqo/core/quota/pod_requests.hpp"
+
+namespace liqo::quota {
+
+/// Looks it up in caches, which all that ask share. One thread.
+class PodSurroundings {
+ public:
+  explicit PodSurroundings(kube::InformerSet& home);
+
+  bool has_synced() const { return limit_ranges_->has_synced() && runtime_classes_->has_synced(); }
+  /// Calls back with the namespace, or the name of the RuntimeClass, whose pods are other ones now; must not suspend.
+  void subscribe(std::function<void(const std::string& ns)> of_namespace,
+                 std::function<void(const std::string& name)> of_runtime_class);
+  core::PodSurroundings of(std::string_view ns, const kube::json::object& pod_spec) const;
+
+ private:
+  kube::InformerHandle limit_ranges_, runtime_classes_;
+};
+
+}  // namespace liqo::quota

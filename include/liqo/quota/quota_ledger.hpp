@@ -1,0 +1,229 @@
+// Decides whether a Quota has room for a ShadowPod, and never admits more than it grants, whatever happens meanwhile.
+#pragma once
+
+#include <deque>
+#include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kube/async/task_group.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/admission/review.hpp"
+#include "liqo/core/quota/admission_round.hpp"
+#include "liqo/core/slices/quota.hpp"
+#include "liqo/quota/context.hpp"
+#include "liqo/quota/stored_pods.hpp"
+
+namespace liqo::quota {
+
+struct LedgerSettings {
+  /// How long the API server may work on a request that was admitted (its --request-timeout). A reservation that is not
+  /// seen stored is dropped this long and 10 s later, if a quorum read says that there is no such ShadowPod.
+  kube::Duration request_timeout = std::chrono::seconds(60);
+  /// Between two writes of one record: admissions that arrive meanwhile are recorded by one. Who comes after a pause
+  /// does not wait. Longer where the record is large, because each write is all of it.
+  kube::Duration gather = std::chrono::milliseconds(20);
+  /// The webhook's caller waits 10 s, and the server of the webhooks 8.
+  kube::Duration patience = std::chrono::seconds(7);
+  core::Counting counting = core::Counting::exact;
+};
+
+/// Every replica has one and decides alone; what they must agree on is in one ConfigMap per Quota, written with
+/// optimistic locking before the answer: the reservations of pods that are admitted and not known to be stored. Stored
+/// pods are counted from the caches, which have to be as new as the ConfigMap says (`LedgerRecord::floor`). So each
+/// admission is counted at least once by every replica at every moment, and a crash at any point leaves at most a
+/// reservation that expires. The Quota itself is read live beside each write. Decides nothing before every cache is
+/// complete. One thread.
+class QuotaLedger {
+ public:
+  /// `api` writes on every replica: it is not the leader's.
+  QuotaLedger(Context context, kube::Api& api, LedgerSettings settings);
+  ~QuotaLedger();
+
+  /// Serves until cancelled. What waits then is answered `unavailable`.
+  asio::awaitable<void> run();
+  bool has_synced() const;
+
+  /// Answers the admission of a ShadowPod that has passed everything else: form, origin, creator and the pod firewall.
+  /// `policy` is its consumer's, `claimant` who asks to reserve. Asked last, so nothing of ours refuses afterwards (the
+  /// API server still may). Deletions are not asked about: they always pass, and are seen by watching. The request must
+  /// outlive the call.
+  asio::awaitable<core::admission::Answer> answer(const core::admission::Request& request,
+                                                  const core::admission::PodPolicy& policy, core::Claimant claimant);
+
+  /// Decides on the creation of a ShadowPod that carries its UID and the labels of its creator and origin, both
+  /// checked; it must outlive the call. Admitted means recorded, unless it is a dry run. The same UID may be asked
+  /// about again. A dry run of a caller that is not proven is held back: it would be a question that costs nothing.
+  /// Cancellable: what is not on its way to be written down then is not written any more.
+  asio::awaitable<core::QuotaVerdict> admit(const kube::Object& shadow_pod, bool dry_run,
+                                            core::Claimant claimant = {}) {
+    return decide_on(shadow_pod, nullptr, dry_run, std::move(claimant));
+  }
+  /// Likewise on a stored ShadowPod that asks for other amounts from now on. What it takes more is reserved until it is
+  /// seen stored so; what it takes less is free once its Pod has given it back. Both must outlive the call.
+  asio::awaitable<core::QuotaVerdict> admit_resize(const kube::Object& before, const kube::Object& after, bool dry_run,
+                                                   core::Claimant claimant = {}) {
+    return decide_on(after, &before, dry_run, std::move(claimant));
+  }
+
+  /// What is stored of the ShadowPods of a consumer; those that are on their way are not in it.
+  StoredAmount stored(const std::string& origin) const { return stored_.amount_of(origin); }
+
+  /// Called with the address that asked first for a ShadowPod which has been stored since: only an API server knows the
+  /// UID of what is not stored yet. Must not suspend. One reader.
+  void on_confirmed(std::function<void(const std::string& address)> handler) { confirmed_ = std::move(handler); }
+
+  /// What the pods of a Quota hold, for people to see: stored ones, and those that any replica has admitted.
+  core::QuotaUsage usage(const kube::ObjectKey& quota) const;
+  /// Of how many Quotas something is kept here.
+  std::size_t desks() const { return desks_.size(); }
+  /// Called, and often, when what usage() answers may have changed for any Quota. Must not suspend. One reader.
+  void on_usage_change(std::function<void()> handler) { usage_changed_ = std::move(handler); }
+
+ private:
+  /// One admission on its way through a desk.
+  struct Asked : core::QuotaQuestion {
+    std::string user;                           ///< as the ShadowPod names it
+    std::optional<core::QuotaVerdict> verdict;  ///< also where nobody waits any more
+    kube::async::Event answered;
+    explicit Asked(const asio::any_io_executor& executor) : answered(executor) {}
+  };
+  using Batch = std::vector<std::shared_ptr<Asked>>;
+  /// What one Quota's admissions are decided with.
+  struct Desk {
+    kube::ObjectKey quota;
+    core::LedgerRecord record;
+    std::size_t bytes = 0;                         ///< of the record, as it was read or written last
+    std::string version;                           ///< resourceVersion of the ConfigMap, "" = it does not exist
+    bool known = false;                            ///< record and version are what was read or written last
+    std::map<std::string, kube::TimePoint> since;  ///< when a reservation was first known here
+    /// Written down by a quota that was another one meanwhile, and checked again whenever they are asked about. They
+    /// stay in the record, because another replica may have been asked too; who is refused leaves one that expires.
+    std::set<std::string> doubtful;
+    /// Old reservations of which a look at the pod told nothing, and the version of the server at that time: a cache
+    /// that is as new tells.
+    std::map<std::string, std::uint64_t> unclear;
+    core::LargeClaims large;
+    std::size_t unproven = 0;  ///< reservations of the record that callers asked for whom nothing had proven
+    std::deque<std::shared_ptr<Asked>> queue;
+    std::map<core::QuotaRefusal, kube::Counter> refusals;
+    kube::async::Event wake;
+    explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}
+  };
+
+  /// A reservation of ours that nobody has seen stored yet.
+  struct Unconfirmed {
+    kube::ObjectKey quota, pod;
+    std::string user, address;
+    bool large = false;  ///< more than the share of unproven callers
+  };
+
+  /// `before`: as it is stored; null = it is new.
+  asio::awaitable<core::QuotaVerdict> decide_on(const kube::Object& shadow_pod, const kube::Object* before,
+                                                bool dry_run, core::Claimant claimant);
+  /// What is asked of the desk, or what is said without asking it.
+  std::expected<std::shared_ptr<Asked>, core::QuotaVerdict> question_of(const Desk& desk,
+                                                                        const kube::Object& shadow_pod,
+                                                                        const kube::Object* before,
+                                                                        core::Claimant claimant);
+  /// Has the desk decide, until the caller's time is over.
+  asio::awaitable<core::QuotaVerdict> wait_for(Desk& desk, std::shared_ptr<Asked> asked);
+  /// The version at which what was reserved for was seen stored; 0 = not yet.
+  std::uint64_t stored_version(const std::string& key, const core::Reservation& reservation) const;
+  /// Ends, and takes the desk away, where neither its Quota nor the record is there any more.
+  asio::awaitable<void> serve(Desk& desk);
+  bool is_over(const Desk& desk) const;
+  /// Answers everyone of a batch.
+  asio::awaitable<void> decide(Desk& desk, Batch batch);
+  /// What a batch is decided from. The quota that the cache has decides, and is read live beside the write, so that one
+  /// that was lowered or cordoned a moment ago binds already. What is said without a write needs a live one before.
+  struct Look {
+    std::optional<kube::Object> quota;
+    bool is_live = false;      ///< the Quota was read from the server
+    bool has_read = false;     ///< the record was, or was just written
+    bool wants_live = !quota;  ///< the Quota is to be read from the server before the next round
+  };
+  /// What a round has said to each, and what that needs before it is told.
+  struct Said {
+    std::vector<std::pair<Asked*, core::AdmissionRound::Decision>> to;
+    bool needs_look = false, needs_write = false;
+  };
+  /// Brings the quota and the record up to date, and waits for the caches; or why nobody can be answered.
+  asio::awaitable<std::optional<core::QuotaVerdict>> look(Desk& desk, Look& look);
+  core::QuotaStanding standing_of(const Desk& desk, const kube::Object& quota, const core::LedgerRecord& record) const;
+  Said ask_round(Desk& desk, core::AdmissionRound& round, const Batch& batch, bool is_live) const;
+  /// Writes what a round has reserved. True: it stands by the Quota that it was decided by; false: to be decided anew.
+  asio::awaitable<kube::Result<bool>> write_round(Desk& desk, Look& look, core::LedgerRecord record, const Said& said);
+  asio::awaitable<kube::Result<void>> read_record(Desk& desk);
+  /// What a replica must have seen where there is no record (any more): the user's ShadowPods that are stored now.
+  asio::awaitable<kube::Result<std::uint64_t>> stored_floor(const Desk& desk);
+  asio::awaitable<kube::Result<bool>> write_record(Desk& desk, core::LedgerRecord next);
+  /// write_record, and reads the Quota at the same time.
+  asio::awaitable<kube::Result<bool>> write_and_read(Desk& desk, core::LedgerRecord next,
+                                                     std::optional<kube::Result<kube::Object>>& quota);
+  asio::awaitable<void> read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota);
+  /// Waits until the cache has reached the floor of the record, which may be taken over meanwhile.
+  asio::awaitable<bool> catch_up(const Desk& desk);
+  /// For a cache that does not reach the floor: reads the record, and computes a floor anew that lies in the future of
+  /// the server itself, as one does after its database was restored. Whether the cache has reached it now.
+  asio::awaitable<bool> believe_server(Desk& desk);
+  /// Drops reservations that nobody has stored in time. False: there are more to look at.
+  asio::awaitable<bool> expire(Desk& desk);
+  /// Which of these, too old to be stored any more, are known to be gone by a cache that is as new as the server was
+  /// when they were too old.
+  asio::awaitable<void> settle(Desk& desk, std::set<std::string> unclear, std::set<std::string>& gone);
+  /// Drops what is seen stored from a record, and has the floor say so. How many there were.
+  std::size_t drop_stored(core::LedgerRecord& record) const;
+  asio::awaitable<void> sweep();
+  /// Opens the desks of all records: what a replica that is gone has left in them must expire.
+  asio::awaitable<void> open_desks();
+  void open_desk_of(const kube::ObjectKey& record);
+  /// Takes what another replica has written, as the watch tells it: without it the next write would be refused.
+  void take_over(Desk& desk, const kube::ObjectKey& record);
+
+  Desk* find_desk(const std::string& user, std::string_view origin, std::string& problem);
+  Desk& open_desk(const kube::ObjectKey& quota);
+  core::Resources reserved(const core::LedgerRecord& record) const;
+  void tell_usage() const {
+    if (usage_changed_) usage_changed_();
+  }
+  /// The record as it is stored now, with so many bytes.
+  void adopt(Desk& desk, core::LedgerRecord record, std::string version, std::size_t bytes);
+  /// Remembers who asked for what was written down just now.
+  void watch_for(const Desk& desk, const Asked& asked, bool large);
+  void confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow);
+  /// Ends what runs, and answers whoever still waits.
+  asio::awaitable<void> close();
+  static void tell(Asked& asked, core::QuotaVerdict verdict);
+  static void tell_all(const Batch& batch, const core::QuotaVerdict& verdict);
+  /// Counts what was said; `quota` is null where there is none.
+  void count(const core::QuotaVerdict& verdict, const kube::ObjectKey* quota);
+  void count_refusal(Desk& desk, core::QuotaRefusal reason);
+
+  Context context_;
+  kube::Api& api_;
+  LedgerSettings settings_;
+  std::function<void()> usage_changed_;
+  std::function<void(const std::string&)> confirmed_;
+  StoredPods stored_;
+  kube::InformerHandle quotas_, namespaces_, records_;
+  std::map<kube::ObjectKey, std::unique_ptr<Desk>> desks_;
+  std::map<std::string, kube::ObjectKey> quota_of_record_;    ///< by the name of the ConfigMap, which is made from it
+  std::unordered_map<std::string, Unconfirmed> unconfirmed_;  ///< by UID
+  std::deque<std::pair<kube::TimePoint, std::string>> unconfirmed_since_;  ///< the oldest first
+  std::map<std::string, kube::TimePoint> watched_for_;                     ///< proven addresses, and when last
+  kube::async::Event quota_gone_;
+  kube::async::TaskGroup group_;
+  bool running_ = false;
+  kube::Counter admitted_, refused_, unavailable_, held_back_, commits_, conflicts_, without_quota_;
+  kube::Gauge unproven_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::quota

@@ -1,0 +1,29 @@
+// What consumers may have here, have, and could still have, as metrics.
+#pragma once
+
+#include "liqo/quota/quota_ledger.hpp"
+
+namespace liqo::quota {
+
+/// What the ledger would say at the moment of the scrape. Only the process that leads shows it. A consumer chooses the
+/// names of its slices, and asks for resources by name: of each only so many are shown, and how many amounts are not.
+/// One thread.
+class QuotaMetrics {
+ public:
+  static constexpr std::size_t most_slices = 50, most_resources = 16;
+
+  /// `ledger` outlives this.
+  QuotaMetrics(Context context, const QuotaLedger& ledger);
+
+ private:
+  void refresh();
+
+  Context context_;
+  const QuotaLedger& ledger_;
+  kube::InformerHandle quotas_, namespaces_;
+  kube::GaugeSet granted_, used_, free_, pods_, left_out_;
+  kube::TimePoint next_{};          ///< not read anew before
+  kube::Metrics::Reading reading_;  ///< last: it calls the others
+};
+
+}  // namespace liqo::quota

@@ -1,0 +1,16 @@
+// The list of the controllers that work while a process leads.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "controllers/runnable.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/controllers/providers/provider_link.hpp"
+
+namespace liqo::controllers {
+
+/// Makes one of each; later ones may refer to earlier ones. What `context` refers to outlives them.
+std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect);
+
+}  // namespace liqo::controllers

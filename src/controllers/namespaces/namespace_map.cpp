@@ -1,0 +1,449 @@
+#include "controllers/namespaces/namespace_map.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <set>
+
+#include "controllers/guarded_write.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace labels = api::labels;
+namespace annotations = api::annotations;
+namespace json = kube::json;
+namespace kinds = api::kinds;
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer";
+constexpr std::size_t longest_failures = 1000;
+/// Kubernetes counts a new ResourceQuota within a second.
+constexpr kube::Duration counting_patience = std::chrono::seconds(30);
+constexpr std::string_view back_off = "CreationLoopBackOff";
+
+/// So many twins are looked at in one turn of the loop.
+constexpr std::size_t twins_in_a_turn = 25;
+
+/// Between two looks at a map, of which each may write its status: what is made for each of a thousand twins, and
+/// counted by Kubernetes, makes it due.
+kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
+
+/// Counts one more while it lives.
+class OneMore {
+ public:
+  explicit OneMore(std::size_t& count) : count_(count) { ++count_; }
+  ~OneMore() { --count_; }
+  OneMore(const OneMore&) = delete;
+  OneMore& operator=(const OneMore&) = delete;
+
+ private:
+  std::size_t& count_;
+};
+
+}  // namespace
+
+NamespaceMapController::NamespaceMapController(Context context)
+    : context_(context),
+      maps_(context.home.acquire({.resource = kinds::namespace_maps})),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      bindings_(context.home.acquire({.resource = kinds::role_bindings,
+                                      .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
+                                                                      std::string(labels::app_managed_by_liqo)}})),
+      bounds_(context_.home.acquire(
+          {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      grants_(context_.home.acquire({.resource = kinds::quotas})),
+      controller_(context, {.name = "namespacemap", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
+    if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);
+  });
+  namespaces_->add_index(std::string(by_consumer), [](const kube::Object& object, std::vector<std::string>& out) {
+    if (object.has_annotation(annotations::managed_by_namespace_map) && !object.has_label(labels::tenant_namespace))
+      out.emplace_back(object.label(labels::remote_cluster_id));
+  });
+  const auto synced = [this] {
+    for (const kube::ObjectKey& key : maps_->store().keys()) enqueue(key);
+  };
+  maps_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, synced);
+  namespaces_.subscribe(
+      [this](const kube::Change& change) {
+        const kube::ObjectKey& key = change.key;
+        const kube::Object* object = change.now;
+        if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
+        const bool is_peer = object && object->has_label(labels::tenant_namespace);
+        // Whose a name is depends on who is known.
+        const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
+        if (is_peer ? std::exchange(peers_[key.name], peer) != peer : peers_.erase(key.name) > 0)
+          for (const kube::ObjectKey& map : maps_->store().keys()) enqueue(map);
+        if (!object) {
+          marked_.erase(key.name);
+          return;
+        }
+        if (const auto id = object->annotation(annotations::managed_by_namespace_map); !id.empty()) {
+          marked_[key.name] = id;
+          enqueue_marked(id);
+        } else {
+          marked_.erase(key.name);
+        }
+        // The origin and the Pod Security level of a consumer's twins are those of its tenant namespace.
+        if (!is_peer) return;
+        for (const kube::ObjectKey& map : maps_->store().keys_in(key.name)) enqueue(map);
+      },
+      synced);
+  bounds_.subscribe([this](const kube::ObjectKey& key) { see_bounds(key); }, synced);
+  grants_.subscribe([this](const kube::ObjectKey& key) { see_grant(key); }, synced);
+  bindings_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (const auto twin = marked_.find(key.ns); twin != marked_.end()) enqueue_marked(twin->second);
+      },
+      synced);
+}
+
+void NamespaceMapController::enqueue(const kube::ObjectKey& map) { controller_.enqueue({map.ns, map}); }
+
+void NamespaceMapController::enqueue_marked(std::string_view map_id) {
+  const auto slash = map_id.find('/');
+  if (slash == std::string_view::npos) return;
+  const kube::ObjectKey key{std::string(map_id.substr(0, slash)), std::string(map_id.substr(slash + 1))};
+  if (maps_->store().contains(key)) enqueue(key);
+}
+
+void NamespaceMapController::see_bounds(const kube::ObjectKey& key) {
+  if (key.name != core::twin_quota_name) return;
+  Bounded now;
+  if (const auto quota = bounds_->find(key))
+    now = {.consumer = std::string(quota->label(labels::remote_cluster_id)),
+           .used = core::twin_usage(*quota),
+           .state = (core::is_counted(*quota) ? "+" : "-") + json::serialize(kube::object_at(quota->spec(), {"hard"}))};
+  Bounded before = std::exchange(bounded_[key], now);
+  core::subtract(held_[before.consumer].total, before.used);
+  core::add(held_[now.consumer].total, now.used);
+  // What is in use changes with each object, which concerns nobody ...
+  if (const auto twin = marked_.find(key.ns); before.state != now.state && twin != marked_.end())
+    enqueue_marked(twin->second);
+  // ... until a bound of all twins of the consumer together is reached or left.
+  for (const std::string& consumer : {before.consumer, now.consumer}) {
+    const std::string tenant = tenant_of(consumer);
+    if (tenant.empty()) continue;
+    Held& held = held_[consumer];
+    auto spent = core::spent_bounds(bounds_of(tenant), held.total, held.spent);
+    if (spent == held.spent) continue;
+    held.spent = std::move(spent);
+    for (const kube::ObjectKey& map : maps_->store().keys_in(tenant)) enqueue(map);
+  }
+  if (now.state.empty()) bounded_.erase(key);
+}
+
+void NamespaceMapController::see_grant(const kube::ObjectKey& key) {
+  std::vector<kube::Object> grants;
+  for (kube::Object& quota : grants_->objects_in(key.ns)) grants.push_back(std::move(quota));
+  const std::int64_t pods = core::counted_pods(grants);
+  if (std::exchange(pods_[key.ns], pods) == pods) return;
+  for (const kube::ObjectKey& map : maps_->store().keys_in(key.ns)) enqueue(map);
+}
+
+std::string NamespaceMapController::tenant_of(std::string_view consumer) const {
+  const auto found =
+      std::ranges::find(peers_, consumer, [](const auto& peer) { return std::string_view(peer.second); });
+  return consumer.empty() || found == peers_.end() ? "" : found->first;
+}
+
+core::TwinBounds NamespaceMapController::bounds_of(std::string_view tenant_namespace) const {
+  const std::string ns(tenant_namespace);
+  const auto tenant = namespaces_->find({"", ns});
+  // A policy that cannot be understood bounds as the usual one.
+  const auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(annotations::pod_policy) : "")
+                          .value_or(core::admission::PodPolicy());
+  const auto pods = pods_.find(ns);
+  return core::twin_bounds(pods == pods_.end() ? 0 : pods->second, policy.twin_quota, policy.tenant_quota);
+}
+
+std::vector<kube::Object> NamespaceMapController::twins_of(const kube::ObjectKey& map) const {
+  std::vector<kube::Object> twins;
+  for (const kube::ObjectKey& key : namespaces_->store().keys(by_map, map.text()))
+    if (auto twin = namespaces_->find(key)) twins.push_back(std::move(*twin));
+  std::ranges::sort(twins, {}, [](const kube::Object& twin) { return std::string(twin.name()); });
+  return twins;
+}
+
+std::size_t NamespaceMapController::count_twins(const std::string& consumer) const {
+  const auto making = creating_.find(consumer);
+  return namespaces_->store().count(by_consumer, consumer) + (making == creating_.end() ? 0 : making->second);
+}
+
+core::TwinNameRules NamespaceMapController::name_rules(const kube::Object& tenant_namespace,
+                                                       std::string_view consumer) const {
+  core::TwinNameRules rules{.consumer = std::string(consumer), .consumers = {}, .allowed = {}, .mistake = {}};
+  for (const auto& [ns, peer] : peers_) rules.consumers.push_back(peer);
+  auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(annotations::pod_policy));
+  if (!policy) {
+    rules.mistake = "the annotation " + std::string(annotations::pod_policy) + " of namespace " +
+                    std::string(tenant_namespace.name()) + " cannot be understood: " + policy.error().text();
+  } else {
+    rules.allowed = policy->twin_names ? policy->twin_names : context_.settings.twin_names;
+  }
+  return rules;
+}
+
+asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  auto object = maps_->find(key);
+  if (!object) looked_at_.erase(key);
+  if (!object || !api::NamespaceMap(*object).is_incoming()) co_return Outcome::done();
+  const std::size_t twins_known = namespaces_->store().count(by_map, key.text());
+  if (const auto last = looked_at_.find(key); last != looked_at_.end())
+    if (const auto rest = last->second + rest_between_looks(twins_known) - context_.clock.now(); rest > 0s)
+      co_return Outcome::again_after(rest);
+  looked_at_[key] = context_.clock.now();
+  const bool is_guarded = object->has_finalizer(api::finalizers::namespace_map);
+  if (object->is_deleting() && !is_guarded) co_return Outcome::done();
+
+  const auto tenant = namespaces_->find({"", key.ns});
+  const auto origin = core::check_origin(api::NamespaceMap(*object), tenant ? &*tenant : nullptr);
+  if (!origin && !object->is_deleting()) {
+    context_.events.warning(*object, kinds::namespace_maps, api::reasons::twin_refused,
+                            "NamespaceMap " + key.text() + " is not followed: " + origin.error().text() + ".");
+    co_return Outcome::done();
+  }
+  const core::TwinContext ctx = twin_context(key, origin ? *origin : std::string(), tenant ? &*tenant : nullptr);
+  auto guarded = co_await set_finalizer(context_.home.api(), *maps_, *object, api::finalizers::namespace_map, true);
+  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+
+  Round round;
+  if (!object->is_deleting()) co_await ensure_twins(*object, ctx, round);
+  co_await remove_twins(ctx, round);
+
+  const auto latest = maps_->find(key);
+  if (!latest || latest->uid() != object->uid()) co_return Outcome::done();
+  if (const auto patch = core::plan_map_status(*latest, round.entries)) {
+    auto patched = co_await context_.home.api().patch(kinds::namespace_maps, key, kube::PatchType::merge,
+                                                      json::serialize(*patch), {.subresource = "status"});
+    if (patched) maps_->observe(std::move(*patched));
+    if (!patched && !patched.error().is_not_found())
+      co_return Outcome::retry(std::move(patched.error()).in("reporting the twin namespaces"));
+  }
+  if (!round.failures.empty()) co_return Outcome::retry(kube::Failure(kube::Errc::api, std::move(round.failures)));
+  if (object->is_deleting() && round.entries.empty()) {
+    auto released = co_await set_finalizer(context_.home.api(), *maps_, latest_of(*maps_, *object),
+                                           api::finalizers::namespace_map, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
+  co_return round.waits ? Outcome::again_after(counting_patience) : Outcome::done();
+}
+
+core::TwinContext NamespaceMapController::twin_context(const kube::ObjectKey& map, std::string origin,
+                                                       const kube::Object* tenant_namespace) {
+  core::TwinContext ctx{.map = map,
+                        .origin = std::move(origin),
+                        .pod_security = "baseline",
+                        .liqo_namespace = context_.settings.liqo_namespace,
+                        .storage_namespace = context_.settings.storage_namespace,
+                        .names = {}};
+  if (!tenant_namespace) return ctx;
+  ctx.names = name_rules(*tenant_namespace, ctx.origin);
+  if (auto level = core::twin_pod_security(*tenant_namespace))
+    ctx.pod_security = std::move(*level);
+  else
+    context_.events.warning(*tenant_namespace, kube::resources::namespaces, api::reasons::invalid,
+                            level.error().text() + ".");
+  return ctx;
+}
+
+asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, core::TwinContext ctx, Round& round) {
+  const std::vector<kube::Object> twins = twins_of(map.key());
+  const std::size_t all = count_twins(ctx.origin);
+  core::TwinSelection selection = core::select_twins(api::NamespaceMap(map), twins, all - std::min(all, twins.size()));
+  if (selection.left_out > 0)
+    context_.events.warning(map, kinds::namespace_maps, api::reasons::twin_refused,
+                            "The map asks for more namespaces than a cluster gets; " +
+                                std::to_string(selection.left_out) + " are not even told of.");
+  round.entries = std::move(selection.refused);
+  round.wanted = std::move(selection.taken);
+  std::size_t looked_at = 0;
+  for (const api::WantedNamespace& entry : round.wanted) {
+    if (++looked_at % twins_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+    std::string before(kube::string_at(map.status(), {"currentMapping", entry.local, "phase"}));
+    auto made = co_await ensure_twin(entry, ctx, std::move(before), round.failures);
+    round.waits = round.waits || !made;
+    if (made) round.entries.insert_or_assign(entry.local, std::move(*made));
+  }
+}
+
+asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_namespace(api::WantedNamespace wanted,
+                                                                                       core::TwinContext ctx) {
+  const kube::ObjectKey key{"", wanted.remote};
+  kube::Api& home = context_.home.api();
+  const auto existing = namespaces_->find(key);
+  core::TwinPlan plan = core::plan_twin(wanted, existing ? &*existing : nullptr, ctx);
+  // Maps of one consumer are worked on side by side.
+  if (plan.create && count_twins(ctx.origin) >= core::max_twins) {
+    plan.create.reset();
+    plan.refusal = core::too_many_twins();
+  }
+  if (!plan.create) co_return plan;
+  const OneMore counted(creating_[ctx.origin]);
+  auto created = co_await home.create(kube::resources::namespaces, *plan.create);
+  if (!created && created.error().is_already_exists()) {
+    // Whose it is stands in what the server has: it is never ours only because its name is taken.
+    created = co_await home.get(kube::resources::namespaces, key);
+    if (created) plan = core::plan_twin(wanted, &*created, ctx);
+  }
+  if (!created) co_return std::unexpected(std::move(created.error()));
+  namespaces_->observe(std::move(*created));
+  co_return plan;
+}
+
+asio::awaitable<kube::Result<bool>> NamespaceMapController::furnish_twin(std::string twin, core::TwinContext ctx,
+                                                                         std::optional<json::object> patch) {
+  if (patch) {
+    auto patched = co_await context_.home.api().patch(kube::resources::namespaces, {"", twin}, kube::PatchType::merge,
+                                                      json::serialize(*patch));
+    if (!patched) co_return kube::fail(std::move(patched.error()), "labelling the namespace");
+    namespaces_->observe(std::move(*patched));
+  }
+  if (auto bound = co_await ensure_binding(twin, ctx); !bound) co_return std::unexpected(std::move(bound.error()));
+  co_return co_await ensure_quota(twin, ctx);
+}
+
+asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ensure_twin(api::WantedNamespace wanted,
+                                                                                         core::TwinContext ctx,
+                                                                                         std::string phase_before,
+                                                                                         std::string& failures) {
+  api::MappedNamespace entry{.local = wanted.local, .remote = wanted.remote, .phase = "Accepted", .message = ""};
+  const auto fail = [&](std::string why) {
+    // A line for people: what is said of each twin stands in the status.
+    if (failures.size() < longest_failures)
+      failures += (failures.empty() ? "twin " : "; twin ") + wanted.remote.substr(0, 63) + ": " + why;
+    entry.phase = back_off;
+    entry.message = std::move(why);
+  };
+  auto plan = co_await create_namespace(wanted, ctx);
+  if (!plan || !plan->refusal.empty()) {
+    fail(plan ? std::move(plan->refusal) : plan.error().text());
+    co_return entry;
+  }
+  if (plan->terminating) {
+    // Its end is an event, and makes it due again.
+    entry.phase = "Terminating";
+    co_return entry;
+  }
+  const auto counted = co_await furnish_twin(wanted.remote, ctx, std::move(plan->patch));
+  if (!counted) {
+    const bool may_pass = !counted.error().is_permanent() && counted.error().code() != kube::Errc::invalid_input;
+    fail(counted.error().text());
+    // What was usable is so still: a conflict or an outage of a moment does not take it away.
+    if (may_pass && phase_before == "Accepted") {
+      entry.phase = "Accepted";
+      entry.message.clear();
+    }
+    co_return entry;
+  }
+  // Its status is an event, and makes the map due again. What is in use goes on.
+  if (!*counted && phase_before != "Accepted") co_return std::nullopt;
+  co_return entry;
+}
+
+asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::string twin, core::TwinContext ctx) {
+  const kube::ObjectKey key{twin, ctx.map.ns};
+  kube::Api& home = context_.home.api();
+  const auto existing = bindings_->find(key);
+  core::BindingPlan plan = core::plan_twin_binding(twin, existing ? &*existing : nullptr, ctx);
+  const kube::Object wanted = core::forge_twin_binding(twin, ctx);
+  if (plan.replace) {
+    auto removed = co_await home.remove(kinds::role_bindings, key, {.uid = std::string(existing->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return kube::fail(std::move(removed.error()), "replacing the RoleBinding");
+    plan.create = true;
+  }
+  if (plan.create) {
+    auto created = co_await home.create(kinds::role_bindings, wanted);
+    if (!created && created.error().is_already_exists()) {
+      // Somebody's, without our label: the cache does not hold those.
+      created = co_await home.get(kinds::role_bindings, key);
+      if (created) plan = core::plan_twin_binding(twin, &*created, ctx);
+    }
+    if (!created) co_return kube::fail(std::move(created.error()), "creating the RoleBinding");
+    bindings_->observe(std::move(*created));
+  }
+  if (!plan.refusal.empty()) co_return kube::fail(kube::Errc::invalid_input, std::move(plan.refusal));
+  if (plan.patch) {
+    auto patched = co_await home.patch(kinds::role_bindings, key, kube::PatchType::merge, json::serialize(*plan.patch));
+    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the RoleBinding");
+    bindings_->observe(std::move(*patched));
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::string twin, core::TwinContext ctx) {
+  const kube::ObjectKey key{twin, std::string(core::twin_quota_name)};
+  kube::Api& home = context_.home.api();
+  const auto existing = bounds_->find(key);
+  const core::TwinBounds bounds = bounds_of(ctx.map.ns);
+  // The bounds may have changed since somebody last came near them.
+  Held& held = held_[ctx.origin];
+  held.spent = core::spent_bounds(bounds, held.total, held.spent);
+  const core::Resources hard = core::twin_hard(bounds, held.spent, existing ? &*existing : nullptr);
+  if (!existing) {
+    auto created = co_await home.create(kinds::resource_quotas, core::forge_twin_quota(twin, ctx, hard));
+    // One without our labels, which the cache does not hold, gets them.
+    if (!created && created.error().is_already_exists()) created = co_await home.get(kinds::resource_quotas, key);
+    if (!created) co_return kube::fail(std::move(created.error()), "creating the ResourceQuota");
+    if (auto patch = core::plan_twin_quota(*created, ctx, hard)) {
+      created = co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, json::serialize(*patch));
+      if (!created) co_return kube::fail(std::move(created.error()), "updating the ResourceQuota");
+    }
+    const bool counted = core::is_counted(*created);
+    bounds_->observe(std::move(*created));
+    co_return counted;
+  }
+  const bool counted = core::is_counted(*existing);
+  const auto made = kube::parse_time(existing->creation_timestamp());
+  if (const auto patch = core::plan_twin_quota(*existing, ctx, hard)) {
+    auto patched = co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, json::serialize(*patch));
+    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the ResourceQuota");
+    bounds_->observe(std::move(*patched));
+  }
+  // Behind the patch: what nobody counts may be a name that the policy has got right by now.
+  if (!counted && made && context_.clock.wall() - *made >= counting_patience)
+    co_return kube::fail(kube::Errc::missing, "nobody counts what it holds (ResourceQuota " +
+                                                  std::string(core::twin_quota_name) +
+                                                  "), which the provider's kube-controller-manager does");
+  co_return counted;
+}
+
+asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx, Round& round) {
+  std::string& failures = round.failures;
+  std::set<std::string_view> stay;
+  for (const api::WantedNamespace& entry : round.wanted) stay.insert(entry.remote);
+  std::vector<kube::ObjectKey> due;
+  for (kube::ObjectKey& key : namespaces_->store().keys(by_map, ctx.map.text()))
+    if (!stay.contains(key.name)) due.push_back(std::move(key));
+  std::ranges::sort(due);
+  for (const kube::ObjectKey& key : due) {
+    const auto found = namespaces_->find(key);
+    if (!found) continue;
+    const kube::Object& twin = *found;
+    const std::string name(twin.name());
+    // Marked by hand: such a mark gives nobody the right to have these deleted.
+    if (twin.has_label(labels::tenant_namespace) || name == ctx.liqo_namespace) continue;
+    std::string local(twin.annotation(annotations::original_name));
+    if (local.empty()) local = name;
+    round.entries.try_emplace(
+        local, api::MappedNamespace{.local = local, .remote = name, .phase = "Terminating", .message = ""});
+    if (twin.is_deleting()) continue;
+    auto removed =
+        co_await context_.home.api().remove(kube::resources::namespaces, twin.key(), {.uid = std::string(twin.uid())});
+    if (!removed && !removed.error().is_not_found()) {
+      if (!failures.empty()) failures += "; ";
+      failures += "removing twin " + name + ": " + removed.error().text();
+    }
+  }
+}
+
+}  // namespace liqo::controllers

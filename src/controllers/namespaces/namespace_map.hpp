@@ -1,0 +1,94 @@
+// The provider's half of namespace extension: what consumers ask for in NamespaceMaps → twin namespaces with rights.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/namespaces/twin_quota.hpp"
+
+namespace liqo::controllers {
+
+/// Guarantees: a consumer gets rights only in namespaces that were made for it, and is told of them when a
+/// ResourceQuota bounds what they hold; what a map does not ask for any more goes, also where its status has forgotten
+/// it, because the mark on the namespace counts; every entry of every map is tried, and what fails is told in the
+/// status and tried again. One thread.
+class NamespaceMapController final : public Runnable {
+ public:
+  explicit NamespaceMapController(Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return maps_->has_synced() && namespaces_->has_synced() && bindings_->has_synced() && bounds_->has_synced() &&
+           grants_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  using Entries = std::map<std::string, api::MappedNamespace>;
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  /// What one look at a map finds and does.
+  struct Round {
+    Entries entries;                           ///< of the status
+    std::vector<api::WantedNamespace> wanted;  ///< those that it gets
+    std::string failures;                      ///< for the log
+    bool waits = false;                        ///< for what is not counted yet
+  };
+  /// `tenant_namespace`: null where it is not there.
+  core::TwinContext twin_context(const kube::ObjectKey& map, std::string origin, const kube::Object* tenant_namespace);
+  asio::awaitable<void> ensure_twins(kube::Object map, core::TwinContext ctx, Round& round);
+  /// Makes the namespace of a twin where that is to be; answers what else is to be done about it.
+  asio::awaitable<kube::Result<core::TwinPlan>> create_namespace(api::WantedNamespace wanted, core::TwinContext ctx);
+  /// Labels, RoleBinding and ResourceQuota of a twin; answers whether what it holds is counted.
+  asio::awaitable<kube::Result<bool>> furnish_twin(std::string twin, core::TwinContext ctx,
+                                                   std::optional<kube::json::object> patch);
+  /// Makes or corrects one twin with its RoleBinding and its ResourceQuota; answers its entry of the status, nothing
+  /// while there is none to tell. A failure that may pass by itself is added to `failures`.
+  asio::awaitable<std::optional<api::MappedNamespace>> ensure_twin(api::WantedNamespace wanted, core::TwinContext ctx,
+                                                                   std::string phase_before, std::string& failures);
+  asio::awaitable<kube::Result<void>> ensure_binding(std::string twin, core::TwinContext ctx);
+  /// Answers whether what the twin holds is counted. Errors also where nobody has begun to count in half a minute.
+  asio::awaitable<kube::Result<bool>> ensure_quota(std::string twin, core::TwinContext ctx);
+  void see_bounds(const kube::ObjectKey& quota);
+  void see_grant(const kube::ObjectKey& quota);
+  core::TwinBounds bounds_of(std::string_view tenant_namespace) const;
+  /// The tenant namespace of a consumer, "" where there is none.
+  std::string tenant_of(std::string_view consumer) const;
+  /// Deletes the twins of the map that nobody wants; those that still exist are added to the entries.
+  asio::awaitable<void> remove_twins(core::TwinContext ctx, Round& round);
+  std::vector<kube::Object> twins_of(const kube::ObjectKey& map) const;
+  /// How many twins a consumer has, over all of its maps, and how many are being made.
+  std::size_t count_twins(const std::string& consumer) const;
+  core::TwinNameRules name_rules(const kube::Object& tenant_namespace, std::string_view consumer) const;
+  void enqueue(const kube::ObjectKey& map);
+  void enqueue_marked(std::string_view map_id);
+
+  Context context_;
+  kube::InformerHandle maps_, namespaces_, bindings_, bounds_, grants_;
+  /// What one ResourceQuota says.
+  struct Bounded {
+    std::string consumer;
+    core::Resources used;
+    std::string state;  ///< what it bounds, and whether that is counted; "" = it is not there
+  };
+  /// What the twins of a consumer hold together, and of what they get no more.
+  struct Held {
+    core::Resources total;
+    std::set<std::string> spent;
+  };
+  std::unordered_map<kube::ObjectKey, Bounded> bounded_;
+  std::map<std::string, Held> held_;                                ///< by consumer
+  std::map<std::string, std::int64_t> pods_;                        ///< tenant namespace to counted_pods()
+  std::unordered_map<kube::ObjectKey, kube::TimePoint> looked_at_;  ///< when a map was looked at last
+  std::map<std::string, std::size_t> creating_;                     ///< twins on their way to the server, by consumer
+  std::map<std::string, std::string> peers_;                        ///< tenant namespace to the peer's ID
+  std::map<std::string, std::string> marked_;  ///< namespace to the map that it was made for, also after its end
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,323 @@
+#include "controllers/namespaces/namespace_offloading.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <map>
+#include <set>
+
+#include "controllers/guarded_write.hpp"
+#include "controllers/nodes/node_context.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/core/namespaces/desired_mapping.hpp"
+#include "liqo/core/namespaces/held_twins.hpp"
+#include "liqo/core/namespaces/remote_name.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace labels = api::labels;
+namespace json = kube::json;
+
+/// Stands for all of them. There may be thousands, which are enqueued over several turns of the loop.
+kube::WorkKey key_of_all() { return {}; }
+constexpr std::size_t enqueued_in_a_turn = 256;
+
+}  // namespace
+
+NamespaceOffloadingController::NamespaceOffloadingController(Context context)
+    : context_(context),
+      user_(context.home.api()),
+      data_(
+          context, [this](const core::storage::RemoteData& data) { enqueue(data.claim.ns); },
+          [this] { enqueue_all(); }),
+      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      nodes_(context.home.acquire(
+          {.resource = kube::resources::nodes,
+           .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
+      maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
+      bindings_(context.home.acquire({.resource = api::kinds::role_bindings,
+                                      .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
+                                                                      std::string(api::labels::app_managed_by_liqo)}})),
+      offers_(
+          virtual_nodes_, offer_of,
+          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },
+          [this] { enqueue_all(); }),
+      labels_(
+          nodes_, labels_of,
+          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },
+          [this] { enqueue_all(); }),
+      told_(
+          maps_, map_of,
+          [this](const kube::ObjectKey&, const Map* before, const Map* now) { map_changed(before, now); },
+          [this] { enqueue_all(); }),
+      controller_(context, {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto synced = [this] { enqueue_all(); };
+  offloadings_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);
+  namespaces_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (offloadings_->store().contains({key.name, std::string(api::namespace_offloading_name)})) enqueue(key.name);
+      },
+      synced);
+  bindings_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (key.name == core::own_offloaded_role) enqueue(key.ns);
+      },
+      synced);
+}
+
+bool NamespaceOffloadingController::has_synced() const {
+  return offloadings_->has_synced() && namespaces_->has_synced() && virtual_nodes_->has_synced() &&
+         nodes_->has_synced() && maps_->has_synced() && bindings_->has_synced() && data_.has_synced();
+}
+
+void NamespaceOffloadingController::enqueue(const std::string& ns) {
+  controller_.enqueue({"", {ns, std::string(api::namespace_offloading_name)}});
+}
+
+void NamespaceOffloadingController::enqueue_all() { controller_.enqueue(key_of_all()); }
+
+asio::awaitable<void> NamespaceOffloadingController::spread() {
+  std::size_t enqueued = 0;
+  for (const kube::ObjectKey& key : offloadings_->store().keys()) {
+    enqueue(key.ns);
+    if (++enqueued % enqueued_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+  }
+}
+
+NamespaceOffloadingController::Offer NamespaceOffloadingController::offer_of(const kube::Object& virtual_node) {
+  json::object tree{{"metadata", {{"name", virtual_node.name()}, {"namespace", virtual_node.ns()}}},
+                    {"spec", virtual_node.spec()}};
+  return {.cluster = std::string(api::VirtualNode(virtual_node).cluster_id()), .node = kube::Object(std::move(tree))};
+}
+
+NamespaceOffloadingController::Offer NamespaceOffloadingController::labels_of(const kube::Object& node) {
+  json::object tree{{"metadata", {{"name", node.name()}, {"labels", node.labels()}}}};
+  return {.cluster = {}, .node = kube::Object(std::move(tree))};
+}
+
+NamespaceOffloadingController::Map NamespaceOffloadingController::map_of(const kube::Object& object) {
+  const api::NamespaceMap map(object);
+  Map known{.is_outgoing = map.is_outgoing_to(object.name()), .is_deleting = object.is_deleting()};
+  for (auto& entry : map.current_mapping())
+    known.twins[entry.local] = {.asked = {}, .phase = std::move(entry.phase), .message = std::move(entry.message)};
+  for (auto& entry : map.desired_mapping()) {
+    known.asked += !entry.remote.empty();
+    known.twins[entry.local].asked = std::move(entry.remote);
+  }
+  return known;
+}
+
+void NamespaceOffloadingController::offer_changed(const Offer* before, const Offer* now) {
+  if (!before || !now || *before != *now) enqueue_all();
+}
+
+void NamespaceOffloadingController::map_changed(const Map* before, const Map* now) {
+  const auto is_full = [](const Map& map) { return map.asked >= core::max_mappings; };
+  if (!before || !now || before->is_outgoing != now->is_outgoing || before->is_deleting != now->is_deleting ||
+      is_full(*before) != is_full(*now))
+    return enqueue_all();
+  for (const auto& [ns, twin] : now->twins)
+    if (const auto found = before->twins.find(ns); found == before->twins.end() || found->second != twin) enqueue(ns);
+  for (const auto& [ns, twin] : before->twins)
+    if (!now->twins.contains(ns)) enqueue(ns);
+}
+
+std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
+                                                                        const core::NodeSelector* selector,
+                                                                        std::string_view remote_name) const {
+  std::map<std::string, std::string> asked_twins;  // by cluster, where its map does not go
+  std::map<std::string, core::TwinState> states;
+  std::map<std::string_view, std::set<std::string_view>> homes;  // cluster to the namespaces of its VirtualNodes
+  for (const auto& [key, offer] : offers_.all()) homes[offer.cluster].insert(key.ns);
+  const std::string ns(offloading.ns());
+  for (const auto& [key, map] : told_.all()) {
+    if (!map.is_outgoing) continue;
+    // A peer may write maps in its own tenant namespace, where it has no say about another cluster.
+    if (const auto home = homes.find(key.name); home != homes.end() && !home->second.contains(key.ns)) continue;
+    const auto found = map.twins.find(ns);
+    const Map::Twin twin = found == map.twins.end() ? Map::Twin() : found->second;
+    const bool asked = !twin.asked.empty() && !map.is_deleting;
+    if (asked) asked_twins[key.name] = twin.asked;
+    states[key.name] = {.map = key.name,
+                        // What is asked for may stay for a while when no node matches any more. Of a map that is
+                        // being deleted every twin goes.
+                        .required = asked,
+                        .phase = twin.phase,
+                        .message = twin.message,
+                        .is_crowded_out = !asked && !map.is_deleting && map.asked >= core::max_mappings};
+  }
+  std::set<std::string, std::less<>> selected;  // clusters
+  if (selector) {
+    const core::NodeContext node_ctx = node_context(context_.settings);
+    for (const auto& [key, offer] : offers_.all()) {
+      // The NamespaceMap is named after the cluster, also where it is still to come.
+      if (offer.cluster.empty() || selected.contains(offer.cluster)) continue;
+      const Offer* node = labels_.find({"", key.name});
+      const core::OfferedNode offered{.virtual_node = &offer.node, .node = node ? &node->node : nullptr};
+      if (!core::is_selected(*selector, offered, node_ctx)) continue;
+      core::TwinState& state = states[offer.cluster];
+      state.map = offer.cluster;
+      state.required = true;
+      selected.insert(offer.cluster);
+    }
+  }
+  // With a selector that is invalid nobody says that a twin is not wanted.
+  if (!selector && !offloading.is_deleting()) asked_twins.clear();
+  const auto data = asked_twins.empty() ? std::vector<core::storage::RemoteData>() : data_.all();
+  for (const auto& [cluster, twin] : asked_twins) {
+    const bool is_wanted = selected.contains(cluster);
+    if (is_wanted && (remote_name.empty() || twin == remote_name)) continue;
+    const core::HeldTwins held = core::held_twins(data, cluster, {{ns, twin}});
+    if (held.empty()) continue;
+    core::TwinState& state = states[cluster];
+    state.required = is_wanted;
+    state.held = (is_wanted ? "it still has the name " + twin + ". " : "") + core::why_held(ns, held.begin()->second);
+  }
+  std::vector<core::TwinState> list;
+  list.reserve(states.size());
+  for (auto& [name, state] : states) list.push_back(std::move(state));
+  return list;
+}
+
+asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey work) {
+  if (work == key_of_all()) {
+    co_await spread();
+    co_return Outcome::done();
+  }
+  const kube::ObjectKey key = work.object;
+  for (const kube::Object& other : offloadings_->objects_in(key.ns)) {
+    if (other.name() == key.name) continue;
+    context_.events.warning(
+        other, api::kinds::namespace_offloadings, api::reasons::invalid,
+        "A NamespaceOffloading must be called \"" + key.name + "\"; this one has no effect. Delete it.");
+  }
+  auto object = offloadings_->find(key);
+  if (!object || object->is_deleting()) looks_.erase(key.ns);
+  if (!object) co_return Outcome::done();
+  if (object->is_deleting()) co_return co_await withdraw(std::move(*object));
+
+  auto guarded =
+      co_await set_finalizer(context_.home.api(), *offloadings_, *object, api::finalizers::namespace_offloading, true);
+  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  object = offloadings_->find(key);
+  if (!object || object->is_deleting()) co_return Outcome::done();
+
+  const auto entered = co_await enter(*object);
+  object = offloadings_->find(key);
+  if (!object || object->is_deleting()) co_return Outcome::done();
+  auto extended = co_await extend(*object);
+  if (!extended) co_return Outcome::retry(std::move(extended.error()));
+  if (!entered) co_return Outcome::retry(entered.error());
+  auto again = co_await see_to_earlier_pods(std::move(*object));
+  if (!again) co_return Outcome::retry(std::move(again.error()));
+  co_return *again ? Outcome::again_after(**again) : Outcome::done();
+}
+
+asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object object) {
+  if (!object.has_finalizer(api::finalizers::namespace_offloading)) co_return Outcome::done();
+  auto unlabelled = co_await set_label(std::string(object.ns()), false);
+  const core::OffloadingFacts facts{.remote_name = "", .trouble = "", .twins = twin_states(object, nullptr, "")};
+  auto told = co_await write_status(object, facts);
+  if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  // An event of the maps continues here.
+  if (!core::is_withdrawn(facts)) co_return Outcome::done();
+  auto released = co_await set_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
+                                         api::finalizers::namespace_offloading, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::Object object) {
+  const std::string ns_name(object.ns());
+  const api::NamespaceOffloading offloading(object);
+  const auto selector = core::NodeSelector::parse(offloading.cluster_selector());
+  auto name = core::remote_namespace_name(offloading, context_.settings.cluster_id);
+  core::OffloadingFacts facts;
+  kube::Result<void> labelled;
+  if (!selector) {
+    context_.events.warning(object, api::kinds::namespace_offloadings, api::reasons::invalid,
+                            "Invalid ClusterSelector: " + selector.error().text());
+    facts.twins = twin_states(object, nullptr, "");
+  } else {
+    facts.twins = twin_states(object, &*selector, name ? std::string_view(*name) : std::string_view());
+    const bool subject = offloading.pod_strategy() != api::PodOffloadingStrategy::local;
+    const auto ns = namespaces_->find({"", ns_name});
+    const bool begins = subject && ns && ns->label(labels::scheduling_enabled) != "true";
+    labelled = co_await set_label(ns_name, subject);
+    if (labelled && begins) looks_.try_emplace(ns_name);
+  }
+  if (name) {
+    facts.remote_name = std::move(*name);
+  } else {
+    facts.trouble = name.error().text();
+    context_.events.warning(object, api::kinds::namespace_offloadings, api::reasons::invalid, facts.trouble);
+  }
+  auto told = co_await write_status(object, facts);
+  if (!labelled) co_return std::unexpected(std::move(labelled.error()));
+  co_return told;
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::Object offloading) {
+  // In a namespace that goes nothing can be made any more.
+  if (const auto ns = namespaces_->find({"", std::string(offloading.ns())}); !ns || ns->is_deleting())
+    co_return kube::Result<void>();
+  auto user = co_await user_.name();
+  if (!user) co_return std::unexpected(std::move(user.error()));
+  kube::Object binding = core::forge_own_binding(offloading.ns(), *user, core::own_offloaded_role);
+  binding.add_owner_reference({.api_version = std::string(api::kinds::namespace_offloadings.api_version()),
+                               .kind = std::string(api::kinds::namespace_offloadings.kind),
+                               .name = std::string(offloading.name()),
+                               .uid = std::string(offloading.uid())});
+  auto bound = co_await ensure_binding(context_.home.api(), *bindings_, std::move(binding));
+  if (!bound) co_return kube::fail(std::move(bound.error()), "entering the offloaded namespace");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std::string ns, bool wanted) {
+  const auto object = namespaces_->find({"", ns});
+  if (!object) co_return kube::Result<void>();
+  const bool is_right =
+      wanted ? object->label(labels::scheduling_enabled) == "true" : !object->has_label(labels::scheduling_enabled);
+  if (is_right) co_return kube::Result<void>();
+  json::object changes;
+  changes[labels::scheduling_enabled] = wanted ? json::value("true") : json::value(nullptr);
+  const json::object patch{{"metadata", json::object{{"labels", std::move(changes)}}}};
+  auto patched = co_await context_.home.api().patch(kube::resources::namespaces, object->key(), kube::PatchType::merge,
+                                                    json::serialize(patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "labelling the namespace");
+  if (patched) namespaces_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(const kube::Object& offloading,
+                                                                                const core::OffloadingFacts& facts) {
+  const auto patch = core::plan_offloading_status(offloading, facts, context_.clock.wall());
+  if (!patch) co_return kube::Result<void>();
+  auto patched =
+      co_await context_.home.api().patch(api::kinds::namespace_offloadings, offloading.key(), kube::PatchType::merge,
+                                         json::serialize(*patch), {.subresource = "status"});
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "reporting the status");
+  if (!patched) co_return kube::Result<void>();
+  constexpr std::string_view nobody = "NoClusterSelected";
+  const bool before = kube::string_at(offloading.status(), {"offloadingPhase"}) == nobody;
+  const bool now = kube::string_at(patched->status(), {"offloadingPhase"}) == nobody;
+  if (now && !before)
+    log_.info("the namespace is offloaded and selects no provider", {{"namespace", std::string(offloading.ns())}});
+  if (before && !now) log_.info("the namespace selects a provider", {{"namespace", std::string(offloading.ns())}});
+  offloadings_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

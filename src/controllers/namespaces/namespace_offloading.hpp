@@ -1,0 +1,92 @@
+// NamespaceOffloading → the label that makes its pods subject to it, and a status that tells how far it has come.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "controllers/peering/own_user.hpp"
+#include "controllers/runnable.hpp"
+#include "controllers/storage/remote_data_watch.hpp"
+#include "kube/runtime/controller.hpp"
+#include "kube/runtime/view.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/namespaces/offloading_status.hpp"
+#include "liqo/core/node_selector.hpp"
+#include "liqo/core/offloading/earlier_pods.hpp"
+
+namespace liqo::controllers {
+
+/// The consumer's half that people see; the twins are asked for by OutgoingNamespaceMapController. Guarantees: a
+/// NamespaceOffloading goes only when no provider is asked for a twin any more and none has one left; then its
+/// namespace is as it was. One thread.
+class NamespaceOffloadingController final : public Runnable {
+ public:
+  explicit NamespaceOffloadingController(Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  /// Gives the namespace back, and lets go of a NamespaceOffloading that is being deleted when no twin is left.
+  asio::awaitable<kube::Outcome> withdraw(kube::Object offloading);
+  /// Makes the namespace follow it, and writes what has become of its twins.
+  asio::awaitable<kube::Result<void>> extend(kube::Object offloading);
+  asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
+  /// Lets this process read the Secrets of an offloaded namespace. With the NamespaceOffloading that right goes.
+  asio::awaitable<kube::Result<void>> enter(kube::Object offloading);
+  /// Makes pods that admission has let through unchanged, because the namespace was not extended yet, follow the
+  /// strategy where Kubernetes allows that, and tells of the others; twice, where the namespace begins to be extended.
+  /// Answers when to look again.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> see_to_earlier_pods(kube::Object offloading);
+  asio::awaitable<kube::Result<void>> adjust_earlier_pods(kube::Object offloading, core::EarlierPods& left);
+  asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
+  /// What is known of every provider. What is asked for counts as required, and so does what `selector` selects (null:
+  /// nothing, because it is invalid or goes). `remote_name`: of the twins that are wanted, "" where there is none.
+  std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector,
+                                           std::string_view remote_name) const;
+  void enqueue(const std::string& ns);
+  void enqueue_all();
+  asio::awaitable<void> spread();
+
+  /// What cluster selectors look at. VirtualNodes and Nodes are written often, and each change of these makes every
+  /// namespace due.
+  struct Offer {
+    std::string cluster;
+    kube::Object node;  ///< of a VirtualNode its spec, of a Node its labels, with the name of either
+    bool operator==(const Offer& other) const { return cluster == other.cluster && node.tree() == other.node.tree(); }
+  };
+  static Offer offer_of(const kube::Object& virtual_node);
+  static Offer labels_of(const kube::Object& node);
+  /// What a NamespaceMap says of each namespace.
+  struct Map {
+    struct Twin {
+      std::string asked;           ///< name of the twin that is asked for, "" = none is
+      std::string phase, message;  ///< the provider's words
+      bool operator==(const Twin&) const = default;
+    };
+    bool is_outgoing = false;  ///< to the cluster that it is named after
+    bool is_deleting = false;
+    std::size_t asked = 0;  ///< for how many namespaces it asks
+    std::map<std::string, Twin, std::less<>> twins;
+  };
+  static Map map_of(const kube::Object& map);
+  void offer_changed(const Offer* before, const Offer* now);
+  void map_changed(const Map* before, const Map* now);
+
+  Context context_;
+  OwnUser user_;
+  RemoteDataWatch data_;
+  kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
+  kube::View<Offer> offers_, labels_;  ///< of VirtualNodes and of their Nodes
+  kube::View<Map> told_;               ///< by the NamespaceMaps
+  /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
+  std::map<std::string, std::optional<kube::TimePoint>> looks_;
+  kube::Log log_{"namespaceoffloading"};
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,261 @@
+#include "controllers/namespaces/outgoing_namespace_map.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "controllers/nodes/node_context.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/core/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace labels = api::labels;
+using namespace std::chrono_literals;
+
+constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
+/// Of the volumes in one twin so many get an Event.
+constexpr std::size_t most_told = 8;
+
+core::WantedTwins twins_of(const kube::Object& map) {
+  core::WantedTwins twins;
+  for (auto& entry : api::NamespaceMap(map).desired_mapping())
+    twins.insert_or_assign(std::move(entry.local), std::move(entry.remote));
+  return twins;
+}
+
+std::string labels_of(const kube::Object& node) { return kube::json::serialize(node.labels()); }
+
+/// Between two writes of a map. Each carries the whole of it to both clusters' etcd, and so does what is answered:
+/// a thousand namespaces that come in a minute and a half cost less than a hundred writes.
+kube::Duration rest_between_writes(std::size_t twins) { return 200ms + 2ms * std::int64_t(twins); }
+
+}  // namespace
+
+OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
+    : context_(context),
+      data_(
+          context, [this](const core::storage::RemoteData& data) { enqueue(data.cluster); }, [this] { enqueue_all(); }),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      nodes_(context.home.acquire(
+          {.resource = kube::resources::nodes,
+           .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
+      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
+      maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
+      requests_(
+          offloadings_,
+          [cluster = context.settings.cluster_id](const kube::Object& offloading) {
+            return core::twin_request(offloading, cluster);
+          },
+          [this](const kube::ObjectKey&, const core::TwinRequest* before, const core::TwinRequest* now) {
+            if (!before || !now || *before != *now) enqueue_all();
+          },
+          [this] { enqueue_all(); }),
+      clusters_(
+          virtual_nodes_, [](const kube::Object& object) { return std::string(api::VirtualNode(object).cluster_id()); },
+          [this](const kube::ObjectKey&, const std::string* before, const std::string* now) {
+            for (const std::string* cluster : {now, before})
+              if (cluster) enqueue(*cluster);
+          },
+          [this] { enqueue_all(); }),
+      destinations_(maps_,
+                    [](const kube::Object& map) {
+                      const bool goes_out = map.label(labels::replication) == "true";
+                      return std::string(goes_out ? map.label(labels::replication_destination) : "");
+                    }),
+      controller_(context, {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
+    if (map.label(labels::replication) == "true") out.emplace_back(map.label(labels::replication_destination));
+  });
+  virtual_nodes_->add_index(std::string(nodes_of_cluster),
+                            [](const kube::Object& object, std::vector<std::string>& out) {
+                              out.emplace_back(api::VirtualNode(object).cluster_id());
+                            });
+  const auto synced = [this] { enqueue_all(); };
+  nodes_.subscribe(
+      [this](const kube::Change& node) {
+        // It is written often; what counts here are its labels, and for the cluster that it stands for.
+        if (!node.changes(labels_of)) return;
+        for (const auto& [key, cluster] : clusters_.all())
+          if (key.name == node.key.name) enqueue(cluster);
+      },
+      synced);
+  maps_.subscribe(
+      [this](const kube::Change& map) {
+        enqueue(map.now ? map.now->label(labels::replication_destination) : std::string_view(map.key.name));
+      },
+      synced);
+}
+
+bool OutgoingNamespaceMapController::has_synced() const {
+  return virtual_nodes_->has_synced() && nodes_->has_synced() && offloadings_->has_synced() && maps_->has_synced() &&
+         data_.has_synced();
+}
+
+void OutgoingNamespaceMapController::enqueue(std::string_view cluster) {
+  if (!core::is_dns_label(cluster)) return;
+  controller_.enqueue({std::string(cluster), {"", std::string(cluster)}});
+}
+
+void OutgoingNamespaceMapController::enqueue_all() {
+  std::set<std::string_view> known;
+  for (const kube::View<std::string>* view : {&clusters_, &destinations_})
+    for (const auto& [key, cluster] : view->all()) known.insert(cluster);
+  for (const std::string_view cluster : known) enqueue(cluster);
+}
+
+asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey work) {
+  const std::string cluster = work.object.name;
+
+  std::vector<kube::Object> virtual_nodes;
+  for (kube::Object& object : virtual_nodes_->objects(nodes_of_cluster, cluster))
+    virtual_nodes.push_back(std::move(object));
+  auto keys = maps_->store().keys(by_cluster, cluster);
+  std::ranges::sort(keys);
+
+  // Twins, and the maps that ask for them, stay as long as a VirtualNode has to drain.
+  if (virtual_nodes.empty()) {
+    memory_.erase(cluster);
+    written_.erase(cluster);
+    co_return co_await end_maps(cluster, std::move(keys));
+  }
+
+  const kube::ObjectKey own{std::string(virtual_nodes.front().ns()), cluster};
+  std::optional<kube::Object> map =
+      maps_->find(std::ranges::find(keys, own) != keys.end() || keys.empty() ? own : keys.front());
+  if (keys.size() > 1 && std::ranges::find(keys, own) == keys.end())
+    co_return Outcome::retry(kube::Failure(
+        kube::Errc::invalid_input,
+        "several NamespaceMaps are for cluster " + cluster + ", and none is " + own.text() + ": remove all but one"));
+
+  std::vector<kube::Object> nodes;
+  nodes.reserve(virtual_nodes.size());  // pointers into it are taken
+  std::vector<core::OfferedNode> offered;
+  for (const kube::Object& virtual_node : virtual_nodes) {
+    auto node = nodes_->find({"", std::string(virtual_node.name())});
+    if (node) nodes.push_back(std::move(*node));
+    offered.push_back({.virtual_node = &virtual_node, .node = node ? &nodes.back() : nullptr});
+  }
+  std::vector<const core::TwinRequest*> requests;
+  requests.reserve(requests_.all().size());
+  for (const auto& [key, request] : requests_.all()) requests.push_back(&request);
+  const core::WantedTwins current = map ? twins_of(*map) : core::WantedTwins();
+  const core::NodeContext node_ctx = node_context(context_.settings);
+  core::TwinWish wish = core::wanted_twins(
+      requests, offered, {.node = node_ctx, .now = context_.clock.now(), .grace = context_.settings.withdrawal_grace},
+      current, memory_[cluster]);
+  const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
+  core::keep_held(wish, held, current);
+  tell_held(cluster, held);
+  const Outcome looked = tell_leaving(cluster, wish, current);
+
+  if (!map) {
+    const bool all_go = std::ranges::all_of(virtual_nodes, [](const kube::Object& one) { return one.is_deleting(); });
+    if (all_go) co_return Outcome::done();
+    co_return co_await create(own, cluster, std::move(wish.twins));
+  }
+  // Somebody deletes it: a new one follows when it is gone.
+  if (map->is_deleting()) co_return Outcome::done();
+  const std::size_t twins = std::max(current.size(), wish.twins.size());
+  const kube::Duration rest = written_[cluster] + rest_between_writes(twins) - context_.clock.now();
+  if (rest > 0s && core::plan_namespace_map(*map, cluster, wish.twins)) co_return Outcome::again_after(rest);
+  auto written = co_await write(std::move(*map), cluster, std::move(wish.twins));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
+  co_return looked;
+}
+
+asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cluster,
+                                                                  std::vector<kube::ObjectKey> maps) {
+  const auto data = data_.all();
+  core::HeldTwins all_held;
+  for (const kube::ObjectKey& key : maps) {
+    auto map = maps_->find(key);
+    if (!map || map->is_deleting()) continue;
+    const core::WantedTwins current = twins_of(*map);
+    core::HeldTwins held = core::held_twins(data, cluster, current);
+    if (!held.empty()) {
+      core::TwinWish wish;
+      core::keep_held(wish, held, current);
+      all_held.merge(held);
+      auto written = co_await write(std::move(*map), cluster, std::move(wish.twins));
+      if (!written) co_return Outcome::retry(std::move(written.error()));
+      continue;
+    }
+    auto removed =
+        co_await context_.home.api().remove(api::kinds::namespace_maps, key, {.uid = std::string(map->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return Outcome::retry(std::move(removed.error()).in("removing the NamespaceMap"));
+  }
+  tell_held(cluster, all_held);
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::Object map, std::string cluster,
+                                                                          core::WantedTwins wanted) {
+  const auto patch = core::plan_namespace_map(map, cluster, wanted);
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await context_.home.api().patch(api::kinds::namespace_maps, map.key(), kube::PatchType::merge,
+                                                    kube::json::serialize(*patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "writing the NamespaceMap");
+  if (patched) {
+    written_[cluster] = context_.clock.now();
+    maps_->observe(std::move(*patched));
+  }
+  co_return kube::Result<void>();
+}
+
+void OutgoingNamespaceMapController::tell_held(const std::string& cluster, const core::HeldTwins& held) {
+  core::HeldTwins now;
+  for (const auto& [ns, data] : held) {
+    const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
+    if (!offloading || offloading->is_deleting()) now.emplace(ns, data);
+  }
+  const auto found = told_.find(cluster);
+  const core::HeldTwins before = found == told_.end() ? core::HeldTwins() : std::move(found->second);
+  for (const auto& [ns, data] : now) {
+    if (const auto same = before.find(ns); same != before.end() && same->second == data) continue;
+    const std::string why = core::why_held(ns, data);
+    for (std::size_t i = 0; i < std::min(data.size(), most_told); ++i)
+      data_.warn(data[i], api::reasons::twin_holds_data, why);
+  }
+  if (now.empty())
+    told_.erase(cluster);
+  else
+    told_.insert_or_assign(cluster, std::move(now));
+}
+
+Outcome OutgoingNamespaceMapController::tell_leaving(std::string_view cluster, const core::TwinWish& wish,
+                                                     const core::WantedTwins& twins) const {
+  std::optional<kube::Duration> next;
+  for (const auto& [ns, leaving] : wish.leaving) {
+    next = next ? std::min(*next, leaving.left) : leaving.left;
+    const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
+    if (!leaving.is_new || !offloading) continue;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(leaving.left).count();
+    context_.events.warning(*offloading, api::kinds::namespace_offloadings, "WithdrawalPending",
+                            "Labels have changed, and no virtual node of cluster " + std::string(cluster) +
+                                " matches the clusterSelector any more: in " + std::to_string(seconds) +
+                                " s the twin " + twins.find(ns)->second +
+                                " is deleted with everything in it. Put the labels back to keep it; change the " +
+                                "clusterSelector or delete this NamespaceOffloading to withdraw it now.");
+  }
+  return next ? Outcome::again_after(*next) : Outcome::done();
+}
+
+asio::awaitable<Outcome> OutgoingNamespaceMapController::create(kube::ObjectKey key, std::string cluster,
+                                                                core::WantedTwins wanted) {
+  const kube::Object map = core::forge_namespace_map(key, cluster, wanted);
+  auto created = co_await context_.home.api().create(api::kinds::namespace_maps, map);
+  if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the NamespaceMap"));
+  maps_->observe(std::move(*created));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

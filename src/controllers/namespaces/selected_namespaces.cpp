@@ -1,0 +1,95 @@
+#include "controllers/namespaces/selected_namespaces.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+
+/// What is looked at of a namespace: others write its status and annotations.
+std::string selected_by(const kube::Object& ns) {
+  return kube::json::serialize(ns.labels()) + (ns.is_deleting() ? "-" : "+");
+}
+
+}  // namespace
+
+SelectedNamespaces::SelectedNamespaces(Context context)
+    : context_(context),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
+      controller_(context, {.name = "selectednamespaces", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey work) { return reconcile(std::move(work)); }) {
+  namespaces_.subscribe(
+      [this](const kube::Change& ns) {
+        if (ns.changes(selected_by)) controller_.enqueue({.object = ns.key});
+      },
+      [this] { enqueue_all(); });
+  offloadings_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = {"", key.ns}}); },
+                         [this] { enqueue_all(); });
+}
+
+void SelectedNamespaces::enqueue_all() {
+  for (const kube::ObjectKey& key : namespaces_->store().keys()) controller_.enqueue({.object = key});
+}
+
+asio::awaitable<Outcome> SelectedNamespaces::reconcile(kube::WorkKey work) {
+  const core::NamespaceSelection& selection = context_.settings.selected_namespaces;
+  auto ns = namespaces_->find(work.object);
+  // With the namespace everything in it goes.
+  if (!ns || ns->is_deleting()) co_return Outcome::done();
+  const std::string& own = context_.settings.liqo_namespace;
+  auto offloading = offloadings_->find({work.object.name, std::string(api::namespace_offloading_name)});
+  const bool is_wanted = selection.selects(*ns, own);
+  if (selection.matches(*ns) && !is_wanted)
+    context_.events.warning(*ns, kube::resources::namespaces, "NotOffloaded",
+                            "the labels are those of --offload-namespaces (" + selection.text() + "), but " +
+                                core::why_not_selected(*ns, own));
+  if (is_wanted && !offloading) co_return co_await offload(std::move(*ns));
+  if (!is_wanted && offloading && core::is_of_selection(*offloading) && !offloading->is_deleting())
+    co_return co_await take_back(std::move(*offloading));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
+  const core::NamespaceSelection& selection = context_.settings.selected_namespaces;
+  auto made =
+      co_await context_.home.api().create(api::kinds::namespace_offloadings, selection.forge_offloading(ns.name()));
+  if (!made) {
+    // The cache brings what is there already; a namespace that goes takes nothing new.
+    if (made.error().is_already_exists() || made.error().is_not_found()) co_return Outcome::done();
+    co_return Outcome::retry(std::move(made.error()).in("offloading the namespace for its labels"));
+  }
+  log_.info("the namespace is offloaded for its labels",
+            {{"namespace", std::string(ns.name())}, {"selector", selection.text()}});
+  offloadings_->observe(std::move(*made));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) {
+  // With it everything goes that runs elsewhere: a cache that is behind the one who has made it is not enough.
+  auto ns = co_await context_.home.api().get(kube::resources::namespaces, {"", std::string(offloading.ns())});
+  if (!ns && ns.error().is_not_found()) co_return Outcome::done();
+  if (!ns) co_return Outcome::retry(std::move(ns.error()).in("reading the labels of the namespace"));
+  const bool is_kept =
+      ns->is_deleting() || context_.settings.selected_namespaces.selects(*ns, context_.settings.liqo_namespace);
+  namespaces_->observe(std::move(*ns));
+  if (is_kept) co_return Outcome::done();
+  // Whoever takes the annotation away in this moment makes it his own.
+  auto removed = co_await context_.home.api().remove(
+      api::kinds::namespace_offloadings, offloading.key(),
+      {.uid = std::string(offloading.uid()), .resource_version = std::string(offloading.resource_version())});
+  if (!removed && removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("the NamespaceOffloading has changed meanwhile"));
+  if (!removed && !removed.error().is_not_found())
+    co_return Outcome::retry(std::move(removed.error()).in("taking back the offloading of the namespace"));
+  if (removed)
+    log_.info(
+        "the namespace is no longer offloaded: its labels are not those any more",
+        {{"namespace", std::string(offloading.ns())}, {"selector", context_.settings.selected_namespaces.text()}});
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,33 @@
+// Namespaces with the labels that the operator has named → their NamespaceOffloadings.
+#pragma once
+
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+/// Offloads the namespaces that `Settings::selected_namespaces` selects, and takes that back where their labels are
+/// gone, or the selector has become another one. NamespaceOffloadings that somebody else has made are left alone. Only
+/// made where something is selected: where an operator removes the setting, what is offloaded stays so. One thread.
+class SelectedNamespaces final : public Runnable {
+ public:
+  explicit SelectedNamespaces(Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override { return namespaces_->has_synced() && offloadings_->has_synced(); }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> offload(kube::Object ns);
+  asio::awaitable<kube::Outcome> take_back(kube::Object offloading);
+  void enqueue_all();
+
+  Context context_;
+  kube::InformerHandle namespaces_, offloadings_;
+  kube::Log log_{"selectednamespaces"};
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,435 @@
+#include "controllers/namespaces/twin_pod_bounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/namespaces/twin_quota.hpp"
+#include "liqo/core/quota/demand.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace annotations = api::annotations;
+namespace kinds = api::kinds;
+namespace labels = api::labels;
+
+/// What happens at one moment is planned together.
+constexpr kube::Duration settle_time = 50ms;
+/// Until ClusterRoles are looked at again: liqod may read them by name, and watches none.
+constexpr kube::Duration look_interval = 60s, retry_interval = 15s;
+constexpr kube::Duration changed_pause = 200ms;
+
+constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
+
+constexpr std::string_view by_tenant = "bounds-tenant", by_twin = "bounds-twin";
+
+void index_twin(const kube::Object& ns, std::vector<std::string>& out) {
+  const std::string_view map = ns.annotation(annotations::managed_by_namespace_map);
+  if (!map.empty() && !ns.has_label(labels::tenant_namespace)) out.emplace_back(map.substr(0, map.find('/')));
+}
+void index_role_binding(const kube::Object& binding, std::vector<std::string>& out) {
+  if (core::is_tenant_role_binding(binding)) out.emplace_back(binding.ns());
+}
+
+kube::ObjectKey quota_of(const std::string& twin) { return {twin, std::string(core::twin_pods_quota_name)}; }
+
+/// The first failure counts; the others are tried as well.
+void note(kube::Result<void>& result, kube::Failure failure, std::string_view what) {
+  if (result) result = kube::fail(std::move(failure), what);
+}
+
+}  // namespace
+
+TwinPodBounds::TwinPodBounds(Context context)
+    : context_(context),
+      shadows_(context.home.acquire({.resource = kinds::shadow_pods})),
+      pods_(context.home.acquire({.resource = kube::resources::pods,
+                                  .selection = {.label_selector = std::string(labels::managed_by) + "=" +
+                                                                  std::string(labels::managed_by_shadow_pod)}})),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      bindings_(context.home.acquire(
+          {.resource = kinds::role_bindings, .selection = {.label_selector = core::twin_quota_selector()}})),
+      bounds_(context.home.acquire(
+          {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      grants_(context.home.acquire({.resource = kinds::quotas})),
+      controller_(context,
+                  {.name = "twinpodbounds",
+                   .ready = [this] { return has_synced(); },
+                   .fill =
+                       [this] {
+                         for (const auto& [tenant, roles] : roles_) enqueue(tenant);
+                       }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  namespaces_->add_index(std::string(by_tenant), index_twin);
+  bindings_->add_index(std::string(by_twin), index_role_binding);
+  const auto pod_changed = [this](const kube::ObjectKey& key) { recount(key); };
+  shadows_.subscribe(pod_changed);
+  pods_.subscribe(pod_changed);
+  namespaces_.follow([this](const kube::Change& ns) { see_namespace(ns); });
+  grants_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); });
+  const auto twin_changed = [this](const kube::ObjectKey& key) { enqueue(tenant_of(key.ns)); };
+  bounds_.subscribe([twin_changed](const kube::ObjectKey& key) {
+    if (key.name == core::twin_pods_quota_name) twin_changed(key);
+  });
+  bindings_.subscribe([this, twin_changed](const kube::ObjectKey& key) {
+    // The usual one has the name of the tenant namespace.
+    if (key.name != tenant_of(key.ns)) twin_changed(key);
+  });
+}
+
+bool TwinPodBounds::has_synced() const {
+  return shadows_->has_synced() && pods_->has_synced() && namespaces_->has_synced() && bindings_->has_synced() &&
+         bounds_->has_synced() && grants_->has_synced();
+}
+
+void TwinPodBounds::enqueue(const std::string& tenant) {
+  if (roles_.contains(tenant)) controller_.enqueue_after({tenant, {"", tenant}}, settle_time);
+}
+
+std::string TwinPodBounds::tenant_of(const std::string& ns) const {
+  const auto found = twins_.find(ns);
+  return found == twins_.end() ? "" : found->second;
+}
+
+void TwinPodBounds::see_namespace(const kube::Change& change) {
+  const std::string& name = change.key.name;
+  const kube::Object* ns = change.now;
+  if (ns && ns->has_label(labels::tenant_namespace)) {
+    const auto policy = core::admission::read_pod_policy(ns->annotation(annotations::pod_policy));
+    std::vector<std::string> roles = policy ? policy->cluster_roles : std::vector<std::string>();
+    // Whoever had some once may have left something, also before this process began.
+    const bool is_new = !roles_.contains(name);
+    if (!is_new && roles_[name] == roles) {
+      enqueue(name);
+      return;
+    }
+    roles_[name] = std::move(roles);
+    if (!roles_[name].empty() && !surroundings_) {
+      surroundings_.emplace(context_.home);
+      surroundings_->subscribe([this](const std::string& ns) { recount_twin(ns); },
+                               [this](const std::string&) {
+                                 for (const auto& [twin, sum] : std::map(sums_)) recount_twin(twin);
+                               });
+    }
+    for (const kube::ObjectKey& twin : namespaces_->store().keys(by_tenant, name)) recount_twin(twin.name);
+    enqueue(name);
+    return;
+  }
+  if (!ns) {
+    roles_.erase(name);
+    told_.erase(name);
+  }
+  std::vector<std::string> tenants;
+  if (ns) index_twin(*ns, tenants);
+  const std::string before = tenant_of(name), now = tenants.empty() ? "" : tenants.front();
+  if (now.empty())
+    twins_.erase(name);
+  else
+    twins_[name] = now;
+  if (!ns) last_used_.erase(name);
+  if (!ns) uncounted_.erase(name);
+  if (before != now) recount_twin(name);
+  for (const std::string& tenant : {before, now})
+    if (const auto roles = roles_.find(tenant); roles != roles_.end() && !roles->second.empty()) enqueue(tenant);
+}
+
+void TwinPodBounds::recount(const kube::ObjectKey& key) {
+  if (const auto had = counted_.find(key); had != counted_.end()) {
+    const Counted& old = had->second;
+    core::subtract(held_[old.user], old.demand);
+    Sum& sum = sums_[old.ns];
+    core::subtract(sum.whole, old.demand);
+    if (old.waiting) core::subtract(sum.waiting, old.demand);
+    counted_.erase(had);
+  }
+  const std::string tenant = tenant_of(key.ns);
+  const auto roles = roles_.find(tenant);
+  if (roles == roles_.end() || roles->second.empty()) return;
+  enqueue(tenant);
+  const auto shadow = shadows_->find(key);
+  if (!shadow || api::ShadowPod(*shadow).is_finished()) return;
+  const kube::json::object& spec = api::ShadowPod(*shadow).pod_spec();
+  auto needs = core::read_pod_needs(spec);
+  if (!needs) return;
+  core::settle(*needs, surroundings_->of(key.ns, spec));
+  Counted now{.ns = key.ns,
+              .user = std::string(shadow->label(labels::creator_user)),
+              .demand = core::pod_demand(*needs, core::Counting::exact),
+              .waiting = !shadow->is_deleting() && !pods_->store().contains(key)};
+  core::add(held_[now.user], now.demand);
+  Sum& sum = sums_[now.ns];
+  core::add(sum.whole, now.demand);
+  if (now.waiting) core::add(sum.waiting, now.demand);
+  counted_.emplace(key, std::move(now));
+}
+
+void TwinPodBounds::recount_twin(const std::string& ns) {
+  std::set<kube::ObjectKey> keys;
+  for (const kube::ObjectKey& key : shadows_->store().keys_in(ns)) keys.insert(key);
+  for (const auto& [key, counted] : counted_)
+    if (key.ns == ns) keys.insert(key);
+  for (const kube::ObjectKey& key : keys) recount(key);
+}
+
+TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
+  Pass pass{.tenant = std::string(tenant.name()),
+            .consumer = std::string(tenant.label(labels::remote_cluster_id)),
+            .granted = {},
+            .twins = {},
+            .versions = {}};
+  std::vector<kube::Object> quotas;
+  for (kube::Object& quota : grants_->objects_in(pass.tenant)) quotas.push_back(std::move(quota));
+  pass.granted = core::granted_to_twins(quotas, held_);
+  std::vector<kube::ObjectKey> keys = namespaces_->store().keys(by_tenant, pass.tenant);
+  std::ranges::sort(keys);
+  for (const kube::ObjectKey& key : keys) {
+    const auto ns = namespaces_->find(key);
+    if (!ns || ns->label(labels::remote_cluster_id) != pass.consumer) continue;
+    core::TwinPods twin{.twin = key.name, .leaving = ns->is_deleting()};
+    if (const auto quota = bounds_->find(quota_of(key.name))) {
+      core::read_twin_quota(*quota, twin);
+      pass.versions[key.name] = quota->resource_version();
+      last_used_[key.name] = twin.used;
+    } else if (const auto last = last_used_.find(key.name); twin.leaving && last != last_used_.end()) {
+      // Its pods may end after its ResourceQuota has gone.
+      twin.exists = true;
+      twin.admitted = twin.used = last->second;
+    }
+    if (const auto sum = sums_.find(key.name); sum != sums_.end()) {
+      twin.waiting = core::as_quota_names(sum->second.waiting);
+      twin.whole = core::as_quota_names(sum->second.whole);
+    }
+    pass.twins.push_back(std::move(twin));
+  }
+  return pass;
+}
+
+asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
+  const auto tenant = namespaces_->find(work.object);
+  if (!tenant || !tenant->has_label(labels::tenant_namespace)) co_return Outcome::done();
+  const auto policy = core::admission::read_pod_policy(tenant->annotation(annotations::pod_policy));
+  auto looked = co_await look_at(policy ? policy->cluster_roles : std::vector<std::string>());
+  if (!looked) co_return Outcome::retry(std::move(looked.error()).in("looking at the ClusterRoles of a policy"));
+  Roles roles = std::move(*looked);
+  Pass pass = begin(*tenant);
+  if (auto done = co_await unbind(pass, roles); !done) co_return Outcome::retry(std::move(done.error()));
+  // A policy that cannot be understood gives no rights, and leaves what runs bounded.
+  if (policy && policy->cluster_roles.empty()) {
+    told_.erase(pass.tenant);
+    auto removed = co_await remove_bounds(pass);
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    co_return Outcome::done();
+  }
+  if (policy) {
+    pass = begin(*tenant);
+    if (auto done = co_await bound_pods(pass, roles.kinds); !done) co_return Outcome::retry(std::move(done.error()));
+    if (auto done = co_await bind(pass, roles); !done) co_return Outcome::retry(std::move(done.error()));
+  }
+  tell(*tenant, roles.told);
+  if (pass.again) co_return Outcome::again_after(changed_pause);
+  co_return Outcome::again_after(roles.told.empty() && !pass.waits ? look_interval : retry_interval);
+}
+
+asio::awaitable<kube::Result<TwinPodBounds::Roles>> TwinPodBounds::look_at(std::vector<std::string> names) {
+  Roles roles;
+  for (const std::string& name : std::set(names.begin(), names.end())) {
+    const auto known = looks_.find(name);
+    const kube::TimePoint now = context_.clock.now();
+    const bool is_known =
+        known != looks_.end() &&
+        now - known->second.at < (known->second.verdict.refusal.empty() ? look_interval : retry_interval);
+    if (!is_known) {
+      Look look{.at = now, .verdict = {}};
+      auto role = co_await context_.home.api().get(cluster_roles, {"", name});
+      if (role) {
+        look.verdict = core::judge_tenant_role(*role);
+        if (!look.verdict.refusal.empty())
+          look.verdict.refusal = "ClusterRole " + name + " is not bound: " + look.verdict.refusal +
+                                 ". Take that out of it, or take it out of clusterRoles in the policy.";
+      } else if (role.error().is_forbidden()) {
+        look.verdict.refusal = "ClusterRole " + name +
+                               " is not among those that Liqo may bind: list it in the value "
+                               "offloading.tenantClusterRoles of the chart.";
+      } else if (role.error().is_not_found()) {
+        look.verdict.refusal = "ClusterRole " + name + " does not exist: create it.";
+      } else if (looks_.contains(name)) {
+        look.verdict = looks_[name].verdict;
+      } else {
+        // What is bound stays until more is known.
+        co_return kube::fail(std::move(role.error()), "reading ClusterRole " + name);
+      }
+      looks_[name] = std::move(look);
+    }
+    const core::RoleVerdict& verdict = looks_[name].verdict;
+    if (!verdict.refusal.empty()) {
+      roles.told.push_back(verdict.refusal);
+      continue;
+    }
+    roles.bound.insert(name);
+    roles.kinds.insert(verdict.writable.begin(), verdict.writable.end());
+  }
+  co_return roles;
+}
+
+asio::awaitable<kube::Result<void>> TwinPodBounds::unbind(const Pass& pass, const Roles& roles) {
+  kube::Result<void> result;
+  for (const core::TwinPods& twin : pass.twins) {
+    if (twin.leaving) continue;
+    for (const kube::ObjectKey& key : bindings_->store().keys(by_twin, twin.twin)) {
+      const auto binding = bindings_->find(key);
+      if (!binding || binding->is_deleting()) continue;
+      const std::string role(binding->annotation(annotations::tenant_role));
+      if (roles.bound.contains(role) &&
+          core::is_same_binding(*binding,
+                                core::forge_tenant_role_binding(twin.twin, pass.tenant, pass.consumer, "", role)) &&
+          key.name == core::tenant_role_binding_name(pass.tenant, role))
+        continue;
+      auto removed =
+          co_await context_.home.api().remove(kinds::role_bindings, key, {.uid = std::string(binding->uid())});
+      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+        note(result, std::move(removed.error()), "removing RoleBinding " + key.text());
+    }
+  }
+  co_return result;
+}
+
+asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const std::set<std::string>& kinds) {
+  kube::Result<void> result;
+  kube::Api& home = context_.home.api();
+  const auto writes = core::plan_twin_pods(pass.granted, pass.twins);
+  for (const core::TwinPods& twin : pass.twins) {
+    if (twin.leaving) continue;
+    const auto write = writes.find(twin.twin);
+    const core::Resources hard = write == writes.end() ? core::Resources() : write->second;
+    const kube::ObjectKey key = quota_of(twin.twin);
+    const auto existing = bounds_->find(key);
+    if (!existing && !twin.exists) {
+      auto created = co_await home.create(kinds::resource_quotas,
+                                          core::forge_twin_pods_quota(twin.twin, pass.consumer, hard, kinds));
+      // One without our labels, which the cache does not hold, gets them.
+      if (!created && created.error().is_already_exists()) {
+        created = co_await home.get(kinds::resource_quotas, key);
+        if (created)
+          if (const auto patch = core::plan_twin_pods_quota(*created, pass.consumer, pass.granted, {}, kinds))
+            created =
+                co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, kube::json::serialize(*patch));
+        pass.again = true;
+      }
+      if (created)
+        bounds_->observe(std::move(*created));
+      else if (created.error().is_not_found() || created.error().is_conflict())
+        pass.again = true;
+      else
+        note(result, std::move(created.error()), "creating ResourceQuota " + key.text());
+      continue;
+    }
+    // A plan is made for what was there; what has changed meanwhile is planned anew.
+    const auto version = pass.versions.find(twin.twin);
+    if (!existing || version == pass.versions.end() || existing->resource_version() != version->second) {
+      pass.again = true;
+      continue;
+    }
+    const auto patch =
+        core::plan_twin_pods_quota(*existing, pass.consumer, pass.granted, hard, kinds, is_recounted(*existing, kinds));
+    pass.waits = pass.waits || !core::are_counted(*existing, kinds);
+    if (!patch) continue;
+    auto patched =
+        co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, kube::json::serialize(*patch));
+    if (patched)
+      bounds_->observe(std::move(*patched));
+    else if (patched.error().is_not_found() || patched.error().is_conflict())
+      pass.again = true;
+    else
+      note(result, std::move(patched.error()), "updating ResourceQuota " + key.text());
+  }
+  co_return result;
+}
+
+bool TwinPodBounds::is_recounted(const kube::Object& quota, const std::set<std::string>& kinds) {
+  const std::string twin(quota.ns());
+  if (core::are_counted(quota, kinds)) {
+    uncounted_.erase(twin);
+    return false;
+  }
+  const kube::TimePoint now = context_.clock.now();
+  const auto [known, is_new] = uncounted_.try_emplace(twin, Uncounted{.at = now, .pause = retry_interval});
+  Uncounted& waits = known->second;
+  if (is_new || now - waits.at < waits.pause) return false;
+  // What is never counted is no definition of this cluster: Kubernetes looks by itself every five minutes.
+  waits = {.at = now, .pause = std::min<kube::Duration>(2 * waits.pause, 1h)};
+  return true;
+}
+
+asio::awaitable<kube::Result<void>> TwinPodBounds::remove_bounds(const Pass& pass) {
+  kube::Result<void> result;
+  for (const core::TwinPods& twin : pass.twins) {
+    const kube::ObjectKey key = quota_of(twin.twin);
+    const auto quota = bounds_->find(key);
+    // While a RoleBinding is there its end is an event.
+    if (!quota || twin.leaving || !bindings_->store().keys(by_twin, twin.twin).empty()) continue;
+    auto removed = co_await context_.home.api().remove(kinds::resource_quotas, key, {.uid = std::string(quota->uid())});
+    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+      note(result, std::move(removed.error()), "removing ResourceQuota " + key.text());
+  }
+  co_return result;
+}
+
+asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles& roles) {
+  kube::Result<void> result;
+  kube::Api& home = context_.home.api();
+  std::erase_if(refused_,
+                [&](const auto& entry) { return context_.clock.now() - entry.second.first >= retry_interval; });
+  for (const core::TwinPods& planned : pass.twins) {
+    const auto ns = namespaces_->find({"", planned.twin});
+    const auto quota = bounds_->find(quota_of(planned.twin));
+    if (!ns || ns->is_deleting() || !quota) continue;
+    core::TwinPods twin;
+    core::read_twin_quota(*quota, twin);
+    // Its status is an event, and brings it back here.
+    if (!core::is_bounded(twin, pass.granted)) continue;
+    for (const std::string& role : roles.bound) {
+      const kube::Object wanted = core::forge_tenant_role_binding(
+          planned.twin, pass.tenant, pass.consumer, ns->annotation(annotations::managed_by_namespace_map), role);
+      const kube::ObjectKey key = wanted.key();
+      // One of ours that differs has been deleted, and its end brings it back here.
+      const auto existing = bindings_->find(key);
+      if (existing && core::is_tenant_role_binding(*existing)) continue;
+      if (const auto known = refused_.find(key); known != refused_.end()) {
+        roles.told.push_back(known->second.second);
+        continue;
+      }
+      auto created = co_await home.create(kinds::role_bindings, wanted);
+      if (created) {
+        bindings_->observe(std::move(*created));
+        continue;
+      }
+      std::string why;
+      if (created.error().is_already_exists())
+        why = "RoleBinding " + key.text() + " exists and was not made by Liqo: remove it.";
+      else if (created.error().is_forbidden())
+        why = "ClusterRole " + role + " is not bound, because the API server refuses it: " + created.error().text();
+      else if (!created.error().is_not_found())
+        note(result, std::move(created.error()), "creating RoleBinding " + key.text());
+      if (why.empty()) continue;
+      roles.told.push_back(why);
+      refused_[key] = {context_.clock.now(), std::move(why)};
+    }
+  }
+  co_return result;
+}
+
+void TwinPodBounds::tell(const kube::Object& tenant, const std::vector<std::string>& problems) {
+  std::string text;
+  for (const std::string& problem : problems) text += (text.empty() ? "" : " ") + problem;
+  if (std::exchange(told_[std::string(tenant.name())], text) == text || text.empty()) return;
+  context_.events.warning(tenant, kube::resources::namespaces, api::reasons::tenant_role_refused,
+                          text + " It is tried again every few seconds.");
+}
+
+}  // namespace liqo::controllers

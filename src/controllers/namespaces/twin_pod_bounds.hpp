@@ -1,0 +1,103 @@
+// The provider's half of custom kinds: the further ClusterRoles of a consumer in its twins, and what may run there
+// because of them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/namespaces/tenant_roles.hpp"
+#include "liqo/core/namespaces/twin_pod_bounds.hpp"
+#include "liqo/quota/pod_surroundings.hpp"
+
+namespace liqo::controllers {
+
+/// Guarantees, for consumers whose policy names ClusterRoles: a role is bound in a twin only while it passes
+/// `core::judge_tenant_role`, and only where a ResourceQuota counts the pods; the ResourceQuotas of all twins together
+/// let no more run than is granted (`core::plan_twin_pods`); and they go after the last such RoleBinding. What cannot
+/// be bound is told by an Event on the tenant namespace, and tried again. One thread.
+class TwinPodBounds final : public Runnable {
+ public:
+  explicit TwinPodBounds(Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  /// What a look at a ClusterRole has shown.
+  struct Look {
+    kube::TimePoint at{};
+    core::RoleVerdict verdict;
+  };
+  /// The ClusterRoles of a policy: those that are bound, and what is to be told of the others.
+  struct Roles {
+    std::set<std::string> bound;  ///< also those of which nothing could be learnt now, where they were before
+    std::set<std::string> kinds;  ///< that these let write
+    std::vector<std::string> told;
+  };
+  /// A ShadowPod of a consumer with roles, as it is counted.
+  struct Counted {
+    std::string ns, user;
+    core::Resources demand;
+    bool waiting = false;  ///< its Pod is not there yet
+  };
+  struct Sum {
+    core::Resources waiting, whole;
+  };
+  /// One pass over the twins of a consumer.
+  struct Pass {
+    std::string tenant, consumer;
+    core::Resources granted;
+    std::vector<core::TwinPods> twins;
+    std::map<std::string, std::string> versions;  ///< of the ResourceQuotas that the plan is made of
+    bool again = false;                           ///< something has changed meanwhile
+    bool waits = false;                           ///< a kind is not counted yet
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Result<Roles>> look_at(std::vector<std::string> names);
+  asio::awaitable<kube::Result<void>> unbind(const Pass& pass, const Roles& roles);
+  asio::awaitable<kube::Result<void>> bound_pods(Pass& pass, const std::set<std::string>& kinds);
+  /// Whether kube-controller-manager is to be reminded of the kinds that it does not count.
+  bool is_recounted(const kube::Object& quota, const std::set<std::string>& kinds);
+  asio::awaitable<kube::Result<void>> remove_bounds(const Pass& pass);
+  asio::awaitable<kube::Result<void>> bind(const Pass& pass, Roles& roles);
+  Pass begin(const kube::Object& tenant);
+  void tell(const kube::Object& tenant, const std::vector<std::string>& problems);
+  void recount(const kube::ObjectKey& key);
+  /// Counts all of a twin anew.
+  void recount_twin(const std::string& ns);
+  void see_namespace(const kube::Change& change);
+  /// The tenant namespace of the consumer whose twin a namespace is, or was last; "" = nobody's.
+  std::string tenant_of(const std::string& ns) const;
+  void enqueue(const std::string& tenant);
+
+  Context context_;
+  kube::InformerHandle shadows_, pods_, namespaces_, bindings_, bounds_, grants_;
+  std::optional<quota::PodSurroundings> surroundings_;     ///< from when a consumer has roles
+  std::map<std::string, std::vector<std::string>> roles_;  ///< tenant namespace to the ClusterRoles of its policy
+  std::map<std::string, std::string> twins_;               ///< namespace to the tenant namespace that it is for
+  std::unordered_map<kube::ObjectKey, Counted> counted_;
+  std::map<std::string, Sum> sums_;  ///< by twin
+  core::HeldByUser held_;
+  std::map<std::string, core::Resources> last_used_;  ///< of twins that are leaving
+  struct Uncounted {
+    kube::TimePoint at{};    ///< when kube-controller-manager was reminded last
+    kube::Duration pause{};  ///< until it is again
+  };
+  std::map<std::string, Uncounted> uncounted_;  ///< by twin
+  std::map<std::string, Look> looks_;           ///< by ClusterRole
+  std::map<std::string, std::string> told_;     ///< by tenant namespace
+  /// RoleBindings that could not be made: when, and why.
+  std::map<kube::ObjectKey, std::pair<kube::TimePoint, std::string>> refused_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

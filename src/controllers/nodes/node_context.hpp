@@ -1,0 +1,17 @@
+// What the settings of the process say about every Node.
+#pragma once
+
+#include "liqo/controllers/settings.hpp"
+#include "liqo/core/nodes/node.hpp"
+
+namespace liqo::controllers {
+
+inline core::NodeContext node_context(const Settings& settings) {
+  return {.node_ip = settings.node_ip,
+          .kubelet_port = settings.kubelet_ports.first,
+          .kubelet_version = settings.kubelet_version,
+          .extra_labels = settings.node_extra_labels,
+          .extra_annotations = settings.node_extra_annotations};
+}
+
+}  // namespace liqo::controllers

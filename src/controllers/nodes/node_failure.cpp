@@ -1,0 +1,71 @@
+#include "controllers/nodes/node_failure.hpp"
+
+#include "liqo/api/labels.hpp"
+#include "liqo/core/nodes/node_failure.hpp"
+
+namespace liqo::controllers {
+
+using kube::Outcome;
+
+namespace {
+
+/// Of a node only what tells its state is needed here.
+void prune_node(kube::json::object& tree) {
+  tree.erase("spec");
+  kube::json::object* status = tree.contains("status") ? tree["status"].if_object() : nullptr;
+  if (!status) return;
+  kube::json::object kept;
+  if (const auto* conditions = status->if_contains("conditions")) kept["conditions"] = *conditions;
+  tree["status"] = std::move(kept);
+}
+
+}  // namespace
+
+NodeFailureController::NodeFailureController(Context context)
+    : context_(context),
+      nodes_(context.home.acquire({.resource = kube::resources::nodes, .prune = prune_node})),
+      pods_(context.home.acquire({.resource = kube::resources::pods,
+                                  .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
+                                                                  std::string(api::labels::managed_by_shadow_pod)}})),
+      controller_(context,
+                  {.name = "node_failure", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(); };
+  // Nodes report every few seconds; what is being deleted on them is little.
+  nodes_.subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, all);
+  pods_.follow([this](const kube::Change& pod) { pod_changed(pod); });
+}
+
+void NodeFailureController::enqueue_all() {
+  for (const kube::ObjectKey& key : ending_) controller_.enqueue({key.ns, key});
+}
+
+void NodeFailureController::pod_changed(const kube::Change& pod) {
+  if (!pod.now || !pod.now->is_deleting()) {
+    ending_.erase(pod.key);
+    return;
+  }
+  ending_.insert(pod.key);
+  controller_.enqueue({pod.key.ns, pod.key});
+}
+
+asio::awaitable<Outcome> NodeFailureController::reconcile(kube::WorkKey work) {
+  const auto pod = pods_->find(work.object);
+  if (!pod) co_return Outcome::done();
+  const auto node = nodes_->find({"", std::string(kube::string_at(pod->spec(), {"nodeName"}))});
+  const auto due = core::force_delete_in(*pod, node ? &*node : nullptr, context_.clock.wall());
+  if (!due) co_return Outcome::done();
+  if (*due > kube::Duration::zero()) co_return Outcome::again_after(*due);
+  auto removed = co_await context_.home.api().remove(kube::resources::pods, work.object,
+                                                     {.uid = std::string(pod->uid()), .grace_period_seconds = 0});
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("removing a pod whose node does not answer"));
+  if (removed)
+    context_.events.warning(*pod, kube::resources::pods, api::reasons::node_failed,
+                            "Node " + std::string(node->name()) +
+                                " does not answer and the grace time of the pod is over: it is deleted by force, so "
+                                "that it can run elsewhere");
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

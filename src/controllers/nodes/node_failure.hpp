@@ -1,0 +1,35 @@
+// The provider's answer to a worker that died: its consumers' pods are let go, so that they can run elsewhere.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+/// Deletes by force the pods of consumers that are being deleted, are past their grace time, and whose node is not
+/// Ready: Kubernetes itself keeps them until somebody acts. What still runs on a node that is only cut off may then run
+/// twice, which is why it has to be switched on (`--enable-node-failure-controller`). One thread.
+class NodeFailureController final : public Runnable {
+ public:
+  explicit NodeFailureController(Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override { return nodes_->has_synced() && pods_->has_synced(); }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  void enqueue_all();
+  void pod_changed(const kube::Change& pod);
+
+  Context context_;
+  kube::InformerHandle nodes_, pods_;
+  std::set<kube::ObjectKey> ending_;  ///< pods that are being deleted
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

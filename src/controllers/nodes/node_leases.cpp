@@ -1,0 +1,63 @@
+#include "controllers/nodes/node_leases.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+#include "kube/async/task_group.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+/// Leases that are renewed side by side.
+constexpr std::size_t at_a_time = 16;
+
+}  // namespace
+
+asio::awaitable<void> NodeLeases::renew_next(std::vector<Holder>& nodes) {
+  while (!nodes.empty()) {
+    Holder node = std::move(nodes.back());
+    nodes.pop_back();
+    co_await renew(std::move(node.name), std::move(node.uid));
+  }
+}
+
+asio::awaitable<void> NodeLeases::renew_all(std::vector<Holder> nodes) {
+  kube::async::TaskGroup group(co_await asio::this_coro::executor);
+  const std::size_t workers = std::min(nodes.size(), at_a_time);
+  for (std::size_t i = 0; i < workers; ++i) group.spawn(renew_next(nodes));
+  co_await group.join();
+}
+
+asio::awaitable<void> NodeLeases::renew(std::string name, std::string uid) {
+  kube::Api& home = context_.home.api();
+  const kube::ObjectKey key{"kube-node-lease", name};
+  const auto known = leases_.find(name);
+  std::optional<kube::Object> lease;
+  if (known != leases_.end()) lease = known->second;
+  if (!lease) {
+    auto live = co_await home.get(kube::resources::leases, key);
+    if (live) lease = std::move(*live);
+    if (!live && !live.error().is_not_found()) {
+      log_.warn("the node's lease cannot be read", {{"node", name}, {"error", live.error()}});
+      co_return;
+    }
+  }
+  const bool exists = lease.has_value();
+  if (!exists) lease = kube::Object::make(kube::resources::leases, key);
+  kube::json::object& spec = lease->mutable_spec();
+  spec["holderIdentity"] = name;
+  spec["leaseDurationSeconds"] = context_.settings.lease_seconds;
+  spec["renewTime"] = kube::format_micro_time(context_.clock.wall());
+  lease->mutable_metadata()["ownerReferences"] =
+      kube::json::array{kube::json::object{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", name}, {"uid", uid}}};
+  auto written = exists ? co_await home.replace(kube::resources::leases, *lease)
+                        : co_await home.create(kube::resources::leases, *lease);
+  if (written) {
+    leases_.insert_or_assign(name, kube::Object(std::as_const(*written)));
+    co_return;
+  }
+  // Read again next time: somebody else wrote it, or it was removed with an earlier Node of this name.
+  leases_.erase(name);
+  log_.warn("the node's lease was not renewed", {{"node", name}, {"error", written.error()}});
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,355 @@
+#include "controllers/nodes/virtual_node.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+#include "controllers/guarded_write.hpp"
+#include "controllers/is_older.hpp"
+#include "controllers/nodes/node_context.hpp"
+#include "controllers/vital.hpp"
+#include "kube/async/finally.hpp"
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/nodes/node_extras.hpp"
+#include "liqo/core/nodes/room.hpp"
+#include "liqo/core/peering/foreign_cluster.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using api::VirtualNode;
+using kube::Outcome;
+
+/// kube-controller-manager expects a node's status at least this often besides its lease. Many Nodes do not come all at
+/// once.
+constexpr std::chrono::seconds earliest_refresh = 3min, latest_refresh = 5min;
+/// How soon a closed node is looked at again: whether there is room shows only where somebody asks.
+constexpr kube::Duration closed_pause = 5s;
+
+}  // namespace
+
+VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context context)
+    : context_(context),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      nodes_(context.home.acquire({.resource = kube::resources::nodes,
+                                   .selection = {.label_selector = std::string(api::labels::type) + "=" +
+                                                                   std::string(api::labels::type_virtual_node)}})),
+      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      ports_(context.settings.kubelet_ports),
+      templates_(context),
+      leases_(context),
+      sessions_(std::move(connect), context, [this](const kube::ObjectKey& key) { enqueue(key); }),
+      controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      log_("virtual-node") {
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
+  virtual_nodes_->add_index(
+      "name", [](const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.name()); });
+  nodes_.subscribe([this](const kube::Change& change) {
+    const kube::ObjectKey& node = change.key;
+    enqueue_nodes(ports_.see(node.name, change.now ? core::shown_port(*change.now) : std::nullopt));
+    const auto keys = virtual_nodes_->store().keys("name", node.name);
+    for (const kube::ObjectKey& key : keys) enqueue(key);
+    // Of nobody, as far as is known.
+    if (keys.empty()) controller_.enqueue({node.name, node});
+  });
+  // A VirtualNode is called as its slice, or names it.
+  virtual_nodes_->add_index("slice", [](const kube::Object& object, std::vector<std::string>& out) {
+    if (const std::string_view slice = object.label(api::labels::resource_slice_name); !slice.empty())
+      out.emplace_back(slice);
+  });
+  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see_foreign_cluster(key); });
+  templates_.subscribe([this] {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
+  });
+  slices_.subscribe([this](const kube::ObjectKey& slice) {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys("slice", slice.name))
+      if (key.ns == slice.ns) enqueue(key);
+  });
+}
+
+VirtualNodeController::~VirtualNodeController() = default;
+
+asio::awaitable<void> VirtualNodeController::run() {
+  // The Nodes end first: without its session a Node would look as if its provider were not there.
+  kube::async::TaskGroup sessions(co_await asio::this_coro::executor), nodes(co_await asio::this_coro::executor);
+  std::exception_ptr lost;
+  sessions.spawn(vital(sessions_.run(), nodes, lost));
+  nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return reconcile_all(); }));
+  nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
+  co_await kube::async::finally(nodes.join(), kube::async::stop_in_turn(nodes, sessions));
+  if (lost) std::rethrow_exception(lost);
+}
+
+asio::awaitable<void> VirtualNodeController::reconcile_all() {
+  ports_.forget_decisions();
+  co_await controller_.run();
+}
+
+bool VirtualNodeController::has_synced() const {
+  return nodes_->has_synced() && slices_->has_synced() && sessions_.has_synced();
+}
+
+std::vector<std::string> VirtualNodeController::node_names() const {
+  std::vector<std::string> names;
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) names.push_back(key.name);
+  return names;
+}
+
+ProviderSession* VirtualNodeController::session_of(const std::string& node) const {
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", node))
+    if (ProviderSession* session = sessions_.find(key)) return session;
+  return nullptr;
+}
+
+void VirtualNodeController::enqueue_nodes(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", name)) enqueue(key);
+}
+
+std::uint16_t VirtualNodeController::decide_port(const kube::Object& virtual_node) {
+  const auto [port, is_shared_now] = ports_.decide(std::string(virtual_node.name()));
+  if (is_shared_now)
+    context_.events.warning(virtual_node, api::kinds::virtual_nodes, "KubeletPortShared",
+                            "node " + std::string(virtual_node.name()) + " shares port " + std::to_string(port) +
+                                " of the kubelet API with other virtual nodes, so paths that name no pod are not "
+                                "served there: there are more virtual nodes than ports (--listen-port-count)");
+  return port;
+}
+
+core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtual_node) const {
+  const ProviderSession* session = sessions_.find(virtual_node.key());
+  core::ProviderHealth health;
+  if (session) {
+    health = session->health();
+  } else {
+    health.failure_threshold = context_.settings.probe_failures;
+    if (std::string trouble = sessions_.trouble(virtual_node.key()); !trouble.empty()) {
+      health.probed = true;
+      health.failed_probes = health.failure_threshold;
+      health.refusal = std::move(trouble);
+    }
+  }
+  if (!context_.settings.custom_resources.empty()) {
+    health.custom = session ? session->cluster()->custom_state() : core::CustomState();
+    if (!session) health.custom->message = "There is no session with the provider.";
+  }
+  const VirtualNode view(virtual_node);
+  if (const auto told = told_.find(std::string(view.cluster_id())); told != told_.end()) {
+    if (health.refusal.empty()) health.refusal = told->second.withdrawal;
+    if (!view.disable_network_check()) health.network = told->second.network;
+  }
+  const std::string_view name = virtual_node.label(api::labels::resource_slice_name);
+  const auto slice = name.empty() ? std::nullopt : slices_->find({std::string(virtual_node.ns()), std::string(name)});
+  const bool no_room = session && session->pods().has_no_room();
+  health.closed = core::why_closed(slice ? &*slice : nullptr, no_room);
+  return health;
+}
+
+void VirtualNodeController::tell_readiness(const kube::ObjectKey& node, std::string why) {
+  const auto [known, is_new] = told_unready_.try_emplace(node.name, why);
+  const std::string before = std::exchange(known->second, std::move(why));
+  if (!is_new && before.empty() == known->second.empty()) return;
+  if (known->second.empty()) {
+    log_.info("Node is Ready", {{"node", node}});
+  } else {
+    log_.warn("Node is not Ready", {{"node", node}, {"reason", known->second}});
+  }
+}
+
+void VirtualNodeController::see_foreign_cluster(const kube::ObjectKey& foreign) {
+  std::set<std::string> concerned;
+  if (const auto before = clusters_.extract(foreign.name)) concerned.insert(before.mapped());
+  if (const auto object = foreign_clusters_->find(foreign)) {
+    const std::string cluster(api::ForeignCluster(*object).cluster_id());
+    clusters_.emplace(foreign.name, cluster);
+    concerned.insert(cluster);
+  }
+  for (const std::string& cluster : concerned) take_told(cluster);
+}
+
+void VirtualNodeController::take_told(const std::string& cluster) {
+  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
+  std::optional<kube::Object> oldest;
+  for (const auto& [name, known] : clusters_)
+    if (known == cluster)
+      if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || is_older(*found, *oldest)))
+        oldest = std::move(found);
+  Told now;
+  if (oldest) now = {.withdrawal = core::withdrawal_note(*oldest), .network = core::network_state(&*oldest)};
+  const auto before = told_.find(cluster);
+  if ((before == told_.end() ? Told() : before->second) == now) return;
+  if (now == Told()) {
+    told_.erase(before);
+  } else {
+    told_.insert_or_assign(cluster, std::move(now));
+  }
+  for (const kube::Object& node : virtual_nodes_->objects())
+    if (VirtualNode(node).cluster_id() == cluster) enqueue(node.key());
+}
+
+void VirtualNodeController::forget(const std::string& name) {
+  leases_.forget(name);
+  nodes_made_.erase(name);
+  told_unready_.erase(name);
+  enqueue_nodes(ports_.forget(name));
+  // A create that was answered after its VirtualNode had gone left this Node behind.
+  if (const kube::ObjectKey node{"", name}; nodes_->store().contains(node)) controller_.enqueue({node.name, node});
+}
+
+asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  if (!nodes_->has_synced() || !slices_->has_synced()) co_return Outcome::again_after(100ms);
+  if (key.ns.empty()) co_return co_await remove_orphan(key);
+  const auto object = virtual_nodes_->find(key);
+  if (!object) {
+    forget(key.name);
+    co_return Outcome::done();
+  }
+  if (object->is_deleting()) co_return co_await tear_down(*object);
+
+  auto guarded =
+      co_await set_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node, true);
+  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  const VirtualNode virtual_node(*object);
+  const core::ProviderHealth health = health_of(*object);
+  const bool has_session = sessions_.find(key) != nullptr;
+  const std::string trouble = sessions_.trouble(key);
+
+  kube::Result<void> written;
+  const auto node = nodes_->find({"", key.name});
+  if (virtual_node.create_node() && (has_session || node || sessions_.is_foreign(key))) {
+    // Wanted again while it was being withdrawn.
+    if (node && is_withdrawing(*object) && kube::bool_at(node->tree(), {"spec", "unschedulable"})) {
+      auto opened = co_await uncordon(node->key());
+      if (!opened) co_return Outcome::retry(std::move(opened.error()));
+    }
+    written = co_await write_node(*object);
+    const bool is_written = written.has_value();
+    auto told =
+        co_await set_condition(key, "Node", is_written ? "Running" : "Creating", is_written ? "" : "NodeNotWritten",
+                               is_written ? std::string() : written.error().text());
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+    // Only now do pods end that others are to replace elsewhere.
+    if (ProviderSession* session = sessions_.find(key); written && session)
+      session->pods().set_closed(!health.closed.empty(), !health.closed.empty() && health.closed != "full");
+  } else if (!virtual_node.create_node()) {
+    if (node && core::why_foreign(*node).empty()) co_return co_await withdraw_node(*object, *node);
+    if (!node) enqueue_nodes(ports_.forget(key.name));
+    auto told = co_await set_condition(key, "Node", "None", "", "");
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+  }
+  kube::Result<void> told;
+  if (has_session && health.failed_probes < health.failure_threshold) {
+    told = co_await set_condition(key, "VirtualKubelet", "Running", "", "");
+  } else {
+    const std::string message = has_session ? "The provider does not answer: " + health.last_error : trouble;
+    told = co_await set_condition(key, "VirtualKubelet", "Creating", "ProviderUnusable", message);
+  }
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
+  if (health.closed == "full") co_return Outcome::again_after(closed_pause);
+  co_return Outcome::again_after(
+      std::chrono::seconds(context_.random.between(earliest_refresh.count(), latest_refresh.count())));
+}
+
+kube::Object VirtualNodeController::with_template(const kube::Object& virtual_node, const kube::Object* node) const {
+  if (templates_.is_known())
+    if (const auto options = templates_.of(virtual_node)) {
+      std::vector<std::string> refused;  // ClusterReflection tells them
+      return *options ? core::with_extras(virtual_node, core::node_extras(**options, refused)) : virtual_node;
+    }
+  // Selectors of namespaces and pods may go by what it said last.
+  return node ? core::with_extras(virtual_node, core::applied_extras(*node)) : virtual_node;
+}
+
+asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube::Object& object) {
+  core::NodeContext ctx = node_context(context_.settings);
+  ctx.kubelet_port = decide_port(object);
+  const core::ProviderHealth health = health_of(object);
+  const kube::ObjectKey node_key{"", std::string(object.name())};
+  kube::Api& home = context_.home.api();
+  auto node = nodes_->find(node_key);
+  if (!node) {
+    const kube::Object wish = with_template(object, nullptr);
+    const kube::Object wanted = core::forge_node(VirtualNode(wish), health, ctx, context_.clock.wall());
+    auto created = co_await home.create(kube::resources::nodes, wanted);
+    if (created) {
+      const bool again = !nodes_made_.insert(node_key.name).second;
+      if (again) {
+        log_.warn("Node created again: somebody has deleted it", {{"node", node_key}});
+      } else {
+        log_.info("Node created", {{"node", node_key}});
+      }
+      sessions_.note_foreign(object.key(), "");
+      const std::string uid(created->uid());
+      tell_readiness(node_key, core::unready_reason(*created));
+      nodes_->observe(std::move(*created));
+      co_await leases_.renew(node_key.name, uid);
+      co_return kube::Result<void>();
+    }
+    if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Node");
+    // Not in the cache of virtual nodes: look whose it is.
+    auto live = co_await home.get(kube::resources::nodes, node_key);
+    if (!live) co_return std::unexpected(std::move(live.error()));
+    node = std::move(*live);
+  }
+  const kube::Object wish = with_template(object, &*node);
+  const core::NodeUpdate update =
+      core::plan_node_update(*node, VirtualNode(wish), health, ctx, context_.clock.wall(), earliest_refresh - 5s);
+  // Whose the Node is decides whether there is a session: the pods of a machine are none of ours.
+  sessions_.note_foreign(object.key(), update.refusal);
+  if (!update.refusal.empty()) {
+    enqueue_nodes(ports_.forget(node_key.name));
+    context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", update.refusal);
+    co_return kube::fail(kube::Errc::invalid_input, update.refusal);
+  }
+  nodes_made_.insert(node_key.name);
+  if (update.metadata) {
+    auto patched = co_await home.patch(kube::resources::nodes, node_key, kube::PatchType::merge,
+                                       kube::json::serialize(*update.metadata));
+    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node");
+    nodes_->observe(std::move(*patched));
+  }
+  if (update.status) {
+    auto patched = co_await home.patch(kube::resources::nodes, node_key, kube::PatchType::strategic_merge,
+                                       kube::json::serialize(*update.status), {.subresource = "status"});
+    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node's status");
+    tell_readiness(node_key, core::unready_reason(*patched));
+    nodes_->observe(std::move(*patched));
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const kube::ObjectKey& key,
+                                                                         std::string_view type, std::string_view status,
+                                                                         std::string_view reason, std::string message) {
+  const auto object = virtual_nodes_->find(key);
+  if (!object) co_return kube::Result<void>();
+  auto wanted = api::with_condition(*object, {.type = type, .status = status, .reason = reason, .message = message},
+                                    context_.clock.wall());
+  if (!wanted) co_return kube::Result<void>();
+  const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", object->resource_version()}}},
+                                 {"status", std::move(*wanted)}};
+  auto patched = co_await context_.home.api().patch(api::kinds::virtual_nodes, key, kube::PatchType::merge,
+                                                    kube::json::serialize(patch), {.subresource = "status"});
+  if (patched) virtual_nodes_->observe(std::move(*patched));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "setting a condition of the VirtualNode");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<void> VirtualNodeController::heartbeat() {
+  while (true) {
+    const kube::TimePoint start = context_.clock.now();
+    std::vector<NodeLeases::Holder> nodes;
+    for (const kube::ObjectKey& key : nodes_->store().keys())
+      if (!virtual_nodes_->store().keys("name", key.name).empty())
+        nodes.push_back({key.name, std::string(nodes_->store().uid(key))});
+    co_await leases_.renew_all(std::move(nodes));
+    co_await context_.clock.sleep_until(start + context_.settings.lease_interval);
+  }
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,98 @@
+// VirtualNode → Node.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controllers/nodes/node_leases.hpp"
+#include "controllers/nodes/node_port_plan.hpp"
+#include "controllers/nodes/options_templates.hpp"
+#include "controllers/providers/provider_sessions.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps, where this process leads, the Node of each VirtualNode, its lease and the VirtualNode's conditions. Deleting
+/// a VirtualNode drains the Node first: pods are evicted with regard to disruption budgets, and the session with the
+/// provider works until nothing is left. Pods of a provider that is declared permanently unreachable are removed by
+/// force. The sessions run on every replica. One thread.
+class VirtualNodeController {
+ public:
+  VirtualNodeController(ConnectProvider connect, Context context);
+  ~VirtualNodeController();
+
+  /// Runs until cancelled.
+  asio::awaitable<void> run();
+  /// True once VirtualNodes, Nodes, ResourceSlices and, for every session, the pods at home are known.
+  bool has_synced() const;
+  bool is_busy() const { return sessions_.is_busy() || controller_.is_busy(); }
+  const ProviderSessions& sessions() const { return sessions_; }
+  /// The names of the VirtualNodes that exist.
+  std::vector<std::string> node_names() const;
+  /// The session of the VirtualNode whose Node has that name, or null.
+  ProviderSession* session_of(const std::string& node) const;
+
+ private:
+  /// Takes what the ForeignCluster of a cluster tells: whether it has taken our rights away, and of its network.
+  void take_told(const std::string& cluster);
+  void see_foreign_cluster(const kube::ObjectKey& foreign);
+  /// Logs that a Node has become Ready (`why` is ""), or is so no longer.
+  void tell_readiness(const kube::ObjectKey& node, std::string why);
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  /// The VirtualNode of that name has gone.
+  void forget(const std::string& name);
+  /// Deletes a Node of ours that has no VirtualNode: its creation was carried out late, and nobody else looks for it.
+  asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
+  asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
+  /// Drains and deletes the Node of a VirtualNode that does not want one any more.
+  asio::awaitable<kube::Outcome> withdraw_node(kube::Object virtual_node, kube::Object node);
+  static bool is_withdrawing(const kube::Object& virtual_node);
+  /// Drains the Node and deletes it; answers when to look again, zero = it is gone. `since` as for drain().
+  asio::awaitable<kube::Result<kube::Duration>> remove_node(kube::Object virtual_node, kube::Object node,
+                                                            std::string since);
+  asio::awaitable<kube::Result<void>> uncordon(const kube::ObjectKey& node);
+  struct Drained {
+    kube::Duration look_again{};          ///< zero: no pod is left that has to be waited for
+    std::vector<kube::Object> leftovers;  ///< pods that go with the Node
+  };
+  /// `since`: when the removal of the node began. `force`: the provider is gone for good, and the pods with it.
+  asio::awaitable<kube::Result<Drained>> drain(const kube::Object& node, std::string_view since, bool force);
+  bool is_lost(std::string_view cluster) const;
+  asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
+                                                    std::string_view status, std::string_view reason,
+                                                    std::string message);
+  /// The VirtualNode with what its VkOptionsTemplate adds to its Node; where that is not known, with what it had added
+  /// to the Node, which may be null.
+  kube::Object with_template(const kube::Object& virtual_node, const kube::Object* node) const;
+  asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
+  std::uint16_t decide_port(const kube::Object& virtual_node);
+  void enqueue_nodes(const std::vector<std::string>& names);
+  asio::awaitable<void> heartbeat();
+  core::ProviderHealth health_of(const kube::Object& virtual_node) const;
+  void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }
+  asio::awaitable<void> reconcile_all();
+
+  Context context_;
+  kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
+  std::map<std::string, std::string> clusters_;  ///< of ForeignClusters, by their names
+  /// What a cluster's ForeignCluster tells that its Nodes show.
+  struct Told {
+    std::string withdrawal;  ///< what there is to say where the cluster has taken our rights away
+    core::ProviderHealth::Network network = core::ProviderHealth::Network::unchecked;
+    bool operator==(const Told&) const = default;
+  };
+  std::map<std::string, Told> told_;                 ///< by cluster; one of which nothing is told is not there
+  std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there
+  std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
+  NodePortPlan ports_;
+  OptionsTemplates templates_;
+  NodeLeases leases_;
+  ProviderSessions sessions_;
+  kube::Controller controller_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,194 @@
+// How the Node of a virtual node goes: drained, and with everything that is on it.
+#include "controllers/guarded_write.hpp"
+#include "controllers/nodes/virtual_node.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/pod_scheduling.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using api::VirtualNode;
+using kube::Outcome;
+
+/// Between two looks at a node that is being drained, each of which lists its pods: in general, and while only a few
+/// are left that are ending.
+constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
+constexpr std::size_t few_pods = 50;
+constexpr kube::Resource evictions{"policy", "v1", "evictions", "Eviction"};
+constexpr std::string_view node_not_wanted = "NodeNotWanted";
+
+/// When the removal of its Node began, as its condition says.
+std::string_view draining_since(const kube::Object& virtual_node) {
+  for (const kube::json::value& condition : kube::array_at(virtual_node.status(), {"conditions"}))
+    if (kube::string_at(condition, {"type"}) == "Node" && kube::string_at(condition, {"status"}) == "Draining")
+      return kube::string_at(condition, {"lastTransitionTime"});
+  return {};
+}
+
+}  // namespace
+
+bool VirtualNodeController::is_withdrawing(const kube::Object& virtual_node) {
+  return !draining_since(virtual_node).empty();
+}
+
+asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey node_key) {
+  const auto node = nodes_->find(node_key);
+  // Told once: nothing but the Node's own events brings it here, and the VirtualNodes may come later.
+  if (!virtual_nodes_->has_synced()) co_return Outcome::again_after(100ms);
+  if (!node || !node->has_annotation(api::annotations::applied_node) ||
+      !virtual_nodes_->store().keys("name", node_key.name).empty())
+    co_return Outcome::done();
+  // A consistent read: the cache may be behind another replica, which has made the Node.
+  const kube::ListOptions options{.selection = {.field_selector = "metadata.name=" + node_key.name}, .limit = 1};
+  auto page = co_await context_.home.api().list(api::kinds::virtual_nodes, "", options);
+  if (!page) co_return Outcome::retry(std::move(page.error()).in("looking for the VirtualNode of a Node"));
+  if (!page->items.empty()) co_return Outcome::done();
+  auto removed =
+      co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("deleting a Node without VirtualNode"));
+  if (!removed) co_return Outcome::done();
+  log_.warn("Node deleted that came into being when its VirtualNode was gone", {{"node", node_key}});
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_node) {
+  const kube::ObjectKey key = virtual_node.key();
+  const kube::ObjectKey node_key{"", key.name};
+  if (!virtual_node.has_finalizer(api::finalizers::virtual_node)) co_return Outcome::done();
+  auto node = nodes_->find(node_key);
+  if (!node) {
+    // One whose creation got no answer may be there all the same, and this is the last that anybody looks for it.
+    auto live = co_await context_.home.api().get(kube::resources::nodes, node_key);
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("looking for the Node"));
+    if (live) node = std::move(*live);
+  }
+  if (node && core::why_foreign(*node).empty()) {
+    auto told = co_await set_condition(key, "Node", "Draining", "VirtualNodeDeleted", "");
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+    std::string since(kube::string_at(virtual_node.tree(), {"metadata", "deletionTimestamp"}));
+    auto left = co_await remove_node(virtual_node, *node, std::move(since));
+    if (!left) co_return Outcome::retry(std::move(left.error()));
+    if (*left > kube::Duration::zero()) co_return Outcome::again_after(*left);
+  }
+  leases_.forget(key.name);
+  auto released =
+      co_await set_finalizer(context_.home.api(), *virtual_nodes_, latest_of(*virtual_nodes_, std::move(virtual_node)),
+                             api::finalizers::virtual_node, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> VirtualNodeController::withdraw_node(kube::Object virtual_node, kube::Object node) {
+  const kube::ObjectKey key = virtual_node.key();
+  auto told = co_await set_condition(key, "Node", "Draining", node_not_wanted, "");
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  const auto now = virtual_nodes_->find(key);
+  if (!now) co_return Outcome::done();
+  auto left = co_await remove_node(*now, std::move(node), std::string(draining_since(*now)));
+  if (!left) co_return Outcome::retry(std::move(left.error()));
+  if (*left > kube::Duration::zero()) co_return Outcome::again_after(*left);
+  leases_.forget(key.name);
+  co_return Outcome::again_after(0ms);
+}
+
+asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node(kube::Object virtual_node,
+                                                                                 kube::Object node, std::string since) {
+  auto drained = co_await drain(node, since, is_lost(VirtualNode(virtual_node).cluster_id()));
+  if (!drained) co_return std::unexpected(std::move(drained.error()));
+  if (drained->look_again > kube::Duration::zero()) {
+    // Whoever waits for its pods sees there whether the provider answers. One that somebody has deleted is not made
+    // again.
+    if (nodes_->store().contains(node.key()))
+      if (auto written = co_await write_node(virtual_node); !written)
+        co_return std::unexpected(std::move(written.error()));
+    co_return drained->look_again;
+  }
+  auto removed =
+      co_await context_.home.api().remove(kube::resources::nodes, node.key(), {.uid = std::string(node.uid())});
+  if (!removed && !removed.error().is_not_found())
+    co_return kube::fail(std::move(removed.error()), "deleting the Node");
+  nodes_->observe_gone(node.key(), node.uid());
+  nodes_made_.erase(std::string(node.name()));
+  told_unready_.erase(std::string(node.name()));
+  log_.info("Node deleted", {{"node", node.key()}});
+  // No kubelet ends them, and Kubernetes' own collector would take a minute.
+  for (const kube::Object& pod : drained->leftovers)
+    static_cast<void>(co_await context_.home.api().remove(kube::resources::pods, pod.key(),
+                                                          {.uid = std::string(pod.uid()), .grace_period_seconds = 0}));
+  co_return kube::Duration::zero();
+}
+
+asio::awaitable<kube::Result<void>> VirtualNodeController::uncordon(const kube::ObjectKey& node) {
+  const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", nullptr}}}};
+  auto patched = co_await kube::merge_patch(context_.home.api(), *nodes_, node, kube::json::serialize(patch),
+                                            "uncordoning the Node that is wanted again");
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeController::drain(const kube::Object& node,
+                                                                                           std::string_view since,
+                                                                                           bool force) {
+  kube::Api& home = context_.home.api();
+  if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
+    const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
+    auto cordoned =
+        co_await home.patch(kube::resources::nodes, node.key(), kube::PatchType::merge, kube::json::serialize(patch));
+    if (!cordoned) co_return kube::fail(std::move(cordoned.error()), "cordoning the Node");
+    nodes_->observe(std::move(*cordoned));
+  }
+  // A consistent read: the Node goes only when no pod is on it, and a cache could lag behind a late binding.
+  const kube::ListOptions options{.selection = {.field_selector = "spec.nodeName=" + std::string(node.name())}};
+  auto page = co_await home.list(kube::resources::pods, "", options);
+  if (!page) co_return kube::fail(std::move(page.error()), "listing the pods of the Node");
+  Drained drained;
+  std::size_t left = 0;
+  bool all_end = true;
+  for (kube::json::value& item : page->items) {
+    auto pod = kube::Object::from(std::move(item));
+    if (!pod) continue;
+    if (core::goes_with_node(*pod, since)) {
+      drained.leftovers.push_back(std::move(*pod));
+      continue;
+    }
+    ++left;
+    if (force) {
+      // Nobody will ever tell of its end: no budget and no grace period can be waited for.
+      auto removed = co_await home.remove(kube::resources::pods, pod->key(),
+                                          {.uid = std::string(pod->uid()), .grace_period_seconds = 0});
+      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+        co_return kube::fail(std::move(removed.error()), "removing a pod of a provider that is gone");
+      continue;
+    }
+    if (pod->is_deleting()) continue;
+    kube::json::object eviction{
+        {"apiVersion", evictions.api_version()},
+        {"kind", evictions.kind},
+        {"metadata", kube::json::object{{"name", pod->name()}, {"namespace", pod->ns()}}},
+        {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod->uid()}}}}}};
+    auto evicted = co_await home.post(kube::resources::pods, pod->key(), "eviction", std::move(eviction));
+    // 429: a disruption budget asks for patience; 404 and 409: gone, or another pod by now.
+    all_end = all_end && evicted;
+    if (!evicted && evicted.error().http_code() != 429 && evicted.error().http_code() != 404 &&
+        evicted.error().http_code() != 409)
+      co_return kube::fail(std::move(evicted.error()), "evicting a pod");
+  }
+  if (left > 0) drained.look_again = all_end && left <= few_pods ? ending_pause : drain_pause;
+  co_return drained;
+}
+
+bool VirtualNodeController::is_lost(std::string_view cluster) const {
+  for (const kube::Object& object : foreign_clusters_->objects()) {
+    const api::ForeignCluster view(object);
+    if (view.cluster_id() == cluster && view.is_permanently_unreachable()) return true;
+  }
+  return false;
+}
+
+}  // namespace liqo::controllers

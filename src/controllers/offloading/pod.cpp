@@ -1,0 +1,257 @@
+#include "controllers/offloading/pod.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/nodes/node_debugger.hpp"
+#include "liqo/core/offloading/shadow_pod.hpp"
+#include "liqo/telemetry/families.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace reasons = api::reasons;
+
+/// A namespace that is offloaded as it is made has its twin moments later than its first pods: nobody is told that it
+/// has none before this time is over.
+constexpr kube::Duration twin_patience = 5s;
+/// Before the pods of home are tried to be read again.
+constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
+
+/// In seconds: from what a container that is there takes, to what a large image does.
+const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
+
+/// What is to be changed in a status, and the status itself, in short.
+std::string difference_digest(const kube::Object& pod, const kube::json::object& patch) {
+  return core::digest_hex(kube::json::serialize(patch) + kube::json::serialize(pod.status()));
+}
+
+}  // namespace
+
+PodController::PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context)
+    : forging_(std::move(forging)),
+      provider_(provider),
+      budget_(budget),
+      context_(context),
+      begun_(context.clock.wall()),
+      local_pods_(context.home.acquire(
+          {.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + forging_.node_name}})),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      controller_(
+          context,
+          {.name = "pod",
+           .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
+          [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      questions_(context, {.name = "pod_events", .limits = {.workers = 1, .workers_per_group = 1}},
+                 [this](kube::WorkKey key) { return ask_events(std::move(key)); }),
+      log_(kube::Log("pod").with("cluster", forging_.clusters.remote).with("node", forging_.node_name)) {
+  reader_ = provider_.twins.join({
+      .shadow_changed =
+          [this](const TwinWatch& watch, const kube::Change& change) {
+            // Its room may be free now.
+            if (!change.now && twins_.contains(watch.local)) ask_again();
+            enqueue_changed(watch, change);
+          },
+      .pod_changed = [this](const TwinWatch& watch, const kube::Change& change) { enqueue_changed(watch, change); },
+      .synced =
+          [this](const TwinWatch& watch) {
+            const Twin* twin = find_twin(watch.local);
+            if (!twin || twin->watch.get() != &watch) return;
+            enqueue_twin(watch.local);
+            if (twin->withdrawn) enqueue({watch.local, {}});
+          },
+      .is_needed = [this](const TwinWatch& watch) { return is_needed(watch); },
+  });
+  local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });
+  // A slice and its virtual node have one name.
+  for (kube::InformerHandle* grant : {&virtual_nodes_, &slices_})
+    grant->subscribe([this](const kube::ObjectKey& key) {
+      if (key.name == forging_.node_name) ask_again();
+    });
+  if (!context.settings.storage_class.empty()) claims_ = context.home.acquire({.resource = api::kinds::claims});
+  start_times_ = context.metrics.histogram(
+      families::pod_start, {{"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}},
+      start_time_bounds);
+  enqueue_all();
+}
+
+PodController::~PodController() { provider_.twins.leave(reader_); }
+
+asio::awaitable<void> PodController::run() {
+  begun_ = context_.clock.wall();
+  for (auto& [key, memory] : memory_) memory.seen = false;
+  // Whoever led before may have ended pods that the watch of this process, if it is late, still shows: they must not be
+  // made again.
+  co_await local_pods_->wait_synced();
+  for (int failures = 1; !co_await local_pods_->refresh(); ++failures)
+    co_await context_.clock.sleep(refresh_backoff.pause(failures, context_.random));
+  for (const auto& [local, twin] : twins_) {
+    provider_.twins.wake_anew(*twin.watch);
+    enqueue({local, {}});
+  }
+  co_await controller_.run();
+}
+
+void PodController::enqueue_all() {
+  for (const kube::ObjectKey& key : local_pods_->store().keys()) enqueue(key);
+  for (const auto& [local, twin] : twins_) enqueue_twin(local);
+}
+
+void PodController::enqueue(const kube::ObjectKey& local_key) { controller_.enqueue({forging_.node_name, local_key}); }
+
+void PodController::set_addresses(core::PeerAddresses addresses) {
+  if (addresses_ == addresses) return;
+  addresses_ = std::move(addresses);
+  told_address_left_out_ = false;
+  enqueue_all();
+}
+
+void PodController::set_withdrawal(std::string withdrawal) {
+  if (withdrawal_ == withdrawal) return;
+  withdrawal_ = std::move(withdrawal);
+  enqueue_all();
+}
+
+void PodController::tell_address_left_out(const kube::Object& local, const std::string& address) {
+  if (std::exchange(told_address_left_out_, true)) return;
+  const std::string message = "Cluster " + forging_.clusters.remote + " reports address " + address +
+                              " of this pod, which is left out: " + addresses_->words() +
+                              ". If it is right, declare its range, too (" +
+                              std::string(api::annotations::remote_pod_cidrs) + " of the ForeignCluster)";
+  log_.warn("an address is left out", {{"pod", local.key()}, {"address", address}});
+  context_.events.warning(local, kube::resources::pods, reasons::address_left_out, message);
+}
+
+PodController::Memory& PodController::memory_of(const kube::ObjectKey& key, std::string_view uid) {
+  Memory& memory = memory_[key];
+  if (memory.uid != uid) memory = Memory{.uid = std::string(uid)};
+  return memory;
+}
+
+asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
+  // Nothing is decided before all caches are complete; their completion brings every key back here.
+  if (!local_pods_->has_synced() || !mapping_known_) co_return Outcome::done();
+  if (key.object.name.empty()) {
+    leave_withdrawn(key.object.ns);
+    co_return co_await look_for_tokens(key.object.ns);
+  }
+  if (mapping_.withdrawn(key.object.ns))
+    if (auto local = local_pods_->find(key.object)) {
+      auto looked = co_await look_behind(std::move(*local));
+      if (!looked) co_return Outcome::retry(std::move(looked.error()));
+    }
+  Twin* twin = find_twin(key.object.ns);
+  if (!twin) wake(refused_.left(key.object));
+  // It rests where there was no pod until now; its caches bring the pod back here.
+  if (twin && local_pods_->store().contains(key.object)) provider_.twins.wake(*twin->watch);
+  if (twin && !twin->has_synced()) co_return Outcome::done();
+  if (!twin || !local_pods_->store().contains(key.object)) {
+    note_refusal(key.object, false);
+    note_resize(key.object, false);
+  }
+
+  std::optional<Outcome> outcome;
+  if (twin) {
+    outcome = co_await reconcile_mapped(key.object, twin->remote);
+  } else if (auto local = local_pods_->find(key.object)) {
+    outcome = co_await reconcile_unmapped(key.object, std::move(*local));
+  } else {
+    memory_.erase(key.object);
+    outcome = Outcome::done();
+  }
+  twin = find_twin(key.object.ns);
+  if (twin && outcome->failure()) twin->counters.add_failed(series_of(key.object.ns));
+  if (const kube::ObjectKey remote{twin ? twin->remote : "", key.object.name};
+      twin && twin->withdrawn && !twin->contains(&TwinWatch::shadows, remote) &&
+      !twin->contains(&TwinWatch::pods, remote))
+    leave_withdrawn(key.object.ns);
+  co_return std::move(*outcome);
+}
+
+asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, kube::Object local) {
+  const std::string message =
+      withdrawal_.empty() ? "Namespace " + key.ns + " has no twin in cluster " + forging_.clusters.remote +
+                                ": offload the namespace, or keep the pod off nodes labelled liqo.io/type=virtual-node "
+                                "(a DaemonSet needs an affinity for that)"
+                          : withdrawal_;
+  auto plan = core::plan_unmapped_pod(local, mapping_.is_troubled(key.ns));
+  // The reason for which it waits may have become known, or be another one by now.
+  if (plan == core::UnmappedPodAction::nothing &&
+      kube::string_at(local.status(), {"reason"}) == reasons::offloading_back_off &&
+      kube::string_at(local.status(), {"message"}) != message)
+    plan = core::UnmappedPodAction::back_off;
+  if (plan == core::UnmappedPodAction::nothing) co_return Outcome::done();
+  if (plan == core::UnmappedPodAction::back_off && core::is_node_debugger(local))
+    co_return co_await refuse_node_debugger(std::move(local));
+  if (plan == core::UnmappedPodAction::back_off && withdrawal_.empty()) {
+    Memory& memory = memory_of(key, local.uid());
+    const kube::TimePoint now = context_.clock.now();
+    const kube::Duration waited = now - memory.without_twin_since.value_or(now);
+    if (!memory.without_twin_since) memory.without_twin_since = now;
+    if (waited < twin_patience) co_return Outcome::again_after(twin_patience - waited);
+  }
+  if (plan == core::UnmappedPodAction::remove_local) {
+    auto removed = co_await remove_local(key, std::string(local.uid()));
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    co_return Outcome::done();
+  }
+  const bool aborts = plan == core::UnmappedPodAction::abort;
+  auto wanted = core::forge_rejection(local, aborts ? "Failed" : "Pending",
+                                      aborts ? reasons::offloading_aborted : reasons::offloading_back_off, message,
+                                      context_.clock.wall());
+  auto written = co_await write_status(local, std::move(wanted));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
+  context_.events.warning(local, kube::resources::pods, reasons::reflection_disabled, message);
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> PodController::refuse_node_debugger(kube::Object local) {
+  auto wanted = core::forge_node_debugger_refusal(local, forging_.clusters.remote, context_.clock.wall());
+  const std::string message(kube::string_at(wanted.status, {"message"}));
+  auto written = co_await write_status(local, std::move(wanted));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
+  context_.events.warning(local, kube::resources::pods, reasons::offloading_refused, message);
+  co_return Outcome::done();
+}
+
+void PodController::note_start(const kube::Object& shown) {
+  const auto known = memory_.find(shown.key());
+  if (known == memory_.end() || known->second.uid != shown.uid()) return;
+  if (!known->second.bound || kube::string_at(shown.status(), {"phase"}) != "Running") return;
+  const kube::WallTime bound = *std::exchange(known->second.bound, std::nullopt);
+  start_times_.observe(std::max(0.0, std::chrono::duration<double>(context_.clock.wall() - bound).count()));
+}
+
+asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Object& local, core::WantedStatus wanted) {
+  auto patch = core::status_patch(local, wanted);
+  if (!patch) co_return kube::Result<void>();
+  if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == local.uid() &&
+                                                    !known->second.not_taken.empty() &&
+                                                    known->second.not_taken == difference_digest(local, *patch))
+    co_return kube::Result<void>();
+  // The patch is a difference to what the cache showed: a request that was long under way must not undo a later one.
+  (*patch)["metadata"].as_object()["resourceVersion"] = local.resource_version();
+  co_await budget_.home_writes.take();
+  auto patched =
+      co_await context_.home.api().patch(kube::resources::pods, local.key(), kube::PatchType::strategic_merge,
+                                         kube::json::serialize(*patch), {.subresource = "status"});
+  if (patched) {
+    note_start(*patched);
+    for (const std::string& name : core::started_containers(local.status(), *patched))
+      if (budget_.asides.try_take())
+        context_.events.routine(*patched, kube::resources::pods, "Started",
+                                "Container " + name + " started in cluster " + forging_.clusters.remote);
+    const auto left = core::status_patch(*patched, wanted);
+    if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == patched->uid())
+      known->second.not_taken = left ? difference_digest(*patched, *left) : std::string();
+    local_pods_->observe(std::move(*patched));
+    co_return kube::Result<void>();
+  }
+  if (patched.error().is_not_found()) co_return kube::Result<void>();
+  co_return kube::fail(std::move(patched.error()), "writing the pod's status");
+}
+
+}  // namespace liqo::controllers

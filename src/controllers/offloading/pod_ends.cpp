@@ -1,0 +1,128 @@
+// How the pods of a virtual node end.
+#include <algorithm>
+
+#include "controllers/offloading/pod.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/ending.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+namespace action = core::pod_action;
+namespace reasons = api::reasons;
+
+}  // namespace
+
+void PodController::see_ending(Memory& memory, const kube::Object* remote) const {
+  if (!remote || !remote->is_deleting()) {
+    memory.ending.clear();
+    memory.plan.remote_ending_for = kube::Duration::zero();
+    return;
+  }
+  const kube::TimePoint now = context_.clock.now();
+  if (std::exchange(memory.ending, std::string(remote->uid())) != remote->uid()) memory.ending_since = now;
+  memory.plan.remote_ending_for = now - memory.ending_since;
+}
+
+asio::awaitable<kube::Result<void>> PodController::delete_shadow(kube::ObjectKey key, kube::ObjectKey remote_key,
+                                                                 action::DeleteShadow remove) {
+  if (remove.confirm_first) {
+    auto live = co_await context_.home.api().get(kube::resources::pods, key);
+    if (!live && !live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
+    const bool is_unowned = !live || (!remove.owner_uid.empty() && live->uid() != remove.owner_uid);
+    if (!is_unowned) co_return kube::fail(kube::Errc::closed, "the cache of local pods lags behind");
+  }
+  kube::DeleteOptions options{.uid = remove.uid};
+  if (remove.foreground) options.propagation = kube::Propagation::foreground;
+  auto removed = co_await provider_.api.remove(api::kinds::shadow_pods, remote_key, options);
+  if (!removed && removed.error().is_not_found()) {
+    if (auto* cache = cache_of(key.ns, remote_key.ns, &TwinWatch::shadows)) cache->observe_gone(remote_key, remove.uid);
+    co_return kube::Result<void>();
+  }
+  if (!removed) co_return kube::fail(std::move(removed.error()), "deleting the ShadowPod");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, kube::ObjectKey remote_key,
+                                                           std::string shadow_uid, std::string remote_uid) {
+  bool right = true;
+  for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
+    const bool is_shadow = kind == api::kinds::shadow_pods;
+    const std::string& known = is_shadow ? shadow_uid : remote_uid;
+    auto live = co_await provider_.api.get(kind, remote_key);
+    if (!live && !live.error().is_permanent())
+      co_return kube::fail(std::move(live.error()), "looking for what the provider has of the pod");
+    // Without rights there is nothing to be seen, and objects of others are no pods of ours.
+    if (live ? !core::is_reflected(*live, forging_.clusters) : !live.error().is_not_found()) continue;
+    if ((live ? live->uid() : "") == known) continue;
+    right = false;
+    auto* cache = cache_of(key.ns, remote_key.ns, is_shadow ? &TwinWatch::shadows : &TwinWatch::pods);
+    if (cache && live) cache->observe(std::move(*live));
+    if (cache && !live) cache->observe_gone(remote_key, known);
+  }
+  co_return right;
+}
+
+asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey key, std::string uid) {
+  co_await budget_.home_writes.take();
+  auto removed =
+      co_await context_.home.api().remove(kube::resources::pods, key, {.uid = uid, .grace_period_seconds = 0});
+  memory_.erase(key);
+  if (!removed && !removed.error().is_not_found())
+    co_return kube::fail(std::move(removed.error()), "removing the terminated pod");
+  // The watch tells later, and until then what else is told of it would have it removed again.
+  if (const auto local = local_pods_->find(key); local && kube::array_at(local->metadata(), {"finalizers"}).empty())
+    local_pods_->observe_gone(key, uid);
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object local, kube::ObjectKey remote_key,
+                                                               action::EvictLocal action) {
+  // What the cache shows may be old where the provider does not answer: then nobody knows whether the pod has ended.
+  auto live = co_await provider_.api.get(kube::resources::pods, remote_key);
+  if (!live && !live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading the remote pod");
+  const bool is_ending = live && live->uid() == action.remote_uid && live->is_deleting();
+  if (!is_ending) {
+    auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::pods);
+    if (cache && live) cache->observe(std::move(*live));
+    if (cache && !live) cache->observe_gone(remote_key, action.remote_uid);
+    co_return kube::Result<void>();
+  }
+  auto removed = co_await context_.home.api().remove(kube::resources::pods, local.key(), {.uid = action.uid});
+  if (!removed && !removed.error().is_not_found())
+    co_return kube::fail(std::move(removed.error()), "evicting a pod whose remote pod does not end");
+  if (removed)
+    context_.events.warning(
+        local, kube::resources::pods, reasons::remote_stuck,
+        "The pod is to end in cluster " + forging_.clusters.remote + " and has not for more than a minute after its " +
+            "grace time: its node there is probably dead. It is deleted here, so that it can be replaced; what is " +
+            "to have the same name waits until that cluster has removed the old one");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> PodController::tell_grace(kube::ObjectKey key, kube::Object shadow,
+                                                              std::int64_t seconds) {
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
+                                              kube::json::serialize(core::grace_patch(shadow, seconds)));
+  if (!patched && !patched.error().is_permanent())
+    co_return kube::fail(std::move(patched.error()), "telling how long the pod may take to end");
+  const bool is_told = patched && core::ordered_grace(*patched) == seconds;
+  const auto known = memory_.find(key);
+  if (!is_told && known != memory_.end()) known->second.plan.grace_given_up = seconds;
+  auto* cache = cache_of(key.ns, shadow.ns(), &TwinWatch::shadows);
+  if (patched && cache) cache->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+kube::Duration PodController::await_ending(const kube::Object& local, std::int64_t seconds) {
+  Memory& memory = memory_of(local.key(), local.uid());
+  const kube::TimePoint now = context_.clock.now();
+  if (std::exchange(memory.grace_told, seconds) != seconds) memory.grace_told_at = now;
+  const kube::Duration left = core::grace_patience - (now - memory.grace_told_at);
+  if (left <= kube::Duration::zero()) memory.plan.grace_given_up = seconds;
+  return std::max(left, kube::Duration::zero());
+}
+
+}  // namespace liqo::controllers

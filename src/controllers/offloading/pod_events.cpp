@@ -1,0 +1,84 @@
+// Why pods of a virtual node are not ready, as the Events of their provider say.
+#include <algorithm>
+
+#include "controllers/offloading/pod.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// After each question, whatever pod it was about: a provider has its Events read from etcd.
+constexpr kube::Duration question_pause = 200ms;
+/// Before a provider that refuses its Events is asked for them again.
+constexpr kube::Duration no_right_pause = 10min;
+/// Of one answer. Kubernetes folds the Events of a pod long before there are so many.
+constexpr std::int64_t most_events = 250;
+constexpr std::size_t most_bytes = 1U << 20;
+
+}  // namespace
+
+void PodController::see_remote(const kube::Object& local, const kube::Object& remote) {
+  const kube::TimePoint now = context_.clock.now();
+  core::WarningQuestions& questions = memory_of(local.key(), local.uid()).questions;
+  questions.see(remote, now);
+  const auto due = questions.due(remote);
+  if (due && !local.is_deleting())
+    questions_.enqueue_after({forging_.node_name, local.key()}, std::max<kube::Duration>(*due - now, 0ms));
+}
+
+asio::awaitable<Outcome> PodController::ask_events(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const Twin* twin = find_twin(key.ns);
+  const auto local = local_pods_->find(key);
+  if (!twin || twin->withdrawn || !local || local->is_deleting()) co_return Outcome::done();
+  const std::string remote_namespace = twin->remote, uid(local->uid());
+  const auto remote = twin->find(&TwinWatch::pods, {remote_namespace, key.name});
+  if (!remote) co_return Outcome::done();
+  core::WarningQuestions& questions = memory_of(key, uid).questions;
+  const kube::TimePoint now = context_.clock.now();
+  auto due = questions.due(*remote);
+  if (!due) co_return Outcome::done();
+  if (const auto refused = no_right_until_.find(remote_namespace); refused != no_right_until_.end())
+    due = std::max(*due, refused->second);
+  if (*due > now) co_return Outcome::again_after(*due - now);
+
+  questions.asked(now);
+  const std::string selector = "involvedObject.uid=" + std::string(remote->uid()) + ",type=Warning";
+  auto page =
+      co_await provider_.api.list(kube::resources::events, remote_namespace,
+                                  {.selection = {.field_selector = selector}, .limit = most_events}, most_bytes);
+  if (page) {
+    no_right_until_.erase(remote_namespace);
+    const auto known = memory_.find(key);
+    if (known != memory_.end() && known->second.uid == uid &&
+        known->second.questions.answered(remote->uid(), core::newest_warning(page->items, *remote)))
+      enqueue(key);
+  } else if (page.error().is_forbidden()) {
+    note_no_right(remote_namespace, page.error());
+  } else {
+    log_.debug("the Events of a remote pod were not read", {{"pod", key}, {"error", page.error()}});
+  }
+  co_await context_.clock.sleep(question_pause);
+  co_return Outcome::again_after(core::starting_time);
+}
+
+void PodController::note_no_right(const std::string& remote_namespace, const kube::Failure& refusal) {
+  const kube::TimePoint now = context_.clock.now();
+  // What has not been asked for since is no twin any more, or has no pod that waits.
+  std::erase_if(no_right_until_, [&](const auto& known) { return known.second + no_right_pause < now; });
+  if (no_right_until_.insert_or_assign(remote_namespace, now + no_right_pause).second)
+    log_.info("the provider lets nobody read the Events of a twin: why pods do not start there is not told here",
+              {{"twin", remote_namespace}, {"error", refusal}});
+}
+
+void PodController::tell_warning(const kube::Object& local, const std::string& message) {
+  if (message.empty() || !memory_of(local.key(), local.uid()).questions.tell(message)) return;
+  // Told by the process that led before.
+  if (core::warning_told(local.status()) == message) return;
+  context_.events.warning(local, kube::resources::pods, api::reasons::remote_not_ready, message);
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,292 @@
+// What a PodController does about one pod whose namespace has a twin.
+#include "controllers/offloading/pod.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/nodes/node_debugger.hpp"
+#include "liqo/core/offloading/left_out.hpp"
+#include "liqo/core/offloading/shadow_pod.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+namespace action = core::pod_action;
+using kube::Outcome;
+namespace reasons = api::reasons;
+
+/// How long a created ShadowPod may stay unseen before it is read live.
+constexpr kube::Duration unseen_time = 5s;
+
+/// Whether a pod is about to be offloaded that was made to look at its node.
+bool looks_at_node(const core::PodAction& plan, const std::optional<kube::Object>& local) {
+  return std::holds_alternative<action::CreateShadow>(plan) && core::is_node_debugger(*local);
+}
+
+/// Whether what is planned cannot be taken back. `seen`: something of the pod was at the provider.
+bool is_final(const core::PodAction& plan, const std::optional<kube::Object>& local, bool seen) {
+  if (std::holds_alternative<action::FailLocal>(plan) || looks_at_node(plan, local)) return true;
+  return !seen && (std::holds_alternative<action::RemoveLocal>(plan) || std::holds_alternative<action::Reject>(plan));
+}
+
+}  // namespace
+
+PodController::Look PodController::look_at(const kube::ObjectKey& key, const std::string& remote_namespace) {
+  Look look{.key = key, .remote_key = {remote_namespace, key.name}};
+  Twin& twin = *find_twin(key.ns);
+  look.withdrawn = twin.withdrawn;
+  look.local = local_pods_->find(key);
+  look.shadow = twin.find(&TwinWatch::shadows, look.remote_key);
+  look.mounts_tokens = look.shadow && core::mounts_tokens(*look.shadow);
+  look.needs_tokens =
+      look.local && !look.withdrawn && (look.mounts_tokens || core::needs_tokens(*look.local, forging_));
+  if (look.needs_tokens && !twin.tokens) watch_tokens(key.ns, twin);
+  look.knows_tokens = twin.knows_tokens();
+  look.remote = twin.find(&TwinWatch::pods, look.remote_key);
+  const core::PodMemory remembered = remember(look);
+  const auto decide = look.withdrawn ? core::plan_withdrawn_pod : core::plan_pod;
+  look.plan = decide(look.local ? &*look.local : nullptr, look.shadow ? &*look.shadow : nullptr,
+                     look.remote ? &*look.remote : nullptr, remembered, forging_);
+  return look;
+}
+
+core::PodMemory PodController::remember(Look& look) {
+  const auto& [local, shadow, remote] = std::tie(look.local, look.shadow, look.remote);
+  // That it has started is written late, perhaps into a namespace that ends.
+  if (const auto known = memory_.find(look.key); known != memory_.end() && (!local || local->is_deleting()))
+    context_.events.forget_routine(known->second.uid);
+  if (!local && !shadow && !remote) memory_.erase(look.key);
+  if (!local) return {};
+  Memory& memory = memory_of(look.key, local->uid());
+  if (shadow) memory.plan.shadow_created = false;
+  for (const auto* ours : {&shadow, &remote})
+    if (*ours && (*ours)->annotation(api::annotations::local_pod_uid) == local->uid()) memory.seen = true;
+  look.seen = memory.seen;
+  if (remote && core::is_run_of(*remote, *local, forging_.clusters)) memory.plan.remote_started = true;
+  memory.plan.shut_out = closed_ && without_room_.contains(look.key);
+  memory.plan.order_in_doubt = context_.clock.now() < memory.in_doubt_until;
+  see_ending(memory, remote ? &*remote : nullptr);
+  return memory.plan;
+}
+
+void PodController::note_plan(Look& look) {
+  if (!std::holds_alternative<action::CreateShadow>(look.plan.action)) wake(refused_.left(look.key));
+  if (look.local && look.shadow && api::ShadowPod(*look.shadow).is_finished() &&
+      !std::exchange(memory_of(look.key, look.local->uid()).freed, true))
+    ask_again();
+  if (!std::holds_alternative<action::CreateShadow>(look.plan.action)) note_refusal(look.key, false);
+  const bool may_end = look.remote && look.local && !look.local->is_deleting();
+  if (const auto most = may_end ? core::ending_may_take(*look.remote) : std::nullopt)
+    look.ending_left = *most - memory_of(look.key, look.local->uid()).plan.remote_ending_for;
+}
+
+asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, std::string remote_namespace) {
+  Look look = look_at(key, remote_namespace);
+  note_plan(look);
+  if (is_final(look.plan.action, look.local, look.seen))
+    if (auto end = co_await confirm_end(look)) co_return std::move(*end);
+  if (auto end = co_await act(look)) co_return std::move(*end);
+  if (look.plan.copy_status && look.local)
+    if (auto end = co_await show(look)) co_return std::move(*end);
+  // What is overdue has been seen to above; the event of what was done brings the pod back here.
+  Outcome& outcome = look.outcome;
+  if (!outcome.failure() && look.resize_left > 0ms && (!look.ending_left || *look.resize_left < *look.ending_left))
+    look.ending_left = look.resize_left;
+  if (look.ending_left > 0ms && (!outcome.delay() || *outcome.delay() > *look.ending_left))
+    co_return Outcome::again_after(*look.ending_left);
+  co_return std::move(outcome);
+}
+
+asio::awaitable<std::optional<Outcome>> PodController::confirm_end(Look& look) {
+  // It wants more than that a cache has nothing: the replica that led before may have offloaded the pod while this one
+  // heard nothing of the provider.
+  if (!is_ours_alone(*look.local)) {
+    auto right = co_await confirm(look.key, look.remote_key, look.shadow ? std::string(look.shadow->uid()) : "",
+                                  look.remote ? std::string(look.remote->uid()) : "");
+    if (!right) co_return Outcome::retry(std::move(right.error()));
+    if (!*right) co_return Outcome::again_after(unseen_time);
+  }
+  if (looks_at_node(look.plan.action, look.local)) co_return co_await refuse_node_debugger(std::move(*look.local));
+  co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Outcome>> PodController::act(Look& look) {
+  const core::PodAction& plan = look.plan.action;
+  if (std::holds_alternative<action::CreateShadow>(plan)) co_return co_await order(look);
+  if (std::holds_alternative<action::AwaitShadow>(plan)) co_return co_await await_shadow(look);
+  if (std::holds_alternative<action::Reject>(plan))
+    co_return co_await reconcile_unmapped(look.key, std::move(*look.local));
+  kube::Result<void> done;
+  if (std::holds_alternative<action::KeepShadow>(plan)) {
+    done = co_await keep(look);
+  } else if (std::holds_alternative<action::AwaitOrder>(plan)) {
+    look.outcome = Outcome::again_after(memory_of(look.key, look.local->uid()).in_doubt_until - context_.clock.now());
+  } else if (const auto* wait_for = std::get_if<action::AwaitEnding>(&plan)) {
+    look.outcome = Outcome::again_after(await_ending(*look.local, wait_for->seconds));
+  } else {
+    done = co_await end_pod(look);
+  }
+  if (!done) co_return Outcome::retry(std::move(done.error()));
+  co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Outcome>> PodController::order(Look& look) {
+  if (const auto wait = wait_for_room(*look.local, look.remote_key.ns)) {
+    look.outcome = Outcome::again_after(*wait);
+    co_return std::nullopt;
+  }
+  if (look.needs_tokens && !look.knows_tokens) co_return Outcome::done();
+  auto tokens = co_await ensure_tokens(look.key, &*look.local, look.remote_key.ns, false);
+  if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
+  auto ordered = co_await create_shadow(*look.local, look.remote_key);
+  if (!ordered) {
+    const auto left = wait_for_room(*look.local, look.remote_key.ns);
+    if (!left) co_return Outcome::retry(std::move(ordered.error()));
+    if (Twin* refused = find_twin(look.key.ns)) refused->counters.add_failed(series_of(look.key.ns));
+    co_return Outcome::again_after(*left);
+  }
+  // The ShadowPod's appearance brings the pod back here. Where it existed already, the cache may lag.
+  const Twin* twin = find_twin(look.key.ns);
+  if (twin && !twin->contains(&TwinWatch::shadows, look.remote_key)) look.outcome = Outcome::again_after(unseen_time);
+  co_return std::nullopt;
+}
+
+asio::awaitable<Outcome> PodController::await_shadow(const Look& look) {
+  const kube::Duration waited = context_.clock.now() - memory_of(look.key, look.local->uid()).shadow_created_at;
+  if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
+  auto live = co_await provider_.api.get(api::kinds::shadow_pods, look.remote_key);
+  auto* cache = cache_of(look.key.ns, look.remote_key.ns, &TwinWatch::shadows);
+  if (live && cache) cache->observe(std::move(*live));
+  if (!live && live.error().is_not_found()) memory_of(look.key, look.local->uid()).plan.shadow_created = false;
+  if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
+  co_return Outcome::again_after(0ms);
+}
+
+asio::awaitable<kube::Result<void>> PodController::keep(Look& look) {
+  auto updated = co_await update_shadow(*look.local, *look.shadow);
+  if (!updated) co_return std::unexpected(std::move(updated.error()));
+  look.is_sent = !*updated;
+  // The pod is shown as it is whatever becomes of what follows.
+  if (look.remote) {
+    auto added = co_await add_ephemeral(*look.local, look.remote_key, *look.remote);
+    if (!added)
+      look.outcome = Outcome::retry(std::move(added.error()));
+    else
+      look.ephemeral_refusal = std::move(*added);
+    co_await keep_size(look);
+    const bool is_refused = !look.resize_refusal.words.empty() || !look.ephemeral_refusal.empty();
+    look.is_sent = look.is_sent && (is_refused || core::has_sent(*look.local, *look.shadow));
+    if (const Memory& memory = memory_of(look.key, look.local->uid()); !memory.refused_resize.empty())
+      look.resize_left = memory.resize_again_at - context_.clock.now();
+  }
+  if (look.mounts_tokens) {
+    auto tokens = co_await ensure_tokens(look.key, &*look.local, look.remote_key.ns, true);
+    // A pod that runs goes on with the tokens that it has.
+    if (!tokens) {
+      look.outcome = Outcome::retry(std::move(tokens.error()));
+    } else if (*tokens && !look.outcome.failure()) {
+      look.outcome = Outcome::again_after(**tokens);
+    }
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<void> PodController::keep_size(Look& look) {
+  if (core::asks_otherwise(look.local->spec(), api::ShadowPod(*look.shadow).pod_spec())) {
+    auto resized = co_await resize_shadow(*look.local, look.remote_key, *look.remote);
+    if (resized) look.resize_refusal = std::move(*resized);
+    if (!resized && !look.outcome.failure()) look.outcome = Outcome::retry(std::move(resized.error()));
+    co_return;
+  }
+  // What is with the provider is told by the Pod.
+  memory_of(look.key, look.local->uid()).refused_resize.clear();
+  note_resize(look.key, false);
+  see_resize(*look.local, *look.shadow, *look.remote);
+  look.resize_refusal.words = core::resize_left_out(*look.remote);
+}
+
+asio::awaitable<kube::Result<void>> PodController::end_pod(Look& look) {
+  const core::PodAction& plan = look.plan.action;
+  kube::Result<void> done;
+  if (const auto* refuse = std::get_if<action::RefuseForeign>(&plan)) {
+    if (!look.local) co_return done;
+    auto wanted = core::forge_refusal(*look.local, reasons::failed_reflection, refuse->message, context_.clock.wall());
+    done = co_await write_status(*look.local, std::move(wanted));
+    context_.events.warning(*look.local, kube::resources::pods, reasons::failed_reflection, refuse->message);
+  } else if (const auto* tell = std::get_if<action::TellGrace>(&plan)) {
+    // From the first try on: whatever the provider answers, the pod has to end.
+    if (await_ending(*look.local, tell->seconds) > 0ms)
+      done = co_await tell_grace(look.key, *look.shadow, tell->seconds);
+    look.outcome = Outcome::again_after(0ms);
+  } else if (const auto* remove = std::get_if<action::DeleteShadow>(&plan)) {
+    done = co_await delete_shadow(look.key, look.remote_key, *remove);
+  } else if (const auto* remove_it = std::get_if<action::RemoveLocal>(&plan)) {
+    done = co_await remove_local(look.key, remove_it->uid);
+    if (!done)
+      context_.events.warning(*look.local, kube::resources::pods, reasons::failed_deletion, done.error().text());
+  } else if (const auto* evict = std::get_if<action::EvictLocal>(&plan)) {
+    done = co_await evict_local(*look.local, look.remote_key, *evict);
+  } else if (const auto* fail = std::get_if<action::FailLocal>(&plan)) {
+    auto wanted = core::forge_rejection(*look.local, "Failed", fail->reason, fail->message, context_.clock.wall());
+    done = co_await write_status(*look.local, std::move(wanted));
+    if (done) context_.events.warning(*look.local, kube::resources::pods, fail->reason, fail->message);
+  } else if (!look.local && !look.withdrawn) {
+    auto tokens = co_await ensure_tokens(look.key, nullptr, look.remote_key.ns, false);
+    if (!tokens) done = std::unexpected(std::move(tokens.error()));
+  }
+  co_return done;
+}
+
+asio::awaitable<std::optional<Outcome>> PodController::show(Look& look) {
+  const kube::Object& local = *look.local;
+  const kube::Object* remote = look.remote ? &*look.remote : nullptr;
+  if (remote) {
+    if (auto wait = status_waits(look)) co_return std::move(*wait);
+    tell_left_out(local, *remote);
+  }
+  const core::StatusContext status_context{
+      .provider = forging_.clusters.remote,
+      .node_ip = context_.settings.node_ip,
+      .addresses = addresses_ ? &*addresses_ : nullptr,
+      .reflect_ips = context_.settings.reflect_ips,
+      .warning = memory_of(look.key, local.uid()).questions.words(),
+      .ephemeral_refusal = std::move(look.ephemeral_refusal),
+      .is_sent = look.is_sent,
+      .resize_refusal = std::move(look.resize_refusal),
+      .api_server_trouble = core::api_server_trouble(local, forging_, look.mounts_tokens)};
+  auto wanted = core::forge_local_status(local, remote, look.shadow ? &*look.shadow : nullptr, status_context,
+                                         context_.clock.wall());
+  if (!wanted) co_return std::nullopt;
+  const std::string refusal(core::refusal_told(wanted->status)), warning(core::warning_told(wanted->status));
+  if (!wanted->left_out.empty()) tell_address_left_out(local, wanted->left_out);
+  auto written = co_await write_status(local, std::move(*wanted));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
+  tell_refusal(local, refusal);
+  tell_warning(local, warning);
+  co_return std::nullopt;
+}
+
+std::optional<Outcome> PodController::status_waits(const Look& look) {
+  see_remote(*look.local, *look.remote);
+  Memory& memory = memory_of(look.key, look.local->uid());
+  const kube::TimePoint now = context_.clock.now();
+  if (!memory.remote_seen_at) memory.remote_seen_at = now;
+  auto left = core::status_may_wait(*look.local, *look.remote, now - *memory.remote_seen_at);
+  const bool may_wait = look.ephemeral_refusal.empty() && look.resize_refusal.words.empty() && !look.outcome.failure();
+  if (may_wait && left == 0ms && !budget_.asides.try_take()) left = core::starting_time;
+  if (!may_wait || left <= 0ms) return std::nullopt;
+  const auto& delay = look.outcome.delay();
+  return delay && *delay < *left ? look.outcome : Outcome::again_after(*left);
+}
+
+void PodController::tell_left_out(const kube::Object& local, const kube::Object& remote) {
+  // What is shown of a pod at home is recorded there: this is its first sight, over restarts of this process, too.
+  if (local.annotation(api::annotations::remote_pod_uid) == remote.uid()) return;
+  const auto things = core::left_out_of(local, remote);
+  Memory& memory = memory_of(local.key(), local.uid());
+  if (things.empty() || std::exchange(memory.told_left_out, true)) return;
+  context_.events.warning(local, kube::resources::pods, reasons::left_out,
+                          core::describe_left_out(things, forging_.clusters.remote));
+}
+
+}  // namespace liqo::controllers

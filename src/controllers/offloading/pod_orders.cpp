@@ -1,0 +1,313 @@
+// What the pods of a virtual node ask of their provider, and what becomes of those that it refuses.
+#include <algorithm>
+
+#include "controllers/offloading/pod.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/nodes/room.hpp"
+#include "liqo/core/offloading/ephemeral_containers.hpp"
+#include "liqo/core/offloading/not_reflected.hpp"
+#include "liqo/core/offloading/order.hpp"
+#include "liqo/core/offloading/resize.hpp"
+#include "liqo/core/offloading/shadow_pod.hpp"
+#include "liqo/core/offloading/shadow_pod_update.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+namespace reasons = api::reasons;
+
+/// A pod that waits until another one of its demand is taken asks by itself after so long, and up to half as long
+/// again: the two may differ in what only the provider knows.
+constexpr kube::Duration longest_wait = 1h;
+/// The least time between two questions for the same demand that a change is the cause of.
+constexpr kube::Duration ask_pause = 500ms;
+/// Without a change the pauses grow from here to there.
+constexpr kube::Duration first_pause = 1s, longest_pause = 60s;
+
+/// How long a provider that had no room counts as full when nobody waits for it any more: who left is replaced in a
+/// moment, and the replacement is to go elsewhere.
+constexpr kube::Duration full_time = 10s;
+
+/// A resize that was refused is asked for again after so long: room comes and goes without notice. Of those that wait
+/// for room so many ask when some may have come.
+constexpr kube::Duration resize_pause = 30s;
+constexpr std::size_t most_resizes_asking = 8;
+
+/// A twin that somebody removed, or rights in it, come back sooner than that; those of a drained tenant do not.
+constexpr kube::Duration rights_patience = 1min;
+
+/// What the provider is asked to run, in short.
+std::string order_digest(const kube::Object& local, std::string_view remote_namespace,
+                         const core::ForgingContext& forging) {
+  const auto forged = core::forge_shadow_pod(local, remote_namespace, forging);
+  return forged ? core::digest_hex(forged->shadow.text()) : std::string();
+}
+
+/// As the scheduler at home says: later the provider's words stand there.
+std::optional<kube::WallTime> bound_at(const kube::Object& local) {
+  for (const kube::json::value& condition : kube::array_at(local.status(), {"conditions"})) {
+    if (kube::string_at(condition, {"type"}) != "PodScheduled") continue;
+    if (const auto time = kube::parse_time(kube::string_at(condition, {"lastTransitionTime"}))) return *time;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool PodController::has_volume_there(const kube::Object& local, std::string_view claim) const {
+  if (!claims_) return false;
+  const auto found = claims_->find({std::string(local.ns()), std::string(claim)});
+  return found && kube::string_at(found->spec(), {"storageClassName"}) == context_.settings.storage_class;
+}
+
+asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Object& local,
+                                                                 kube::ObjectKey remote_key) {
+  auto forged = core::forge_shadow_pod(local, remote_key.ns, forging_);
+  std::optional<kube::Failure> failure;
+  if (!forged) {
+    failure = std::move(forged.error());
+  } else {
+    core::stamp_order(forged->shadow, context_.clock.wall());
+    const kube::TimePoint sent_at = context_.clock.now();
+    auto created = co_await provider_.api.create(api::kinds::shadow_pods, forged->shadow);
+    if (!created && core::may_be_carried_out(created.error()))
+      memory_of(local.key(), local.uid()).in_doubt_until = sent_at + core::order_doubt;
+    note_order(local, created ? nullptr : &created.error());
+    if (created) {
+      if (std::exchange(refused_until_, {}) > context_.clock.now() && room_changed_) room_changed_();
+      if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.add_reflected(series_of(local.ns()));
+      if (auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows))
+        cache->observe(std::move(*created));
+      wake(refused_.taken(local.key()));
+      Memory& memory = memory_of(local.key(), local.uid());
+      memory.plan.shadow_created = true;
+      memory.shadow_created_at = context_.clock.now();
+      // One that has run before is made anew: when it was bound says nothing of how long that takes.
+      if (!local.has_annotation(api::annotations::remote_pod_uid)) memory.bound = bound_at(local);
+      if (const std::string missing =
+              core::not_reflected(local, [&](std::string_view claim) { return has_volume_there(local, claim); });
+          !missing.empty() && !std::exchange(memory.told_not_reflected, true))
+        context_.events.warning(local, kube::resources::pods, reasons::not_reflected,
+                                core::describe_not_reflected(missing, forging_.clusters.remote));
+      if (!forged->dropped_fields.empty() && !std::exchange(memory.told_dropped_fields, true)) {
+        std::string fields;
+        for (const std::string& field : forged->dropped_fields) fields += (fields.empty() ? "" : ", ") + field;
+        context_.events.warning(local, kube::resources::pods, reasons::fields_dropped,
+                                "These fields have no effect in cluster " + forging_.clusters.remote + ": " + fields);
+      }
+      co_return kube::Result<void>();
+    }
+    // Somebody was faster: we, before a restart or a lost answer, or a foreigner. The cache will show which.
+    if (created.error().is_already_exists()) co_return kube::Result<void>();
+    failure = std::move(created.error());
+  }
+  if (failure->is_permanent() || failure->code() == kube::Errc::invalid_input) {
+    const std::string message = core::refusal_message(forging_.clusters.remote, core::refusal_words(*failure));
+    auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, context_.clock.wall());
+    auto told = co_await write_status(local, std::move(wanted));
+    if (!told) co_return told;
+    tell_refusal(local, message);
+    Memory& memory = memory_of(local.key(), local.uid());
+    memory.refused_at = context_.clock.now();
+    memory.refused_order = order_digest(local, remote_key.ns, forging_);
+    ++memory.refusals;
+    std::string group = core::refusal_group(local, message);
+    wake(refused_.changed(local.key(), group), ask_pause);
+    (void)refused_.refused(local.key(), std::move(group));
+  }
+  co_return kube::fail(std::move(*failure), "offloading the pod");
+}
+
+asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Object& local,
+                                                                 const kube::Object& shadow) {
+  auto patch = core::plan_shadow_pod_update(local, shadow, forging_);
+  if (!patch) co_return false;
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
+                                              kube::json::serialize(*patch));
+  if (!patched) {
+    if (patched.error().is_permanent() && !patched.error().is_not_found())
+      context_.events.warning(
+          local, kube::resources::pods, reasons::failed_reflection,
+          "Cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
+    co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
+  }
+  if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.add_reflected(series_of(local.ns()));
+  if (auto* cache = cache_of(std::string(local.ns()), shadow.ns(), &TwinWatch::shadows))
+    cache->observe(std::move(*patched));
+  co_return true;
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::change_shadow(kube::Object local,
+                                                                                         kube::ObjectKey remote_key,
+                                                                                         kube::json::object patch,
+                                                                                         std::string_view phase) {
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
+                                              kube::json::serialize(patch));
+  if (patched) {
+    if (auto* now = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows))
+      now->observe(std::move(*patched));
+    co_return std::nullopt;
+  }
+  if (!patched.error().is_permanent() || patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), phase);
+  co_return std::move(patched.error());
+}
+
+std::optional<kube::Object> PodController::shadow_of(const kube::Object& local, const kube::ObjectKey& remote_key) {
+  auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows);
+  auto shadow = cache ? cache->find(remote_key) : std::nullopt;
+  if (shadow && shadow->annotation(api::annotations::local_pod_uid) != local.uid()) shadow.reset();
+  return shadow;
+}
+
+asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(kube::Object local,
+                                                                                kube::ObjectKey remote_key,
+                                                                                kube::Object remote) {
+  // Where there is none another one will be made for this pod, with the amounts that it has by then.
+  const auto shadow = shadow_of(local, remote_key);
+  auto patch = shadow ? core::plan_shadow_resize(local, *shadow) : std::nullopt;
+  if (!patch || remote.is_deleting()) co_return core::ResizeRefusal();
+  if (!core::takes_resize(remote)) co_return core::ResizeRefusal{.words = std::string(core::resize_not_carried)};
+  const std::string digest = core::resources_digest(local.spec());
+  if (const Memory& memory = memory_of(local.key(), local.uid());
+      memory.refused_resize == digest && context_.clock.now() < memory.resize_again_at)
+    co_return memory.resize_refusal;
+  auto refused = co_await change_shadow(local, remote_key, std::move(*patch), "resizing the ShadowPod");
+  if (!refused) co_return std::unexpected(std::move(refused.error()));
+  core::ResizeRefusal refusal;
+  if (*refused) {
+    refusal = {.words = core::refusal_words(**refused), .may_pass = core::is_for_lack_of_room(**refused)};
+  } else if (const auto stored = shadow_of(local, remote_key);
+             stored && core::asks_otherwise(local.spec(), api::ShadowPod(*stored).pod_spec())) {
+    // It would be told so again and again.
+    refusal.words = core::resize_not_kept;
+  }
+  Memory& memory = memory_of(local.key(), local.uid());
+  note_resize(local.key(), refusal.may_pass);
+  if (refusal.words.empty()) {
+    memory.refused_resize.clear();
+    memory.resizes = true;
+    co_return refusal;
+  }
+  memory.resize_again_at = context_.clock.now() + resize_pause;
+  memory.resize_refusal = refusal;
+  // Once: how the words change while it is refused, such as what is used of a quota, the condition tells.
+  if (std::exchange(memory.refused_resize, digest) != digest)
+    context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
+                            "Cluster " + forging_.clusters.remote + " refuses the resize: " + refusal.words);
+  co_return refusal;
+}
+
+asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
+                                                                        kube::Object remote) {
+  if (remote.is_deleting() || !core::takes_ephemeral(remote)) co_return std::string();
+  // Where there is none another one will be made for this pod, which brings it back here.
+  const auto shadow = shadow_of(local, remote_key);
+  auto patch = shadow ? core::plan_shadow_ephemeral(local, *shadow, forging_) : std::nullopt;
+  if (!patch) co_return std::string();
+  constexpr std::string_view phase = "adding an ephemeral container to the ShadowPod";
+  auto refused = co_await change_shadow(local, remote_key, std::move(*patch), phase);
+  if (!refused) co_return std::unexpected(std::move(refused.error()));
+  if (!*refused) co_return std::string();
+  // Rights may come back.
+  if (core::is_for_lack_of_rights(**refused)) co_return kube::fail(std::move(**refused), phase);
+  std::string words = core::refusal_words(**refused);
+  context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
+                          "Cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);
+  co_return words;
+}
+
+void PodController::see_resize(const kube::Object& local, const kube::Object& shadow, const kube::Object& remote) {
+  // What it has given back there is room for others.
+  bool& resizes = memory_of(local.key(), local.uid()).resizes;
+  if (!resizes || !core::has_resized(shadow, remote)) return;
+  resizes = false;
+  ask_again();
+}
+
+void PodController::note_resize(const kube::ObjectKey& key, bool waits) {
+  if (waits)
+    resizes_.insert(key);
+  else
+    resizes_.erase(key);
+}
+
+void PodController::note_order(const kube::Object& local, const kube::Failure* refusal) {
+  // What will pass says nothing about room.
+  if (refusal && !refusal->is_permanent()) return;
+  auto& since = memory_of(local.key(), local.uid()).without_rights_since;
+  const kube::TimePoint now = context_.clock.now();
+  if (!refusal || !core::is_for_lack_of_rights(*refusal))
+    since.reset();
+  else if (!since)
+    since = now;
+  note_refusal(local.key(),
+               refusal && (core::is_for_lack_of_room(*refusal) || (since && now - *since >= rights_patience)));
+}
+
+void PodController::note_refusal(const kube::ObjectKey& key, bool refused) {
+  if (refused ? !without_room_.insert(key).second : without_room_.erase(key) == 0) return;
+  if (without_room_.empty()) refused_until_ = context_.clock.now() + full_time;
+  // Of a node that is closed already nothing more will tell.
+  if (refused && closed_) enqueue(key);
+  if (room_changed_) room_changed_();
+}
+
+void PodController::set_closed(bool closed, bool is_told) {
+  // Who tells when it begins tells when it ends.
+  if (is_told) refused_until_ = {};
+  const bool same = std::exchange(closed_, closed) == closed;
+  if (std::exchange(closed_is_told_, is_told) == is_told && same) return;
+  for (const kube::ObjectKey& key : without_room_) enqueue(key);
+}
+
+void PodController::wake(const std::vector<kube::ObjectKey>& refused, kube::Duration delay) {
+  for (const kube::ObjectKey& key : refused) {
+    if (const auto known = memory_.find(key); known != memory_.end()) known->second.refused_at.reset();
+    controller_.enqueue_after({forging_.node_name, key}, delay);
+  }
+}
+
+void PodController::ask_again() {
+  // Who is to ask after the pause will see all that changes in it.
+  const kube::TimePoint now = context_.clock.now();
+  if (now < asking_at_) return;
+  asking_at_ = now + ask_pause;
+  wake(refused_.asking(), ask_pause);
+  // In turns: each is a request of its own.
+  auto next = resizes_.upper_bound(last_resize_);
+  for (std::size_t i = 0; i < std::min(resizes_.size(), most_resizes_asking); ++i, ++next) {
+    if (next == resizes_.end()) next = resizes_.begin();
+    if (const auto known = memory_.find(*next); known != memory_.end()) known->second.resize_again_at = {};
+    controller_.enqueue_after({forging_.node_name, *next}, ask_pause);
+    last_resize_ = *next;
+  }
+}
+
+std::optional<kube::Duration> PodController::wait_for_room(const kube::Object& local,
+                                                           std::string_view remote_namespace) {
+  const Memory& memory = memory_of(local.key(), local.uid());
+  // Somebody may have changed what it was refused for.
+  if (!memory.refused_at || memory.refused_order != order_digest(local, remote_namespace, forging_))
+    return std::nullopt;
+  const kube::Duration waited = context_.clock.now() - *memory.refused_at;
+  if (!refused_.waits(local.key())) {
+    const kube::Duration pause =
+        std::min<kube::Duration>(first_pause * (1 << std::min(memory.refusals - 1, 10)), longest_pause);
+    return waited < pause ? std::optional(pause - waited) : std::nullopt;
+  }
+  if (waited >= longest_wait) return std::nullopt;
+  return longest_wait - waited + kube::Duration(context_.random.between(0, (longest_wait / 2).count()));
+}
+
+void PodController::tell_refusal(const kube::Object& local, const std::string& message) {
+  // Once: how the words change while it is refused, such as what is used of a quota, the condition tells.
+  if (!message.empty() && core::refusal_told(local.status()).empty())
+    context_.events.warning(local, kube::resources::pods, reasons::failed_reflection, message);
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,171 @@
+// The service-account tokens that the pods of a virtual node have at their provider.
+#include <algorithm>
+
+#include "controllers/offloading/pod.hpp"
+#include "kube/client/list_all.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+namespace reasons = api::reasons;
+
+/// Before a name that somebody else has is looked at again: no watch tells of his object.
+constexpr kube::Duration foreign_pause = 20s;
+
+}  // namespace
+
+void PodController::watch_tokens(const std::string& local, Twin& twin) {
+  twin.tokens = provider_.caches.acquire({.resource = kube::resources::secrets,
+                                          .ns = twin.remote,
+                                          .selection = {.label_selector = std::string(TwinWatches::token_selector())}});
+  twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); },
+                        [this, local] { enqueue_twin(local); });
+  if (twin.tokens->has_synced()) enqueue_twin(local);
+}
+
+asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local) {
+  const Twin* twin = find_twin(local);
+  if (!twin || twin->withdrawn || twin->tokens) co_return kube::Outcome::done();
+  const std::shared_ptr<TwinWatch> watch = twin->watch;
+  auto looked = co_await provider_.twins.find_tokens(watch, provider_.api, forging_.clusters);
+  // With the twin the right to look into it goes.
+  if (!looked && !looked.error().is_permanent())
+    co_return kube::Outcome::retry(std::move(looked.error()).in("looking for tokens that are left"));
+  Twin* now = find_twin(local);
+  if (now && now->watch == watch && !now->tokens && watch->has_tokens_of(forging_.node_name)) watch_tokens(local, *now);
+  co_return kube::Outcome::done();
+}
+
+asio::awaitable<kube::Result<kube::Object>> PodController::write_token_secret(kube::Object wanted,
+                                                                              std::optional<kube::Object> known) {
+  // Whoever takes the name meanwhile keeps his object: neither write touches another one than was decided about.
+  if (!known)
+    co_return co_await provider_.api.create(kube::resources::secrets, wanted,
+                                            {.field_manager = api::reflection_manager});
+  wanted.mutable_metadata()["uid"] = known->uid();
+  wanted.mutable_metadata()["resourceVersion"] = known->resource_version();
+  co_return co_await provider_.api.apply(kube::resources::secrets, wanted, api::reflection_manager);
+}
+
+void PodController::tell_refused_tokens(const kube::Object& local, const kube::Failure& refusal) {
+  if (!refusal.is_permanent()) return;
+  context_.events.warning(
+      local, kube::resources::pods, reasons::failed_tokens,
+      "Cluster " + forging_.clusters.remote +
+          " refuses the Secret with the service-account tokens of this pod: " + core::refusal_words(refusal));
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(kube::ObjectKey key,
+                                                                                          const kube::Object* local,
+                                                                                          std::string remote_namespace,
+                                                                                          bool is_mounted) {
+  auto ensured = co_await write_tokens(key, local, std::move(remote_namespace), is_mounted);
+  if (!ensured)
+    if (Twin* twin = find_twin(key.ns))
+      twin->token_counters.add_failed(series_of(key.ns, kube::resources::service_accounts));
+  co_return ensured;
+}
+
+asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_tokens(kube::ObjectKey key,
+                                                                                      const kube::Object* local,
+                                                                                      std::string remote_namespace,
+                                                                                      bool is_mounted) {
+  TokenLook look;
+  const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
+  if (Twin* twin = find_twin(key.ns); twin && twin->tokens) look.secret = twin->tokens->find(secret_key);
+  if (local) look.issued = memory_of(key, local->uid()).tokens;
+  const auto make_plan = [&] {
+    const kube::Object* secret = look.secret ? &*look.secret : nullptr;
+    // Another process has asked for them.
+    if (local && secret && look.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
+        secret->annotation(api::annotations::token_pod_uid) == local->uid())
+      look.issued = core::read_token_secret(*secret);
+    return core::plan_tokens(local, secret, look.issued, forging_, context_.clock.wall(), is_mounted);
+  };
+  look.plan = make_plan();
+  // The cache has only what bears the label: what else has the name is somebody else's.
+  if (look.secret || (look.plan.to_request.empty() && !look.plan.next_check)) co_return look;
+  auto live = co_await provider_.api.get(kube::resources::secrets, secret_key);
+  if (!live && !live.error().is_not_found())
+    co_return kube::fail(std::move(live.error()), "looking for the token Secret");
+  if (live) {
+    look.secret = std::move(*live);
+    look.plan = make_plan();
+  }
+  co_return look;
+}
+
+asio::awaitable<kube::Result<void>> PodController::request_tokens(const kube::Object& local,
+                                                                  const core::TokenPlan& plan,
+                                                                  core::IssuedTokens& issued) {
+  const kube::ObjectKey account{std::string(local.ns()), core::service_account_of(local)};
+  for (const core::TokenRequest& request : plan.to_request) {
+    auto answer = co_await context_.home.api().post(kube::resources::service_accounts, account, "token",
+                                                    core::forge_token_request(local, request));
+    if (!answer) {
+      const std::string words = core::token_refusal(local, answer.error(), forging_.clusters);
+      if (!words.empty()) context_.events.warning(local, kube::resources::pods, reasons::failed_tokens, words);
+      co_return kube::fail(std::move(answer.error()), "requesting a service-account token");
+    }
+    if (!answer->is_object()) co_return kube::fail(kube::Errc::parse, "a token answer that is no object");
+    auto token = core::read_token_answer(kube::Object(std::move(answer->get_object())));
+    if (!token) co_return std::unexpected(std::move(token.error()));
+    issued[request.key] = std::move(*token);
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::write_tokens(kube::ObjectKey key,
+                                                                                         const kube::Object* local,
+                                                                                         std::string remote_namespace,
+                                                                                         bool is_mounted) {
+  const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
+  if (Twin* twin = find_twin(key.ns); twin && !twin->knows_tokens()) co_return std::optional<kube::Duration>();
+  auto look = co_await look_at_tokens(key, local, remote_namespace, is_mounted);
+  if (!look) co_return std::unexpected(std::move(look.error()));
+  auto& [secret, issued, plan] = *look;
+  if (plan.refuse_foreign) {
+    if (local)
+      context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens,
+                              "Secret " + secret_key.text() + " of cluster " + forging_.clusters.remote +
+                                  " is not ours: the pod gets no service-account tokens");
+    co_return std::optional<kube::Duration>(foreign_pause);
+  }
+  if (!plan.delete_uid.empty()) {
+    auto removed = co_await provider_.api.remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
+    if (!removed && !removed.error().is_not_found()) {
+      if (local) tell_refused_tokens(*local, removed.error());
+      co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
+    }
+    if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
+    secret.reset();
+  }
+  if (!local) co_return std::optional<kube::Duration>();
+  if (auto requested = co_await request_tokens(*local, plan, issued); !requested)
+    co_return std::unexpected(std::move(requested.error()));
+  // Somebody may have deleted it while its tokens are good.
+  const bool is_missing = !secret && plan.next_check;
+  if (!plan.to_request.empty() || is_missing || plan.is_damaged) {
+    auto written = co_await write_token_secret(core::forge_token_secret(*local, remote_namespace, issued, forging_),
+                                               std::move(secret));
+    if (!written) {
+      tell_refused_tokens(*local, written.error());
+      co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
+    }
+    if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
+      twin->token_counters.add_reflected(series_of(key.ns, kube::resources::service_accounts));
+      twin->watch->token_nodes.insert(forging_.node_name);
+      twin->tokens->observe(std::move(*written));
+    }
+  }
+  memory_of(key, local->uid()).tokens = std::move(issued);
+  if (!plan.next_check) co_return std::optional<kube::Duration>();
+  const auto left = std::chrono::duration_cast<kube::Duration>(*plan.next_check - context_.clock.wall());
+  const auto jitter = kube::Duration(context_.random.between(0, kube::Duration(30s).count()));
+  co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,171 @@
+// The twin namespaces that hold the pods of a virtual node, and those that are withdrawn.
+#include <algorithm>
+#include <utility>
+
+#include "controllers/offloading/pod.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+namespace reasons = api::reasons;
+
+/// How far our clock may be from that of the API server at home.
+constexpr kube::Duration clock_slack = std::chrono::minutes(1);
+
+}  // namespace
+
+void PodController::enqueue_twin(const std::string& local) {
+  const Twin& twin = twins_.at(local);
+  for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
+  for (const kube::InformerHandle* cache : {&twin.watch->shadows, &twin.watch->pods}) {
+    if (!twin.has_synced()) break;
+    for (const kube::ObjectKey& key : (*cache)->store().keys()) {
+      const kube::ObjectKey here{local, key.name};
+      const auto object = is_known_here(here) ? std::nullopt : (*cache)->find(key);
+      if (!object || is_of_this_node(&*object)) enqueue(here);
+    }
+  }
+  if (!twin.tokens) return;
+  for (const kube::ObjectKey& key : twin.tokens->store().keys()) enqueue_token_pod(local, key);
+}
+
+void PodController::enqueue_changed(const TwinWatch& watch, const kube::Change& change) {
+  const Twin* twin = find_twin(watch.local);
+  if (!twin || twin->watch.get() != &watch) return;
+  kube::ObjectKey here{watch.local, change.key.name};
+  if (is_known_here(here) || is_of_this_node(change.now ? change.now : change.previous())) enqueue(here);
+}
+
+void PodController::enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret) {
+  const Twin* twin = find_twin(local);
+  if (twin) provider_.twins.wake(*twin->watch);
+  const auto known = twin && twin->tokens ? twin->tokens->find(secret) : std::nullopt;
+  const std::string_view annotated = known ? known->annotation(api::annotations::token_pod_name) : std::string_view();
+  if (const std::string_view pod = core::token_secret_pod(secret.name, annotated); !pod.empty())
+    enqueue({local, std::string(pod)});
+  if (known) return;
+  // Of one that has gone, and whose name was cut, nothing tells the pod.
+  for (const kube::ObjectKey& key : local_pods_->store().keys_in(local))
+    if (core::token_secret_name(key.name) == secret.name) enqueue(key);
+}
+
+PodController::Twin* PodController::find_twin(const std::string& local_namespace) {
+  const auto found = twins_.find(local_namespace);
+  return found == twins_.end() ? nullptr : &found->second;
+}
+
+kube::Informer* PodController::cache_of(const std::string& local_namespace, std::string_view remote_namespace,
+                                        kube::InformerHandle TwinWatch::* which) {
+  const Twin* twin = find_twin(local_namespace);
+  if (!twin || twin->remote != remote_namespace) return nullptr;
+  const kube::InformerHandle& cache = (*twin->watch).*which;
+  return cache ? &*cache : nullptr;
+}
+
+void PodController::set_mapping(core::NamespaceMapping mapping) {
+  const bool is_first = !std::exchange(mapping_known_, true);
+  const auto changed = mapping_.differences(mapping);
+  mapping_ = std::move(mapping);
+  const auto is = [](const std::string* twin, const std::string& name) { return twin && *twin == name; };
+  for (auto twin = twins_.begin(); twin != twins_.end();) {
+    twin->second.withdrawn = !is(mapping_.to_remote(twin->first), twin->second.remote);
+    if (twin->second.withdrawn && !is(mapping_.withdrawn(twin->first), twin->second.remote))
+      twin = twins_.erase(twin);
+    else
+      ++twin;
+  }
+  std::erase_if(left_, [&](const auto& left) { return !is(mapping_.withdrawn(left.first), left.second); });
+  // Where the old twin of a namespace holds pods, the new one waits for them.
+  for (const auto& [local, remote] : mapping_.entries())
+    if (!twins_.contains(local)) start_twin(local, remote);
+  std::vector<std::string> withdrawn;
+  for (const auto& [local, twin] : twins_)
+    if (twin.withdrawn) withdrawn.push_back(local);
+  for (const std::string& local : withdrawn) leave_withdrawn(local);
+  if (is_first) return enqueue_all();
+  // The map of a thousand twins changes often while they are made: that concerns the pods of those that changed.
+  for (const std::string& local : changed) {
+    if (twins_.contains(local))
+      enqueue_twin(local);
+    else
+      for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
+  }
+}
+
+PodController::Twin& PodController::start_twin(const std::string& local, const std::string& remote) {
+  Twin& twin = twins_[local];
+  twin.remote = remote;
+  twin.watch = provider_.twins.watch(local, remote);
+  if (context_.settings.api_server_mode == core::ApiServerMode::always) watch_tokens(local, twin);
+  // Another virtual node may have read it before.
+  if (twin.has_synced()) enqueue_twin(local);
+  enqueue({local, {}});
+  return twin;
+}
+
+void PodController::watch_withdrawn(const std::string& local) {
+  const std::string* remote = mapping_.withdrawn(local);
+  if (!remote || twins_.contains(local) || left_.contains(local)) return;
+  start_twin(local, *remote).withdrawn = true;
+}
+
+bool PodController::is_needed(const TwinWatch& watch) const {
+  const auto twin = twins_.find(watch.local);
+  if (twin == twins_.end() || twin->second.watch.get() != &watch) return false;
+  const kube::InformerHandle& tokens = twin->second.tokens;
+  return twin->second.withdrawn || !local_pods_->has_synced() || (tokens && tokens->store().size() > 0) ||
+         !local_pods_->store().keys_in(watch.local).empty();
+}
+
+bool PodController::is_ours_alone(const kube::Object& local) const {
+  const auto created = kube::parse_time(local.creation_timestamp());
+  return created && *created > begun_ + clock_slack;
+}
+
+asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object local) {
+  const std::string ns(local.ns());
+  const std::string* remote = mapping_.withdrawn(ns);
+  if (!remote || twins_.contains(ns) || left_.contains(ns)) co_return kube::Result<void>();
+  bool left_something = local.has_annotation(api::annotations::remote_pod_uid);
+  const bool is_over = api::is_final_phase(api::phase_of(local)) ||
+                       kube::string_at(local.status(), {"reason"}) == reasons::offloading_back_off;
+  if (!left_something && !is_over && !is_ours_alone(local) && !memory_of(local.key(), local.uid()).looked_behind) {
+    const kube::ObjectKey key{*remote, std::string(local.name())};
+    for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
+      auto live = co_await provider_.api.get(kind, key);
+      // With the twin the right to look into it goes.
+      if (!live && !live.error().is_permanent())
+        co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");
+      if (live && core::is_reflected(*live, forging_.clusters) &&
+          live->annotation(api::annotations::local_pod_uid) == local.uid())
+        left_something = true;
+    }
+    memory_of(local.key(), local.uid()).looked_behind = true;
+  }
+  if (left_something) watch_withdrawn(ns);
+  co_return kube::Result<void>();
+}
+
+void PodController::leave_withdrawn(const std::string& local) {
+  const auto twin = twins_.find(local);
+  if (twin == twins_.end() || !twin->second.withdrawn) return;
+  const TwinWatch& watch = *twin->second.watch;
+  if (!watch.is_resting && !watch.has_synced()) return;
+  const auto holds = [this](const kube::Informer& watched) {
+    for (const kube::Object& object : watched.objects())
+      if (core::is_reflected(object, forging_.clusters) && is_of_this_node(&object)) return true;
+    return false;
+  };
+  if (!watch.is_resting && (holds(*watch.shadows) || holds(*watch.pods))) return;
+  left_[local] = twin->second.remote;
+  twins_.erase(twin);
+  if (const std::string* remote = mapping_.to_remote(local)) start_twin(local, *remote);
+  for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,216 @@
+#include "controllers/offloading/shadow_pod.hpp"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+#include <limits>
+
+#include "controllers/known.hpp"
+#include "kube/async/finally.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/addresses/network_configuration.hpp"
+#include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/namespaces/twin_pod_bounds.hpp"
+#include "liqo/core/namespaces/twin_quota.hpp"
+#include "liqo/core/offloading/provider_pod.hpp"
+#include "liqo/telemetry/families.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// At least this long between two writes of why a pod is not made.
+constexpr kube::Duration tell_interval = 30s;
+/// So many are tried when something has ended, which makes room for some.
+constexpr std::size_t woken_by_an_end = 32;
+/// Records that nobody waits for and that are written at a time: few, for what is on its way comes first.
+constexpr int late_records = 8;
+/// How far the clock of the API server may be from this one.
+constexpr kube::Duration clock_slack = 5s;
+
+}  // namespace
+
+ShadowPodController::ShadowPodController(Context context)
+    : context_(context),
+      shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
+      pods_(context.home.acquire({.resource = kube::resources::pods,
+                                  .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
+                                                                  std::string(api::labels::managed_by_shadow_pod)}})),
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
+      quotas_(context_.home.acquire(
+          {.resource = api::kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      configurations_(context_.home.acquire({.resource = api::kinds::configurations})),
+      controller_(context,
+                  {.name = "shadowpod",
+                   .limits = {.workers = 128, .workers_per_group = 64},
+                   .ready = [this] { return has_synced(); },
+                   .fill = [this] { enqueue_all(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      records_(context,
+               {.name = "shadowpod_record", .limits = {.workers = late_records, .workers_per_group = late_records}},
+               [this](kube::WorkKey key) { return record(std::move(key)); }) {
+  const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
+  const auto synced = [this] { enqueue_all(); };
+  shadows_.subscribe(changed, synced);
+  pods_.subscribe(changed, synced);
+  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  namespaces_.subscribe(
+      [this](const kube::ObjectKey&) {
+        policies_.clear();
+        for (const auto& [twin, keys] : std::map(short_)) wake(twin, keys.size());
+      },
+      synced);
+  quotas_.follow([this](const kube::Change& quota) { see_bounds(quota); });
+  unrecorded_shown_ = context.metrics.sample(families::unrecorded_pods, {}, [this] {
+    return context_.leadership.is_leader() ? double(unrecorded_.size()) : 0.0;
+  });
+}
+
+asio::awaitable<void> ShadowPodController::run() {
+  begun_ = context_.clock.wall();
+  unrecorded_.clear();
+  kube::async::TaskGroup group(co_await asio::this_coro::executor);
+  group.spawn(controller_.run());
+  group.spawn(records_.run());
+  co_await kube::async::finally(group.join(), group.stop());
+}
+
+void ShadowPodController::record_later(const kube::ObjectKey& key) {
+  if (!unrecorded_.insert(key).second) return;
+  busy_at_ = context_.clock.now();
+  records_.enqueue_after({key.ns, key}, core::record_limit);
+  records_.enqueue_after({}, core::record_quiet);
+}
+
+asio::awaitable<Outcome> ShadowPodController::record(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  if (key.name.empty()) {
+    const kube::Duration left = busy_at_ + core::record_quiet - context_.clock.now();
+    if (left > 0ms && !unrecorded_.empty()) co_return Outcome::again_after(left);
+    for (const kube::ObjectKey& one : unrecorded_) records_.enqueue({one.ns, one});
+    co_return Outcome::done();
+  }
+  if (!unrecorded_.contains(key)) co_return Outcome::done();
+  const auto shadow = shadows_->find(key);
+  const auto pod = pods_->find(key);
+  core::ShadowPlan plan;
+  if (shadow && pod) plan = core::plan_shadow_pod(*shadow, &*pod, core::ShadowMemory(), nullptr, policy_of(key.ns));
+  if (plan.status && plan.status_may_wait) {
+    auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, key, kube::json::serialize(*plan.status),
+                                              "recording the phase", {.subresource = "status"});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  }
+  unrecorded_.erase(key);
+  co_return Outcome::done();
+}
+
+bool ShadowPodController::is_inherited(const kube::Object& shadow) const {
+  const auto created = kube::parse_time(shadow.creation_timestamp());
+  return !created || *created <= begun_ + clock_slack;
+}
+
+void ShadowPodController::see_bounds(const kube::Change& quota) {
+  const kube::ObjectKey& key = quota.key;
+  if (key.name != core::twin_pods_quota_name) return;
+  if (!quota.now) {
+    bounds_.erase(key.ns);
+    wake(key.ns, std::numeric_limits<std::size_t>::max());
+    return;
+  }
+  core::TwinPods said;
+  core::read_twin_quota(*quota.now, said);
+  Bounds now{.hard = kube::json::serialize(core::write_resources(said.admitted)),
+             .used = said.used,
+             .counted = said.admitted.contains("pods") && said.used.contains("pods")};
+  const Bounds before = std::exchange(bounds_[key.ns], now);
+  const bool is_less = std::ranges::any_of(
+      before.used, [&](const auto& entry) { return core::amount(now.used, entry.first) < entry.second; });
+  if (before.hard != now.hard || before.counted != now.counted)
+    wake(key.ns, std::numeric_limits<std::size_t>::max());
+  else if (is_less)
+    wake(key.ns, woken_by_an_end);
+}
+
+void ShadowPodController::wake(const std::string& twin, std::size_t most) {
+  const auto found = short_.find(twin);
+  if (found == short_.end()) return;
+  for (std::set<kube::ObjectKey>& keys = found->second; !keys.empty() && most > 0; --most) {
+    if (const auto known = memory_.find(*keys.begin()); known != memory_.end()) known->second.resize_again_at = {};
+    enqueue(*keys.begin());
+    keys.erase(keys.begin());
+  }
+  if (found->second.empty()) short_.erase(found);
+}
+
+void ShadowPodController::stop_waiting(const kube::ObjectKey& key) {
+  const auto waiting = short_.find(key.ns);
+  if (waiting == short_.end()) return;
+  waiting->second.erase(key);
+  if (waiting->second.empty()) short_.erase(waiting);
+}
+
+const core::admission::PodPolicy& ShadowPodController::policy_of(const std::string& twin) {
+  const auto [at, is_new] = policies_.try_emplace(twin);
+  if (!is_new) return at->second;
+  const auto ns = namespaces_->find({{}, twin});
+  const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
+  if (consumer.empty()) return at->second;
+  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer))
+    if (const auto tenant = namespaces_->find(key))
+      at->second = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy))
+                       .value_or(core::admission::PodPolicy());
+  return at->second;
+}
+
+kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube::Object& shadow) const {
+  const std::vector<std::string> addresses = core::home_api_server_addresses(shadow);
+  const auto ns = namespaces_->find({{}, std::string(shadow.ns())});
+  const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
+  std::vector<kube::Object> configurations;
+  for (const kube::ObjectKey& tenant : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer))
+    for (kube::Object& found : configurations_->objects_in(tenant.name))
+      if (found.label(api::labels::remote_cluster_id) == consumer) configurations.push_back(std::move(found));
+  auto mapping = core::read_network_mapping(configurations);
+  // One that its administrator has said, such as a public one, needs no network between the two.
+  const bool needs_network = std::ranges::any_of(
+      addresses, [&](const std::string& address) { return core::is_in_range_of_peer(configurations, address); });
+  if (!mapping && !needs_network) return core::IpMapping();
+  return mapping;
+}
+
+void ShadowPodController::enqueue_all() {
+  for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
+  // Also those that have lost their ShadowPod, to be released.
+  for (const kube::ObjectKey& key : pods_->store().keys()) enqueue(key);
+}
+
+void ShadowPodController::enqueue(const kube::ObjectKey& key) {
+  // A twin namespace belongs to one consumer, so the namespace is the unit of fairness.
+  controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<kube::Result<void>> ShadowPodController::tell(const kube::Object& shadow, std::string words) {
+  auto patch = core::refusal_patch(shadow, words);
+  if (!patch) co_return kube::Result<void>();
+  const kube::ObjectKey key = shadow.key();
+  // Each write makes the ShadowPod due at once: words that are others each time would ask again and again.
+  Memory& memory = memory_[key];
+  const kube::TimePoint now = context_.clock.now();
+  if (memory.told_at && now - *memory.told_at < tell_interval) co_return kube::Result<void>();
+  memory.told_at = now;
+  co_return co_await write_told(key, std::move(*patch));
+}
+
+asio::awaitable<kube::Result<void>> ShadowPodController::write_told(kube::ObjectKey key, kube::json::object patch) {
+  auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
+                                            kube::json::serialize(patch), "telling why the pod is not made");
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

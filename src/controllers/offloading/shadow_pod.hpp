@@ -1,0 +1,131 @@
+// The provider's half of offloading: ShadowPod → Pod, recreated when it is lost, never when it has finished.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/offloading/shadow_plan.hpp"
+#include "liqo/core/quota/resources.hpp"
+#include "liqo/quota/pod_surroundings.hpp"
+
+namespace liqo::controllers {
+
+/// Serves all consumers of this cluster; each has its share of the workers. The durable record of what has run is the
+/// ShadowPod's `status.phase`: a restart at any moment neither runs a pod twice nor forgets one. One thread.
+class ShadowPodController final : public Runnable {
+ public:
+  explicit ShadowPodController(Context context);
+
+  asio::awaitable<void> run() override;
+  bool has_synced() const override {
+    return shadows_->has_synced() && pods_->has_synced() && namespaces_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy() || records_.is_busy(); }
+
+ private:
+  struct Memory {
+    std::string uid;
+    core::ShadowMemory plan;
+    kube::TimePoint created_at{};
+    kube::TimePoint in_doubt_until{};        ///< for `ShadowMemory::create_in_doubt`
+    std::string awaited;                     ///< UID of the pod whose node is to say what became of it
+    kube::TimePoint awaited_since{};         ///< for `ShadowMemory::node_silent`
+    std::optional<kube::TimePoint> told_at;  ///< when its ShadowPod was last told of a refusal
+    /// Since when its Pod waits for the bounds of its twin.
+    std::optional<kube::TimePoint> waits_since;
+    std::optional<kube::TimePoint> told_short;  ///< when it was told last that there is no room for it
+    /// Not before then its Pod is resized again, after a refusal of what the ShadowPod has (`resize_refused`).
+    kube::TimePoint resize_again_at{};
+    std::string resize_refused;
+    bool resize_short = false;  ///< it was for lack of room in the bounds of its twin
+  };
+  /// What a twin's ResourceQuota for pods says.
+  struct Bounds {
+    std::string hard;
+    core::Resources used;
+    bool counted = false;
+  };
+  /// What is to be done about a pod whose ShadowPod is gone. `last`: the UID of the last ShadowPod that was seen there.
+  asio::awaitable<kube::Outcome> release_orphan(kube::ObjectKey key, std::string last);
+  /// Takes our finalizer off, if it is there. `confirm_first`: not if the live ShadowPod is the pod's controller.
+  asio::awaitable<kube::Result<void>> release(kube::Object pod, bool confirm_first);
+  /// Writes on the ShadowPod why its pod is not made; nothing where it says so already, or was told a moment ago.
+  asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
+  asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
+  /// A ShadowPod and its pod, and what is to be done about them.
+  struct Look {
+    kube::Object shadow;
+    std::optional<kube::Object> pod;
+    core::ShadowPlan plan;
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// The ShadowPod is gone.
+  asio::awaitable<kube::Outcome> forget(kube::ObjectKey key);
+  /// Takes into the memory what caches and clock say.
+  void remember(const kube::Object& shadow, const kube::Object* pod);
+  /// How addresses of the API server of its home are mapped here, or how the reconcile ends where nobody knows yet.
+  asio::awaitable<std::expected<core::IpMapping, kube::Outcome>> await_mapping(kube::Object shadow);
+  asio::awaitable<kube::Outcome> remove_pod(const Look& look);
+  asio::awaitable<kube::Outcome> await_pod(kube::ObjectKey key);
+  /// These carry out one part of the plan each, and say how the reconcile ends where it goes no further.
+  asio::awaitable<std::optional<kube::Outcome>> confirm_gone(const Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> confirm_asked_for(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> bound(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> create(Look& look);
+  /// The rest of the plan: what is told, changed, recorded and released.
+  asio::awaitable<kube::Outcome> update(Look& look);
+  asio::awaitable<kube::Result<void>> patch_pod(const Look& look);
+  /// Has the record written that the pod runs, when nothing is in its way any more.
+  void record_later(const kube::ObjectKey& key);
+  /// Writes it. The key without a name stands for a look whether it is quiet, and then for all of them.
+  asio::awaitable<kube::Outcome> record(kube::WorkKey work);
+  /// What is to be done where the API server has refused the Pod.
+  asio::awaitable<kube::Outcome> take_refusal(kube::Object shadow, kube::Failure failure);
+  /// Adds an ephemeral container to the Pod, or notes there that the API server refuses it.
+  asio::awaitable<kube::Result<void>> add_ephemeral(kube::Object shadow, kube::Object pod,
+                                                    core::EphemeralAddition addition);
+  /// Resizes the Pod, or notes there that it is refused. Answers after which time that is tried again; nothing where
+  /// the change of the Pod brings it back.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> resize(kube::Object shadow, kube::Object pod,
+                                                                      core::PodResize plan);
+  /// A Pod in a twin whose pods are bounded waits until they are counted.
+  asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
+  void see_bounds(const kube::Change& quota);
+  /// Tries the Pods again that wait for the bounds of a twin, that many at most.
+  void wake(const std::string& twin, std::size_t most);
+  void stop_waiting(const kube::ObjectKey& key);
+  void enqueue(const kube::ObjectKey& key);
+  void enqueue_all();
+  /// The policy of the consumer that a twin namespace belongs to. One that cannot be understood is the strict one here:
+  /// admission lets nothing new in by it.
+  const core::admission::PodPolicy& policy_of(const std::string& twin);
+
+  /// Whether the ShadowPod may be older than what this process has seen of it.
+  bool is_inherited(const kube::Object& shadow) const;
+  /// How the pod finds the API server of its home from here. Errors: that is in the network of the consumer, which is
+  /// not ready.
+  kube::Result<core::IpMapping> api_server_mapping(const kube::Object& shadow) const;
+
+  Context context_;
+  kube::InformerHandle shadows_, pods_, namespaces_, quotas_, configurations_;
+  std::optional<quota::PodSurroundings> surroundings_;                    ///< from when a twin's pods are bounded
+  std::map<std::string, Bounds> bounds_;                                  ///< by twin, of those whose pods are bounded
+  std::map<std::string, std::set<kube::ObjectKey>> short_;                ///< by twin, what waits for its bounds
+  std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until a namespace changes
+  std::unordered_map<kube::ObjectKey, Memory> memory_;
+  std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of pods that the cache has not let go yet
+  std::set<kube::ObjectKey> unrecorded_;                       ///< ShadowPods whose record may wait, and does
+  kube::Metrics::Reading unrecorded_shown_;
+  kube::TimePoint busy_at_{};  ///< when the last Pod was made, or seen to run
+  kube::WallTime begun_{};     ///< since then nobody but this process has made Pods
+  kube::Controller controller_, records_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,386 @@
+// What a ShadowPodController does about one ShadowPod and its pod.
+#include "controllers/known.hpp"
+#include "controllers/offloading/shadow_pod.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/namespaces/twin_pod_bounds.hpp"
+#include "liqo/core/nodes/room.hpp"
+#include "liqo/core/offloading/order.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/offloading/provider_pod.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+constexpr kube::Duration unseen_time = 5s;
+/// A share of what is granted follows the pods that need it within moments: only who waits longer is told.
+constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
+/// How often it is told that a pod finds no room there.
+constexpr kube::Duration told_short_pause = 1min;
+constexpr kube::Duration cache_pause = 200ms;
+/// What the cluster has refused to resize is tried again: its nodes and bounds change.
+constexpr kube::Duration resize_pause = 1min;
+
+}  // namespace
+
+asio::awaitable<kube::Result<void>> ShadowPodController::release(kube::Object pod, bool confirm_first) {
+  const kube::ObjectKey key = pod.key();
+  const std::string uid(pod.uid());
+  // The watch tells when it has gone; a second patch would find nothing.
+  if (!core::is_tracked(pod) || released_[key] == uid) co_return kube::Result<void>();
+  kube::Api& home = context_.home.api();
+  if (confirm_first) {
+    auto live = co_await home.get(api::kinds::shadow_pods, key);
+    if (!live && !live.error().is_not_found())
+      co_return kube::fail(std::move(live.error()), "reading the ShadowPod of a pod");
+    const auto controller = pod.controller();
+    if (live && controller && controller->uid == live->uid()) co_return kube::Result<void>();
+  }
+  auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
+                                     kube::json::serialize(core::release_patch(pod)));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "releasing the pod");
+  if (patched) released_[key] = uid;
+  // The last finalizer of a deleted pod ends it: the answer would bring it back into the cache.
+  if (patched && !patched->is_deleting()) pods_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, kube::Failure failure) {
+  const kube::ObjectKey key = shadow.key();
+  const bool is_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
+  if (is_short) {
+    Memory& memory = memory_[key];
+    if (!memory.waits_since) memory.waits_since = context_.clock.now();
+    if (context_.clock.now() - *memory.waits_since < share_patience) co_return Outcome::again_after(share_patience);
+    // Its figures change all the time, and each would be another Event.
+    const kube::TimePoint now = context_.clock.now();
+    const bool was_told = memory.told_short && now - *memory.told_short < told_short_pause;
+    if (was_told) co_return Outcome::retry(std::move(failure));
+    memory.told_short = now;
+  }
+  if (failure.is_permanent()) {
+    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
+    auto told = co_await tell(shadow, core::refusal_words(failure));
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+  }
+  co_return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Object shadow, kube::Object pod,
+                                                                       core::EphemeralAddition addition) {
+  kube::Api& home = context_.home.api();
+  auto patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
+                                     kube::json::serialize(addition.patch), {.subresource = "ephemeralcontainers"});
+  // For lack of our own rights nothing is noted: they may come.
+  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found() &&
+      !core::is_for_lack_of_rights(patched.error())) {
+    const std::string words = core::refusal_words(patched.error());
+    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
+                            "The ephemeral container " + addition.name + " is refused: " + words);
+    patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
+                                  kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words)));
+    // Where there is no room for the note, the next change of the Pod asks again.
+    if (!patched && patched.error().is_permanent()) co_return kube::Result<void>();
+  }
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "adding an ephemeral container to the pod");
+  if (patched) pods_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController::resize(kube::Object shadow,
+                                                                                         kube::Object pod,
+                                                                                         core::PodResize plan) {
+  kube::Api& home = context_.home.api();
+  const kube::ObjectKey key = shadow.key();
+  const std::string digest = core::resources_digest(api::ShadowPod(shadow).pod_spec());
+  if (const Memory& memory = memory_[key]; memory.resize_refused == digest)
+    if (const kube::Duration left = memory.resize_again_at - context_.clock.now(); left > 0ms) {
+      if (memory.resize_short) short_[key.ns].insert(key);
+      co_return left;
+    }
+  if (plan.patch && !plan.is_begun) {
+    plan.done = std::move(plan.begin);
+  } else if (plan.patch) {
+    auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
+                                       kube::json::serialize(*plan.patch), {.subresource = "resize"});
+    // What was made of it on the way stays, and is noted at once: it would be asked for with each change otherwise.
+    if (patched) {
+      memory_[key].resize_refused.clear();
+      pods_->observe(std::move(*patched));
+    } else {
+      const kube::Failure& failure = patched.error();
+      const bool is_unknown = core::is_without_resize(failure);
+      if (failure.is_not_found() && !is_unknown) co_return std::nullopt;
+      if (!failure.is_permanent()) co_return kube::fail(std::move(patched.error()), "resizing the pod");
+      const std::string words = is_unknown ? std::string(core::without_resize) : core::refusal_words(failure);
+      Memory& memory = memory_[key];
+      memory.resize_again_at = context_.clock.now() + resize_pause;
+      // Once: how the words change while it is refused the note tells.
+      if (std::exchange(memory.resize_refused, digest) != digest)
+        context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
+                                "The resize is refused: " + words);
+      memory.resize_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
+      if (memory.resize_short) short_[key.ns].insert(key);
+      auto note = core::resize_refusal_patch(shadow, pod, words);
+      if (!note) co_return resize_pause;
+      plan.done = std::move(*note);
+    }
+  }
+  auto noted = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
+                                   kube::json::serialize(plan.done));
+  if (!noted && !noted.error().is_not_found())
+    co_return kube::fail(std::move(noted.error()), "noting what the pod was resized to");
+  if (noted) pods_->observe(std::move(*noted));
+  co_return std::nullopt;
+}
+
+asio::awaitable<Outcome> ShadowPodController::await_bounds(kube::Object shadow) {
+  const kube::ObjectKey key = shadow.key();
+  short_[key.ns].insert(key);
+  Memory& memory = memory_[key];
+  if (!memory.waits_since) memory.waits_since = context_.clock.now();
+  const kube::Duration waited = context_.clock.now() - *memory.waits_since;
+  if (waited < counting_patience) co_return Outcome::again_after(counting_patience - waited);
+  auto told = co_await tell(shadow, "nobody counts the pods of its namespace (ResourceQuota " +
+                                        std::string(core::twin_pods_quota_name) +
+                                        "), which the provider's liqod and kube-controller-manager do");
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  co_return Outcome::again_after(counting_patience);
+}
+
+asio::awaitable<Outcome> ShadowPodController::release_orphan(kube::ObjectKey key, std::string last) {
+  // The pod itself is the garbage collector's.
+  auto pod = pods_->find(key);
+  if (!pod) co_return Outcome::done();
+  const auto controller = pod->controller();
+  const bool was_seen = controller && controller->uid == last;
+  auto released = co_await release(std::move(*pod), !was_seen);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ShadowPodController::forget(kube::ObjectKey key) {
+  std::string last;
+  if (const auto known = memory_.find(key); known != memory_.end()) last = known->second.uid;
+  unrecorded_.erase(key);
+  auto outcome = co_await release_orphan(key, std::move(last));
+  if (!outcome.failure()) memory_.erase(key);
+  co_return outcome;
+}
+
+void ShadowPodController::remember(const kube::Object& shadow, const kube::Object* pod) {
+  Memory& memory = memory_[shadow.key()];
+  if (memory.uid != shadow.uid()) memory = Memory{.uid = std::string(shadow.uid())};
+  if (pod) core::see_pod(memory.plan, shadow, *pod);
+  const kube::Duration awaited = context_.clock.now() - memory.awaited_since;
+  memory.plan.node_silent = pod && memory.awaited == pod->uid() && awaited >= core::node_patience;
+  memory.plan.create_in_doubt = context_.clock.now() < memory.in_doubt_until;
+  memory.plan.inherited = is_inherited(shadow);
+}
+
+asio::awaitable<std::expected<core::IpMapping, Outcome>> ShadowPodController::await_mapping(kube::Object shadow) {
+  if (!is_known_or_forbidden(*configurations_)) co_return std::unexpected(Outcome::again_after(cache_pause));
+  auto read = api_server_mapping(shadow);
+  if (read) co_return std::move(*read);
+  auto told =
+      co_await tell(shadow, "the address of the API server of its home is not known here: " + read.error().text());
+  co_return std::unexpected(told ? Outcome::again_after(30s) : Outcome::retry(std::move(told.error())));
+}
+
+asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  auto shadow = shadows_->find(key);
+  auto pod = pods_->find(key);
+  if (!pod) released_.erase(key);
+  stop_waiting(key);
+  if (!shadow) co_return co_await forget(key);
+  remember(*shadow, pod ? &*pod : nullptr);
+
+  core::IpMapping mapping;
+  if (!pod && !shadow->is_deleting() && !core::home_api_server_addresses(*shadow).empty()) {
+    auto read = co_await await_mapping(*shadow);
+    if (!read) co_return std::move(read.error());
+    mapping = std::move(*read);
+  }
+  Look look{.shadow = std::move(*shadow), .pod = std::move(pod), .plan = {}};
+  look.plan = core::plan_shadow_pod(look.shadow, look.pod ? &*look.pod : nullptr, memory_[key].plan, &mapping,
+                                    policy_of(key.ns));
+  if (look.plan.release && (look.shadow.is_deleting() || look.plan.confirm_first)) {
+    auto released = co_await release(*look.pod, look.plan.confirm_first);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
+  if (look.plan.remove_pod) co_return co_await remove_pod(look);
+  if (look.plan.await_create) co_return Outcome::again_after(memory_[key].in_doubt_until - context_.clock.now());
+  if (look.plan.await_pod) co_return co_await await_pod(key);
+  if (look.plan.status_if_gone)
+    if (auto end = co_await confirm_gone(look)) co_return std::move(*end);
+  if (look.plan.create) {
+    for (auto step :
+         {&ShadowPodController::confirm_asked_for, &ShadowPodController::bound, &ShadowPodController::create})
+      if (auto end = co_await (this->*step)(look)) co_return std::move(*end);
+  }
+  co_return co_await update(look);
+}
+
+asio::awaitable<Outcome> ShadowPodController::remove_pod(const Look& look) {
+  auto removed = co_await context_.home.api().remove(
+      kube::resources::pods, look.shadow.key(),
+      {.uid = std::string(look.pod->uid()), .grace_period_seconds = look.plan.remove_grace});
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("removing the pod of a ShadowPod that is deleted"));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ShadowPodController::await_pod(kube::ObjectKey key) {
+  const kube::Duration waited = context_.clock.now() - memory_[key].created_at;
+  if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
+  auto live = co_await context_.home.api().get(kube::resources::pods, key);
+  if (live) {
+    pods_->observe(std::move(*live));
+  } else if (live.error().is_not_found()) {
+    memory_[key].plan.pod_created = false;
+  } else {
+    co_return Outcome::retry(std::move(live.error()));
+  }
+  co_return Outcome::again_after(0ms);
+}
+
+asio::awaitable<std::optional<Outcome>> ShadowPodController::confirm_gone(const Look& look) {
+  auto live = co_await context_.home.api().get(kube::resources::pods, look.shadow.key());
+  if (!live && !live.error().is_not_found())
+    co_return Outcome::retry(std::move(live.error()).in("reading the pod that seems to be gone"));
+  const auto controller = live ? live->controller() : std::nullopt;
+  if (!controller || controller->uid != look.shadow.uid()) co_return std::nullopt;
+  pods_->observe(std::move(*live));
+  co_return Outcome::again_after(unseen_time);
+}
+
+asio::awaitable<std::optional<Outcome>> ShadowPodController::confirm_asked_for(Look& look) {
+  if (!look.plan.confirm_first) co_return std::nullopt;
+  auto live = co_await context_.home.api().get(api::kinds::shadow_pods, look.shadow.key());
+  if (!live && !live.error().is_not_found())
+    co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+  // Its own event will bring it back, or take it from the cache.
+  if (!live || live->uid() != look.shadow.uid() || live->is_deleting()) co_return Outcome::done();
+  co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Outcome>> ShadowPodController::bound(Look& look) {
+  const kube::ObjectKey key = look.shadow.key();
+  const auto bounds = bounds_.find(key.ns);
+  if (bounds == bounds_.end() && policy_of(key.ns).cluster_roles.empty()) co_return std::nullopt;
+  if (!surroundings_) surroundings_.emplace(context_.home);
+  if (!surroundings_->has_synced()) co_return Outcome::again_after(cache_pause);
+  if (bounds == bounds_.end() || !bounds->second.counted) co_return co_await await_bounds(look.shadow);
+  kube::json::object& spec = look.plan.create->mutable_spec();
+  core::name_requests(spec, surroundings_->of(key.ns, spec).limit_ranges);
+  // Room that there is while it is being refused has to wake it, too.
+  short_[key.ns].insert(key);
+  co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Outcome>> ShadowPodController::create(Look& look) {
+  const kube::ObjectKey key = look.shadow.key();
+  const kube::TimePoint sent_at = context_.clock.now();
+  auto created = co_await context_.home.api().create(kube::resources::pods, *look.plan.create);
+  Memory& memory = memory_[key];
+  if (!created && core::may_be_carried_out(created.error())) {
+    memory.plan.create_tried = true;
+    if (created.error().code() == kube::Errc::timeout) memory.in_doubt_until = sent_at + core::create_doubt;
+  }
+  if (created) {
+    memory.plan.pod_created = true;
+    memory.waits_since.reset();
+    stop_waiting(key);
+    memory.created_at = busy_at_ = context_.clock.now();
+    pods_->observe(std::move(*created));
+    co_return std::nullopt;
+  }
+  if (!created.error().is_already_exists())
+    co_return co_await take_refusal(look.shadow, std::move(created.error()).in("creating the pod"));
+  // Ours and not in the cache yet, or somebody else's: its labels and owner tell.
+  auto live = co_await context_.home.api().get(kube::resources::pods, key);
+  if (!live) co_return Outcome::retry(std::move(live.error()));
+  if (live->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) {
+    pods_->observe(std::move(*live));
+    co_return Outcome::again_after(0ms);
+  }
+  look.pod = std::move(*live);
+  look.plan = core::plan_shadow_pod(look.shadow, &*look.pod, core::ShadowMemory());
+  co_return std::nullopt;
+}
+
+asio::awaitable<Outcome> ShadowPodController::update(Look& look) {
+  const kube::ObjectKey key = look.shadow.key();
+  core::ShadowPlan& plan = look.plan;
+  if (!plan.refusal.empty()) {
+    context_.events.warning(look.shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, plan.refusal);
+    auto told = co_await tell(look.shadow, plan.refusal);
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+    co_return Outcome::again_after(30s);
+  }
+  if (plan.told) {
+    auto told = co_await write_told(key, std::move(*plan.told));
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+  }
+  if (plan.patch) {
+    auto patched = co_await patch_pod(look);
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  }
+  if (plan.status && plan.status_may_wait) {
+    record_later(key);
+  } else if (plan.status) {
+    auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, key, kube::json::serialize(*plan.status),
+                                              "recording the phase", {.subresource = "status"});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+    // Without its record a pod stays; where the ShadowPod is gone, that brings it back here.
+    if (!*patched) co_return Outcome::done();
+  }
+  if (plan.release && !plan.confirm_first) {
+    auto released = co_await release(*look.pod, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
+  std::optional<kube::Duration> resize_left;
+  if (plan.resize) {
+    auto resized = co_await resize(look.shadow, *look.pod, std::move(*plan.resize));
+    if (!resized) co_return Outcome::retry(std::move(resized.error()));
+    if (!*resized) co_return Outcome::done();
+    resize_left = *resized;
+  }
+  if (plan.add_ephemeral) {
+    auto added = co_await add_ephemeral(look.shadow, *look.pod, std::move(*plan.add_ephemeral));
+    if (!added) co_return Outcome::retry(std::move(added.error()));
+  }
+  if (plan.await_node) {
+    Memory& now = memory_[key];
+    if (std::exchange(now.awaited, std::string(look.pod->uid())) != look.pod->uid())
+      now.awaited_since = context_.clock.now();
+    co_return Outcome::again_after(core::node_patience - (context_.clock.now() - now.awaited_since));
+  }
+  if (resize_left) co_return Outcome::again_after(*resize_left);
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<void>> ShadowPodController::patch_pod(const Look& look) {
+  auto patched =
+      co_await context_.home.api().patch(kube::resources::pods, look.shadow.key(), kube::PatchType::strategic_merge,
+                                         kube::json::serialize(*look.plan.patch));
+  if (!patched && !patched.error().is_not_found()) {
+    kube::Failure failure = std::move(patched.error()).in("updating the pod");
+    if (failure.is_permanent())
+      context_.events.warning(look.shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod, failure.text());
+    co_return std::unexpected(std::move(failure));
+  }
+  if (patched) pods_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,122 @@
+#include "controllers/offloading/unaccounted_pods.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
+#include "liqo/quota/quota_users.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// A Quota that was deleted by mistake is made again in moments.
+constexpr kube::Duration grace = 30s;
+/// How long the live answer that a user has no Quota holds for its other pods.
+constexpr kube::Duration confirmation = 10s;
+
+}  // namespace
+
+UnaccountedPods::UnaccountedPods(Context context)
+    : context_(std::move(context)),
+      shadows_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
+      pods_(context_.home.acquire({.resource = kube::resources::pods,
+                                   .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
+                                                                   std::string(api::labels::managed_by_shadow_pod)}})),
+      quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
+      controller_(
+          context_,
+          {.name = "unaccounted-pods", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
+          [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  quota::index_quotas_by_user(*quotas_);
+  const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
+  shadows_.subscribe(changed);
+  pods_.subscribe(changed);
+  quotas_.subscribe([this](const kube::ObjectKey& key) {
+    // What a Quota shows of its use changes all the time; that concerns nobody here.
+    const auto quota = quotas_->find(key);
+    const bool drained = quota && api::Quota(*quota).is_drained();
+    if (!drained) drained_.erase(key);
+    if (!quota || (drained && drained_.insert(key).second)) enqueue_all();
+  });
+}
+
+void UnaccountedPods::enqueue_all() {
+  for (const kube::ObjectKey& key : shadows_->store().keys()) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : pods_->store().keys()) controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string user) {
+  const kube::TimePoint now = context_.clock.now();
+  std::erase_if(confirmed_, [now](const auto& entry) { return now - entry.second > confirmation; });
+  if (confirmed_.contains(user)) co_return false;
+  auto listed = co_await context_.home.api().list(api::kinds::quotas, "", {});
+  if (!listed) co_return std::unexpected(std::move(listed.error()));
+  for (const kube::json::value& item : listed->items)
+    if (core::admission::escape_user(kube::string_at(item, {"spec", "user"})) == user) co_return true;
+  confirmed_[std::move(user)] = context_.clock.now();
+  co_return false;
+}
+
+asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
+  const auto pod = pods_->find(key);
+  // One with an owner is the garbage collector's.
+  if (!pod || pod->is_deleting() || pod->controller()) co_return Outcome::done();
+  auto live = co_await context_.home.api().get(api::kinds::shadow_pods, key);
+  if (live) co_return Outcome::done();
+  if (!live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+  const kube::DeleteOptions same{.uid = std::string(pod->uid())};
+  auto removed = co_await context_.home.api().remove(kube::resources::pods, key, same);
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("removing a Pod without ShadowPod"));
+  log_.info("removed a Pod that its ShadowPod has left behind", {{"pod", key}});
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto shadow = shadows_->find(key);
+  if (!shadow) {
+    noticed_.erase(key);
+    co_return co_await end_orphan(key);
+  }
+  // One that was never admitted by us bears no user: what lets it in does not count it either.
+  const std::string user(shadow->label(api::labels::creator_user));
+  const std::vector<kube::ObjectKey> counting = quotas_->store().keys(quota::quotas_by_user, user);
+  if (shadow->is_deleting() || user.empty() || !counting.empty()) {
+    noticed_.erase(key);
+    if (shadow->is_deleting() || user.empty() || !is_drained(counting)) co_return Outcome::done();
+    co_return co_await end(*shadow, "SliceDrained", "it is ended: the provider has drained its ResourceSlice");
+  }
+  if (!context_.settings.enforce_resources) co_return Outcome::done();
+  Notice& notice = noticed_[key];
+  if (notice.uid != shadow->uid()) notice = {std::string(shadow->uid()), context_.clock.now()};
+  const kube::Duration waited = context_.clock.now() - notice.since;
+  if (waited < grace) co_return Outcome::again_after(grace - waited);
+  auto counted = co_await has_quota_live(user);
+  if (!counted) co_return Outcome::retry(std::move(counted.error()).in("reading the Quotas"));
+  if (*counted) co_return Outcome::again_after(grace);
+  co_return co_await end(*shadow, "GrantWithdrawn",
+                         "it is ended: there is no Quota for user " + user + " any more, whose ResourceSlice is gone");
+}
+
+bool UnaccountedPods::is_drained(const std::vector<kube::ObjectKey>& quotas) const {
+  return std::ranges::all_of(quotas, [this](const kube::ObjectKey& key) {
+    const auto quota = quotas_->find(key);
+    return quota && api::Quota(*quota).is_drained();
+  });
+}
+
+asio::awaitable<Outcome> UnaccountedPods::end(kube::Object shadow, std::string reason, std::string message) {
+  context_.events.warning(shadow, api::kinds::shadow_pods, reason, message);
+  const kube::DeleteOptions same{.uid = std::string(shadow.uid())};
+  auto removed = co_await context_.home.api().remove(api::kinds::shadow_pods, shadow.key(), same);
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("ending a ShadowPod"));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

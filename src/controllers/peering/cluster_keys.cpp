@@ -1,0 +1,99 @@
+#include "controllers/peering/cluster_keys.hpp"
+
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+
+std::string named(std::string_view name) { return "metadata.name=" + std::string(name); }
+
+}  // namespace
+
+ClusterKeys::ClusterKeys(Context context)
+    : context_(std::move(context)),
+      secrets_(context_.home.acquire({.resource = kube::resources::secrets,
+                                      .ns = context_.settings.liqo_namespace,
+                                      .selection = {.field_selector = named(core::cluster_keys_secret)}})),
+      config_maps_(context_.home.acquire({.resource = kube::resources::config_maps,
+                                          .ns = context_.settings.liqo_namespace,
+                                          .selection = {.field_selector = named(core::cluster_id_config_map)}})),
+      controller_(context_, {.name = "cluster-keys", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  // Their names, whether they are there or not.
+  const auto look = [this](std::string_view name) {
+    return [this, key = kube::ObjectKey{context_.settings.liqo_namespace, std::string(name)}] {
+      controller_.enqueue({.object = key});
+    };
+  };
+  secrets_.subscribe([see = look(core::cluster_keys_secret)](const kube::ObjectKey&) { see(); },
+                     look(core::cluster_keys_secret));
+  config_maps_.subscribe([see = look(core::cluster_id_config_map)](const kube::ObjectKey&) { see(); },
+                         look(core::cluster_id_config_map));
+  if (secrets_->has_synced()) look(core::cluster_keys_secret)();
+  if (config_maps_->has_synced()) look(core::cluster_id_config_map)();
+}
+
+asio::awaitable<Outcome> ClusterKeys::reconcile(kube::WorkKey work) {
+  return work.object.name == core::cluster_keys_secret ? ensure_keys() : ensure_cluster_id();
+}
+
+asio::awaitable<Outcome> ClusterKeys::ensure_keys() {
+  const kube::ObjectKey key{context_.settings.liqo_namespace, std::string(core::cluster_keys_secret)};
+  std::optional<kube::Object> secret = secrets_->find(key);
+  if (!secret) {
+    // Deleted while we run: every peering goes by the key that we have.
+    kube::Result<core::PrivateKey> made = key_ ? *key_
+                                          : context_.settings.rsa_keys
+                                              ? core::PrivateKey::make_rsa()
+                                              : core::PrivateKey::make_ed25519(context_.entropy);
+    if (!made) co_return Outcome::retry(std::move(made.error()).in("making the cluster's keys"));
+    auto created =
+        co_await context_.home.api().create(kube::resources::secrets, core::forge_cluster_keys(key.ns, *made));
+    if (!created) co_return Outcome::retry(std::move(created.error()).in("keeping the cluster's keys"));
+    secret = *created;
+    secrets_->observe(std::move(*created));
+    log_.info("the cluster has keys now", {{"secret", key}});
+  }
+  auto read = core::read_cluster_keys(*secret);
+  if (!read) {
+    if (key_)
+      log_.error("the cluster's keys cannot be used any more; the old ones stay in use", {{"error", read.error()}});
+    co_return Outcome::stop(std::move(read.error()));
+  }
+  if (key_ && key_->public_key() == read->public_key()) co_return Outcome::done();
+  key_ = std::move(*read);
+  for (const auto& reader : readers_) reader();
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ClusterKeys::ensure_cluster_id() {
+  const Settings& settings = context_.settings;
+  const kube::ObjectKey key{settings.liqo_namespace, std::string(core::cluster_id_config_map)};
+  const auto found = config_maps_->find(key);
+  if (found) {
+    const std::string_view id = kube::string_at(found->tree(), {"data", core::cluster_id_key});
+    if (id != settings.cluster_id) {
+      log_.error("the ConfigMap names another cluster than --cluster-id: peers would be told the wrong one",
+                 {{"configmap", key}, {"named", id}, {"cluster", settings.cluster_id}});
+      co_return Outcome::done();
+    }
+    const std::string_view told = kube::string_at(found->tree(), {"data", core::pod_cidrs_key});
+    if (settings.pod_cidrs.empty() || told == settings.pod_cidrs) co_return Outcome::done();
+    kube::Object next = *found;
+    kube::ensure_object(next.tree(), "data")[core::pod_cidrs_key] = kube::json::string(settings.pod_cidrs);
+    auto written = co_await context_.home.api().replace(kube::resources::config_maps, next);
+    if (!written) co_return Outcome::retry(std::move(written.error()).in("telling the ranges of pods"));
+    config_maps_->observe(std::move(*written));
+    co_return Outcome::done();
+  }
+  auto created = co_await context_.home.api().create(
+      kube::resources::config_maps, core::forge_cluster_id(key.ns, settings.cluster_id, settings.pod_cidrs));
+  if (!created) co_return Outcome::retry(std::move(created.error()).in("telling the cluster's ID"));
+  config_maps_->observe(std::move(*created));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

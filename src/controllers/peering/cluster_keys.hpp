@@ -1,0 +1,43 @@
+// Who this cluster is to its peers: its key pair and its ID.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+/// Makes the Secret `authentication-keys` and the ConfigMap `liqo-clusterid-configmap` where they are not there, and
+/// never changes the Secret: replacing it by hand is how keys are rotated. Of the ConfigMap it keeps the ranges of pods
+/// that were configured; what a person wrote stays where none were. One thread.
+class ClusterKeys final : public Runnable {
+ public:
+  explicit ClusterKeys(Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override { return secrets_->has_synced() && config_maps_->has_synced(); }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+  /// The key pair; nothing until there is a usable one.
+  const std::optional<core::PrivateKey>& key() const { return key_; }
+  /// Adds a reader that is called when key() has changed.
+  void subscribe(std::function<void()> handler) { readers_.push_back(std::move(handler)); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> ensure_keys();
+  asio::awaitable<kube::Outcome> ensure_cluster_id();
+
+  Context context_;
+  kube::InformerHandle secrets_, config_maps_;
+  std::optional<core::PrivateKey> key_;
+  std::vector<std::function<void()>> readers_;
+  kube::Controller controller_;
+  kube::Log log_{"cluster-keys"};
+};
+
+}  // namespace liqo::controllers

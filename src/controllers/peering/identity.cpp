@@ -1,0 +1,178 @@
+#include "controllers/peering/identity.hpp"
+
+#include "controllers/guarded_write.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "kube/wire/kubeconfig.hpp"
+#include "liqo/api/auth_params.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/kubeconfig.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/renewal.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+
+/// A Secret of an Identity that was deleted a moment ago is the garbage collector's.
+constexpr kube::Duration collector_time = 5s;
+
+constexpr std::string_view decided_labels[] = {api::labels::remote_cluster_id, api::labels::identity_type};
+
+bool is_owned_by(const kube::Object& object, const kube::Object& owner) {
+  const auto controller = object.controller();
+  return controller && controller->uid == owner.uid();
+}
+
+/// What of `wanted` the live Secret does not have, as a merge patch; empty: nothing. Keys of others stay.
+json::object missing_in(const kube::Object& live, const kube::Object& wanted) {
+  json::object changes;
+  json::object metadata;
+  const std::string_view kubeconfig = kube::string_at(wanted.tree(), {"data", "kubeconfig"});
+  if (kube::string_at(live.tree(), {"data", "kubeconfig"}) != kubeconfig)
+    kube::ensure_object(changes, "data")["kubeconfig"] = json::string(kubeconfig);
+  for (std::string_view label : decided_labels)
+    if (live.label(label) != wanted.label(label))
+      kube::ensure_object(metadata, "labels")[label] = json::string(wanted.label(label));
+  constexpr std::string_view remote = api::annotations::remote_tenant_namespace;
+  if (live.annotation(remote) != wanted.annotation(remote))
+    kube::ensure_object(metadata, "annotations")[remote] =
+        wanted.has_annotation(remote) ? json::value(wanted.annotation(remote)) : json::value(nullptr);
+  if (!metadata.empty()) changes["metadata"] = std::move(metadata);
+  return changes;
+}
+
+}  // namespace
+
+IdentityController::IdentityController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      keys_(keys),
+      identities_(context_.home.acquire({.resource = api::kinds::identities})),
+      controller_(context_, {.name = "identity", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  identities_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
+                        [this] { enqueue_all(""); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    constexpr std::string_view prefix = "kubeconfig-";
+    if (key.name.empty()) return enqueue_all(key.ns);
+    if (!key.name.starts_with(prefix)) return;
+    const kube::ObjectKey identity{key.ns, key.name.substr(prefix.size())};
+    if (identities_->store().contains(identity)) controller_.enqueue({key.ns, identity});
+  });
+  keys_.subscribe([this] { enqueue_all(""); });
+}
+
+void IdentityController::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : identities_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& identity) const {
+  const api::Identity view(identity);
+  auto params = api::read_auth_params(view.auth_params());
+  if (!params) return std::unexpected(std::move(params.error()));
+  if (params->has_aws)
+    return kube::fail(kube::Errc::unsupported,
+                      "spec.authParams.awsConfig: credentials of an EKS cluster are not supported. The provider has to "
+                      "issue a client certificate: run its Liqo without the --aws flags, and authenticate anew");
+  const auto certificate = core::read_certificate(params->certificate_pem);
+  if (!certificate) return kube::fail(certificate.error(), "spec.authParams.signedCRT");
+  const core::PrivateKey& key = *keys_.key();
+  if (certificate->key != key.public_key())
+    return kube::fail(kube::Errc::invalid_input,
+                      "the certificate of the provider is not for the key of this cluster: authenticate anew");
+  constexpr std::string_view scheme = "https://";
+  if (!params->api_server.starts_with(scheme))
+    return kube::fail(kube::Errc::invalid_input, "spec.authParams.apiServer is not an https URL");
+  const std::string text = core::forge_kubeconfig({.cluster = std::string(view.cluster_id()),
+                                                   .server = params->api_server,
+                                                   .ca_pem = params->ca_pem,
+                                                   .proxy_url = params->proxy_url,
+                                                   .user = std::string(identity.name()),
+                                                   .certificate_pem = params->certificate_pem,
+                                                   .key_pem = key.pem(),
+                                                   .ns = std::string(view.remote_namespace())});
+  // What the provider sent is used only in a form that we would take from anybody.
+  const auto read = kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::secret});
+  if (!read) return std::unexpected(read.error());
+  return core::forge_kubeconfig_secret(identity, text);
+}
+
+asio::awaitable<Outcome> IdentityController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  if (!keys_.key() || !namespaces_.secrets(key.ns)) co_return Outcome::done();  // each comes back
+  const auto found = identities_->find(key);
+  if (!found || found->is_deleting()) co_return Outcome::done();
+  const kube::Object& identity = *found;
+  const api::Identity view(identity);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  if (peer != view.cluster_id()) {
+    context_.events.warning(identity, api::kinds::identities, "WrongNamespace",
+                            "this tenant namespace is for cluster " + peer + ", and the Identity is for \"" +
+                                std::string(view.cluster_id()) + "\"");
+    co_return Outcome::done();
+  }
+  auto secret = forge_secret(identity);
+  if (!secret) {
+    const bool aws = kube::find(view.auth_params(), {"awsConfig"}) != nullptr;
+    context_.events.warning(identity, api::kinds::identities, aws ? "AWSNotSupported" : "InvalidAuthParams",
+                            secret.error().text());
+    co_return Outcome::done();
+  }
+  const std::string name(secret->name());
+  auto ensured = co_await ensure_secret(identity, std::move(*secret));
+  if (!ensured) co_return Outcome::retry(std::move(ensured.error()).in("keeping the kubeconfig"));
+  if (!*ensured) {
+    context_.events.warning(identity, api::kinds::identities, "SecretExists",
+                            "the Secret " + name + " is not of this Identity: delete one of the two");
+    co_return Outcome::again_after(collector_time);
+  }
+  auto written = co_await write_status(identity, name);
+  if (!written) co_return Outcome::retry(std::move(written.error()).in("writing the Identity's status"));
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<bool>> IdentityController::ensure_secret(const kube::Object& identity,
+                                                                      kube::Object wanted) {
+  const kube::ObjectKey key = wanted.key();
+  kube::Informer* secrets = namespaces_.secrets(key.ns);
+  if (!secrets) co_return true;
+  kube::Api& home = context_.home.api();
+  const auto live = secrets->find(key);
+  if (live && !is_owned_by(*live, identity)) co_return false;
+  kube::Result<kube::Object> written = kube::fail(kube::Errc::missing, "");
+  if (!live) {
+    written = co_await home.create(kube::resources::secrets, wanted);
+  } else {
+    json::object changes = missing_in(*live, wanted);
+    if (changes.empty()) co_return true;
+    written = co_await home.patch(kube::resources::secrets, key, kube::PatchType::merge,
+                                  guarded_patch(*live, std::move(changes)));
+  }
+  if (!written) co_return std::unexpected(std::move(written.error()));
+  context_.events.normal(identity, api::kinds::identities, "KubeconfigEnsured",
+                         "the Secret " + key.name + " is up to date");
+  // The namespace may have gone meanwhile.
+  if (kube::Informer* now = namespaces_.secrets(key.ns)) now->observe(std::move(*written));
+  co_return true;
+}
+
+asio::awaitable<kube::Result<void>> IdentityController::write_status(const kube::Object& identity, std::string secret) {
+  if (api::Identity(identity).kubeconfig_secret() == secret) co_return kube::Result<void>();
+  json::object reference;
+  reference["name"] = secret;
+  json::object changes;
+  kube::ensure_object(changes, "status")["kubeconfigSecretRef"] = std::move(reference);
+  auto patched = co_await kube::merge_patch(context_.home.api(), *identities_, identity.key(),
+                                            guarded_patch(identity, std::move(changes)),
+                                            "naming the Secret of an Identity", {.subresource = "status"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,60 @@
+// The consumer's half of the handshake: credentials of a provider become an Identity and a kubeconfig Secret.
+#pragma once
+
+#include "controllers/peering/cluster_keys.hpp"
+#include "controllers/peering/tenant_namespace.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps the Secret `kubeconfig-<identity>` of each Identity in the tenant namespace of its provider. Refuses
+/// credentials that are not for this cluster's key, and a kubeconfig that could not be used safely. A Secret of that
+/// name that belongs to something else is left alone. One thread.
+class IdentityController final : public Runnable {
+ public:
+  IdentityController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return namespaces_.has_synced() && keys_.has_synced() && identities_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  kube::Result<kube::Object> forge_secret(const kube::Object& identity) const;
+  /// Answers false where a Secret of somebody else stands in the way.
+  asio::awaitable<kube::Result<bool>> ensure_secret(const kube::Object& identity, kube::Object wanted);
+  asio::awaitable<kube::Result<void>> write_status(const kube::Object& identity, std::string secret);
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  ClusterKeys& keys_;
+  kube::InformerHandle identities_;
+  kube::Controller controller_;
+};
+
+/// Keeps the Identity `resourceslice-<slice>` of each slice whose authentication the provider has accepted, and removes
+/// it where the provider denies it. One thread.
+class IdentityCreator final : public Runnable {
+ public:
+  IdentityCreator(TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return namespaces_.has_synced() && slices_->has_synced() && identities_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  kube::InformerHandle slices_, identities_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,111 @@
+#include "controllers/guarded_write.hpp"
+#include "controllers/peering/identity.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+
+/// An Identity of a slice that was deleted a moment ago is the garbage collector's.
+constexpr kube::Duration collector_time = 5s;
+
+/// "Accepted", "Denied" or "" of the slice's authentication.
+std::string_view authentication_of(const kube::Object& slice) {
+  for (const json::value& condition : kube::array_at(slice.status(), {"conditions"}))
+    if (kube::string_at(condition, {"type"}) == "Authentication") return kube::string_at(condition, {"status"});
+  return "";
+}
+
+/// One of ours, for the provider `peer`, and no copy of a slice of that cluster.
+bool is_local_for(const kube::Object& slice, std::string_view peer) {
+  return !peer.empty() && !slice.has_label(api::labels::replicated) &&
+         slice.label(api::labels::replication) == "true" && slice.label(api::labels::replication_destination) == peer &&
+         kube::string_at(slice.spec(), {"providerClusterID"}) == peer;
+}
+
+}  // namespace
+
+IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      identities_(context_.home.acquire({.resource = api::kinds::identities})),
+      controller_(context_, {.name = "identity_creator", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
+                    [this] { enqueue_all(""); });
+  identities_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        constexpr std::string_view prefix = "resourceslice-";
+        if (!key.name.starts_with(prefix)) return;
+        const kube::ObjectKey slice{key.ns, key.name.substr(prefix.size())};
+        if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
+      },
+      [this] { enqueue_all(""); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+}
+
+void IdentityCreator::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
+  const auto slice = slices_->find(work.object);
+  const std::string peer = namespaces_.peer_of(work.object.ns);
+  if (!slice || slice->is_deleting() || !is_local_for(*slice, peer)) co_return Outcome::done();
+  kube::Api& home = context_.home.api();
+  const kube::ObjectKey key{work.object.ns, core::slice_identity_name(slice->name())};
+  const auto live = identities_->find(key);
+  const bool ours = live && live->controller() && live->controller()->uid == slice->uid();
+
+  const std::string_view authentication = authentication_of(*slice);
+  if (authentication == "Denied") {
+    if (!ours || live->is_deleting()) co_return Outcome::done();
+    const kube::DeleteOptions same{.uid = std::string(live->uid())};
+    auto removed = co_await home.remove(api::kinds::identities, key, same);
+    if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+    context_.events.normal(*slice, api::kinds::resource_slices, "IdentityDeleted",
+                           "the provider denies this slice, so its credentials are removed");
+    co_return Outcome::done();
+  }
+  const json::object& params = kube::object_at(slice->status(), {"authParams"});
+  if (authentication != "Accepted" || params.empty()) co_return Outcome::done();
+
+  kube::Object wanted = core::forge_identity({.tenant_namespace = key.ns,
+                                              .provider = peer,
+                                              .auth_params = params,
+                                              .remote_namespace = "",
+                                              .slice = std::string(slice->name())});
+  wanted.add_owner_reference(core::owner_of(*slice));
+  if (!live) {
+    auto created = co_await home.create(api::kinds::identities, wanted);
+    if (!created) co_return Outcome::retry(std::move(created.error()).in("making the slice's Identity"));
+    identities_->observe(std::move(*created));
+    co_return Outcome::done();
+  }
+  if (!ours) {
+    context_.events.warning(*slice, api::kinds::resource_slices, "IdentityExists",
+                            "the Identity " + key.name + " is not of this slice: delete one of the two");
+    co_return Outcome::again_after(collector_time);
+  }
+  kube::Object next = *live;
+  for (const auto& [label, value] : wanted.labels())
+    if (value.is_string()) next.set_label(label, std::string_view(value.get_string()));
+  next.mutable_spec() = wanted.spec();
+  if (next.tree() == live->tree()) co_return Outcome::done();
+  auto replaced = co_await home.replace(api::kinds::identities, next);
+  if (!replaced) co_return Outcome::retry(std::move(replaced.error()).in("updating the slice's Identity"));
+  identities_->observe(std::move(*replaced));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

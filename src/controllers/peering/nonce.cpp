@@ -1,0 +1,101 @@
+#include "controllers/peering/nonce.hpp"
+
+#include "controllers/guarded_write.hpp"
+#include "kube/base/base64.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/handshake.hpp"
+#include "liqo/core/peering/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace json = kube::json;
+
+}  // namespace
+
+NonceController::NonceController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      keys_(keys),
+      controller_(context_, {.name = "nonce", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  namespaces_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
+  keys_.subscribe([this] { enqueue({}); });
+}
+
+void NonceController::enqueue(const kube::ObjectKey& key) {
+  if (!key.name.empty() && key.name != core::nonce_secret && key.name != core::signed_nonce_secret) return;
+  controller_.enqueue({.object = key});
+}
+
+asio::awaitable<Outcome> NonceController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  if (key.name.empty()) {
+    for (const std::string& ns : key.ns.empty() ? namespaces_.readable() : std::vector<std::string>{key.ns})
+      for (std::string_view name : {core::nonce_secret, core::signed_nonce_secret})
+        controller_.enqueue({.object = {ns, std::string(name)}});
+    co_return Outcome::done();
+  }
+  kube::Informer* secrets = namespaces_.secrets(key.ns);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  if (!secrets || peer.empty()) co_return Outcome::done();
+  auto secret = secrets->find(key);
+  if (!secret || secret->is_deleting()) co_return Outcome::done();
+  const bool is_nonce = key.name == core::nonce_secret;
+  if (!secret->has_label(is_nonce ? api::labels::nonce : api::labels::signed_nonce)) co_return Outcome::done();
+  if (secret->label(api::labels::remote_cluster_id) != peer) {
+    context_.events.warning(*secret, kube::resources::secrets, "WrongNamespace",
+                            "the label " + std::string(api::labels::remote_cluster_id) +
+                                " does not name the cluster of this tenant namespace, which is " + peer);
+    co_return Outcome::done();
+  }
+  if (is_nonce) co_return co_await fill(std::move(*secret));
+  co_return co_await sign(std::move(*secret));
+}
+
+asio::awaitable<Outcome> NonceController::fill(kube::Object secret) {
+  if (!kube::string_at(secret.tree(), {"data", "nonce"}).empty()) co_return Outcome::done();
+  auto nonce = core::make_nonce(context_.entropy);
+  if (!nonce) co_return Outcome::retry(std::move(nonce.error()).in("making a nonce"));
+  co_return co_await write(std::move(secret), "nonce", std::move(*nonce), "NonceGenerated",
+                           "the nonce for the consumer to sign is there");
+}
+
+asio::awaitable<Outcome> NonceController::sign(kube::Object secret) {
+  const auto& key = keys_.key();
+  if (!key) co_return Outcome::done();  // comes back when there is one
+  const std::string nonce = core::secret_bytes(secret, "nonce");
+  if (nonce.empty()) co_return Outcome::done();
+  if (!core::is_nonce(nonce)) {
+    context_.events.warning(secret, kube::resources::secrets, "InvalidNonce",
+                            "what is to be signed is not a nonce of 88 characters of base64; it is not signed");
+    co_return Outcome::done();
+  }
+  // Verified, not compared: signatures of ECDSA keys differ each time.
+  if (key->public_key().verify(nonce, core::secret_bytes(secret, "signedNonce"))) co_return Outcome::done();
+  auto signature = key->sign(nonce);
+  if (!signature) co_return Outcome::retry(std::move(signature.error()).in("signing the nonce"));
+  co_return co_await write(std::move(secret), "signedNonce", std::move(*signature), "NonceSigned",
+                           "the nonce of the provider is signed");
+}
+
+asio::awaitable<Outcome> NonceController::write(kube::Object secret, std::string_view field, std::string bytes,
+                                                std::string_view reason, std::string text) {
+  json::object data;
+  data[field] = kube::encode_base64(bytes);
+  json::object changes;
+  changes["data"] = std::move(data);
+  auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(), kube::PatchType::merge,
+                                                    guarded_patch(secret, std::move(changes)));
+  if (!patched) {
+    if (patched.error().is_not_found()) co_return Outcome::done();
+    co_return Outcome::retry(std::move(patched.error()));
+  }
+  context_.events.normal(*patched, kube::resources::secrets, reason, std::move(text));
+  if (kube::Informer* secrets = namespaces_.secrets(secret.ns())) secrets->observe(std::move(*patched));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

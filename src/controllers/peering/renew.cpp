@@ -1,0 +1,165 @@
+#include "controllers/peering/renew.hpp"
+
+#include "controllers/guarded_write.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/auth_params.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/renew.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/renewal.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+
+/// A Renew of an Identity that was deleted a moment ago is the garbage collector's.
+constexpr kube::Duration collector_time = 5s;
+
+}  // namespace
+
+LocalRenewer::LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      keys_(keys),
+      identities_(context_.home.acquire({.resource = api::kinds::identities})),
+      renews_(context_.home.acquire({.resource = api::kinds::renews})),
+      controller_(context_, {.name = "renew_local", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  // A Renew has the name of its Identity.
+  const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
+  const auto all = [this] { enqueue_all(""); };
+  identities_.subscribe(changed, all);
+  renews_.subscribe(changed, all);
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+  keys_.subscribe(all);
+}
+
+void LocalRenewer::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : identities_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto found = identities_->find(key);
+  if (!found || found->is_deleting()) co_return Outcome::done();
+  const kube::Object& identity = *found;
+  const api::Identity view(identity);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  if (!view.is_control_plane() || peer.empty() || peer != view.cluster_id()) co_return Outcome::done();
+
+  kube::Api& home = context_.home.api();
+  const kube::Object wanted = core::forge_renew(identity, context_.settings.cluster_id);
+  const auto live = renews_->find(key);
+  if (!live) {
+    auto created = co_await home.create(api::kinds::renews, wanted);
+    if (!created) co_return Outcome::retry(std::move(created.error()).in("making the Renew"));
+    renews_->observe(std::move(*created));
+    co_return Outcome::done();
+  }
+  if (!live->controller() || live->controller()->uid != identity.uid()) {
+    context_.events.warning(identity, api::kinds::identities, "RenewExists",
+                            "the Renew " + key.name + " is not of this Identity: delete it");
+    co_return Outcome::again_after(collector_time);
+  }
+  if (live->is_deleting()) co_return Outcome::done();
+  kube::Object next = *live;
+  for (const auto& [label, value] : wanted.labels())
+    if (value.is_string()) next.set_label(label, std::string_view(value.get_string()));
+  for (const auto& [field, value] : wanted.spec()) next.mutable_spec()[field] = value;
+  if (next.tree() != live->tree()) {
+    auto replaced = co_await home.replace(api::kinds::renews, next);
+    if (!replaced) co_return Outcome::retry(std::move(replaced.error()).in("repairing the Renew"));
+    renews_->observe(std::move(*replaced));
+  }
+  auto taken = co_await take_answer(identity, *live);
+  if (!taken) co_return Outcome::retry(std::move(taken.error()).in("taking the renewed credentials"));
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object& identity, const kube::Object& renew) {
+  const json::object& answer = api::Renew(renew).auth_params();
+  if (answer.empty() || !keys_.key()) co_return kube::Result<void>();
+  // A Renew shows its last answer for ever. Taken again and again it would undo what an operator has changed since.
+  const std::string digest = core::sha256_hex(json::serialize(answer));
+  if (identity.annotation(core::taken_answer_annotation) == digest) co_return kube::Result<void>();
+  const bool is_news = answer != api::Identity(identity).auth_params();
+  const auto params = api::read_auth_params(answer);
+  const auto certificate = core::read_certificate(params ? params->certificate_pem : "");
+  if (is_news && (!certificate || certificate->key != keys_.key()->public_key())) {
+    context_.events.warning(
+        identity, api::kinds::identities, "InvalidRenewal",
+        "the provider sent credentials that are not for the key of this cluster; the old ones stay");
+    co_return kube::Result<void>();
+  }
+  kube::Object next = identity;
+  next.mutable_spec()["authParams"] = answer;
+  next.set_annotation(core::taken_answer_annotation, digest);
+  auto replaced = co_await context_.home.api().replace(api::kinds::identities, next);
+  if (!replaced) co_return std::unexpected(std::move(replaced.error()));
+  identities_->observe(std::move(*replaced));
+  if (is_news)
+    context_.events.normal(identity, api::kinds::identities, "AuthParamsUpdated",
+                           "the provider has renewed the credentials");
+  co_return kube::Result<void>();
+}
+
+RemoteRenewer::RemoteRenewer(TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
+      renews_(context_.home.acquire({.resource = api::kinds::renews})),
+      controller_(context_, {.name = "renew_remote", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(""); };
+  renews_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
+  tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+}
+
+void RemoteRenewer::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : renews_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto renew = renews_->find(key);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  if (!renew || renew->is_deleting() || peer.empty()) co_return Outcome::done();
+  const api::Renew view(*renew);
+  // Ours, towards the same peer, are in the same namespace where both clusters lend to each other.
+  if (renew->label(api::labels::replicated) != "true" || renew->label(api::labels::replication_origin) != peer ||
+      view.consumer_cluster_id() != peer || view.identity_type() != api::control_plane_identity)
+    co_return Outcome::done();
+  std::optional<kube::Object> tenant;
+  // Only an admitted one has credentials, and only one of a namespace is admitted.
+  for (kube::Object& found : tenants_->objects_in(key.ns))
+    if (api::Tenant(found).cluster_id() == peer && !api::Tenant(found).auth_params().empty()) tenant = std::move(found);
+  if (!tenant) co_return Outcome::done();
+  const json::object& params = api::Tenant(*tenant).auth_params();
+  if (view.auth_params() == params) co_return Outcome::done();
+  json::object answer = params;
+  for (const auto& [field, value] : view.auth_params())
+    if (!answer.contains(field)) answer[field] = nullptr;
+  json::object changes;
+  kube::ensure_object(changes, "status")["authParams"] = std::move(answer);
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *renews_, key, guarded_patch(*renew, std::move(changes)),
+                                 "answering a Renew", {.subresource = "status"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  if (!*patched) co_return Outcome::done();
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,58 @@
+// How a renewed ControlPlane certificate reaches its consumer: Tenant → Renew at the provider → Renew at the consumer →
+// Identity. The middle step is replication's.
+#pragma once
+
+#include "controllers/peering/cluster_keys.hpp"
+#include "controllers/peering/tenant_namespace.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// At the consumer: keeps a Renew for each ControlPlane Identity, and takes into the Identity what the provider
+/// answers, the whole of it: certificate, CA, address and proxy. Each answer is taken once, so that what an operator
+/// changes afterwards stays until the next. Answers that are not for this cluster's key are not taken. One thread.
+class LocalRenewer final : public Runnable {
+ public:
+  LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return namespaces_.has_synced() && keys_.has_synced() && identities_->has_synced() && renews_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Result<void>> take_answer(const kube::Object& identity, const kube::Object& renew);
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  ClusterKeys& keys_;
+  kube::InformerHandle identities_, renews_;
+  kube::Controller controller_;
+};
+
+/// At the provider: answers the replica of a Renew with the `authParams` of the Tenant in the same namespace, whenever
+/// any of them differs. One thread.
+class RemoteRenewer final : public Runnable {
+ public:
+  RemoteRenewer(TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return namespaces_.has_synced() && tenants_->has_synced() && renews_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  kube::InformerHandle tenants_, renews_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,413 @@
+#include "controllers/peering/replication_session.hpp"
+
+#include <algorithm>
+
+#include "controllers/guarded_write.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/clock_skew.hpp"
+#include "liqo/core/peering/heartbeat.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using core::ReplicationPlan;
+using kube::Outcome;
+
+/// The longest pause between two tries: so long after a drained tenant is activated, replication goes on at the latest.
+constexpr kube::Duration longest_pause = 20s;
+/// A provider that refuses us for so long what the end of an object takes has taken our rights away, and what is left
+/// there is its own to clean up. Shorter gaps are those of a binding that is made anew.
+constexpr kube::Duration refusal_patience = 15s;
+constexpr kube::Duration refusal_pause = 5s;
+/// What no event of ours announces: the end of an object of somebody else, a provider that lets us read again.
+constexpr kube::Duration look_again = 30s;
+constexpr kube::Duration unknown_pause = 10s;
+/// Heartbeats: the first, and the next after one that the provider does not want.
+constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
+/// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
+constexpr kube::Duration rights_pause = 1min;
+
+bool is_refusal(const kube::Failure& failure) { return failure.http_code() == 401 || failure.http_code() == 403; }
+
+}  // namespace
+
+ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context)
+    : peer_(std::move(peer)),
+      context_(context),
+      link_(std::move(link)),
+      api_(link_->transport(), context.clock, context.random, context.metrics,
+           {.cluster = peer_.remote,
+            .may_write = [&lead = context.leadership] { return lead.may_write(); },
+            .packed_lists = true}),
+      provider_(context.executor, api_, context.metrics),
+      controller_(context,
+                  {.name = "replication",
+                   .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, longest_pause}},
+                   .guard = 2min,
+                   .grace = 5s},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      workers_(context.executor),
+      log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
+  kinds_.reserve(core::replicated_kinds().size());
+  for (const kube::Resource& resource : core::replicated_kinds()) {
+    Kind& kind = kinds_.emplace_back(Kind{.resource = resource,
+                                          .home = context_.home.acquire({.resource = resource}),
+                                          .provider = provider_.acquire(provider_scope(resource))});
+    kind.home.subscribe(
+        [this, &kind](const kube::ObjectKey& key) {
+          if (key.ns == peer_.local_namespace) enqueue(kind, key.name);
+        },
+        [this] { enqueue_all(); });
+    kind.provider.subscribe([this, &kind](const kube::ObjectKey& key) { enqueue(kind, key.name); },
+                            [this] { enqueue_all(); });
+  }
+}
+
+kube::InformerScope ReplicationSession::provider_scope(const kube::Resource& resource) const {
+  return {.resource = resource,
+          .ns = peer_.remote_namespace,
+          .selection = {.label_selector = std::string(api::labels::replication_origin) + "=" + peer_.local + "," +
+                                          std::string(api::labels::replicated) + "=true"}};
+}
+
+void ReplicationSession::start() {
+  workers_.spawn(provider_.run());
+  workers_.spawn(controller_.run());
+  if (context_.settings.foreign_cluster_ping_interval > 0s) {
+    workers_.spawn(probe());
+  } else {
+    answers_ = true;
+    withdrawn_ = false;
+  }
+  workers_.spawn(beat());
+  enqueue_all();
+}
+
+asio::awaitable<void> ReplicationSession::beat() {
+  // What a peering needs at its beginning comes first.
+  co_await context_.clock.sleep(first_beat);
+  const kube::ObjectKey lease{peer_.remote_namespace, std::string(core::heartbeat_lease)};
+  while (true) {
+    const std::string patch = kube::json::serialize(core::heartbeat_patch(peer_.local, context_.clock.wall()));
+    const auto beaten = co_await api_.patch(kube::resources::leases, lease, kube::PatchType::merge, patch);
+    // The Go version, and whoever does not ask for it, has no Lease for us.
+    const bool is_unwanted = !beaten && (is_refusal(beaten.error()) || beaten.error().is_not_found());
+    co_await context_.clock.sleep(is_unwanted ? unwanted_pause : core::heartbeat_interval);
+  }
+}
+
+asio::awaitable<void> ReplicationSession::stop() {
+  co_await workers_.stop();
+  co_await link_->stop();
+}
+
+void ReplicationSession::set_peer_lost(bool lost) {
+  if (std::exchange(peer_lost_, lost) == lost) return;
+  if (lost) log_.warn("the provider is declared permanently unreachable: nothing waits for it any more");
+  enqueue_all();
+}
+
+ReplicationSession::Kind& ReplicationSession::kind_of(const kube::WorkKey& work) {
+  for (Kind& kind : kinds_)
+    if (kind.resource.plural == work.group) return kind;
+  return kinds_.front();
+}
+
+void ReplicationSession::enqueue(const Kind& kind, const std::string& name) {
+  controller_.enqueue({std::string(kind.resource.plural), {peer_.local_namespace, name}});
+}
+
+void ReplicationSession::enqueue_all() {
+  for (const Kind& kind : kinds_) {
+    for (const kube::ObjectKey& key : kind.home->store().keys_in(peer_.local_namespace)) enqueue(kind, key.name);
+    for (const kube::ObjectKey& key : kind.provider->store().keys()) enqueue(kind, key.name);
+  }
+}
+
+Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, kube::Failure failure) {
+  refused_ = refused_ || failure.is_forbidden();
+  if (failure.is_permanent())
+    context_.events.warning(local, kind.resource, api::reasons::failed_replication,
+                            "Not replicated to " + peer_.remote + ", which is tried again: " + failure.text());
+  return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
+  Kind& kind = kind_of(work);
+  const kube::ObjectKey key = work.object;
+  const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
+  auto local = kind.home->find(key);
+  const auto remote = kind.provider->find(remote_key);
+  ReplicationPlan plan = core::plan_replication(kind.resource,
+                                                {.local = local ? &*local : nullptr,
+                                                 .remote = remote ? &*remote : nullptr,
+                                                 .local_known = kind.home->has_synced(),
+                                                 .remote_known = kind.provider->has_synced(),
+                                                 .peer_lost = peer_lost_},
+                                                peer_);
+  if (plan.remove || plan.finalizer == ReplicationPlan::Finalizer::remove)
+    co_return co_await end(kind, key, std::move(plan));
+  if (!local) {
+    memory_.erase(work);
+    // The completion of the caches brings every key back here, and the end of a replica its event.
+    co_return Outcome::done();
+  }
+  if (plan.confirm_absence) {
+    Memory& memory = memory_[work];
+    const kube::TimePoint now = context_.clock.now();
+    if (!memory.ending_seen) memory.ending_seen = now;
+    if (const kube::Duration waited = now - *memory.ending_seen; waited < look_again && !memory.refused_since)
+      co_return Outcome::again_after(look_again - waited);
+    memory.ending_seen = now;
+    co_return co_await end(kind, key, std::move(plan));
+  }
+  memory_[work].refused_since.reset();
+  memory_[work].ending_seen.reset();
+  if (plan.finalizer == ReplicationPlan::Finalizer::add) {
+    // Its answer comes back through the cache, and with it this key.
+    auto guarded =
+        co_await set_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object, true);
+    if (!guarded) co_return failed(kind, *local, std::move(guarded.error()));
+    co_return Outcome::done();
+  }
+  if (plan.create) co_return co_await create(kind, std::move(*local), std::move(*plan.create));
+  if (plan.update) {
+    auto updated = co_await update(kind, work, std::move(*plan.update));
+    if (!updated) co_return failed(kind, *local, std::move(updated.error()).in("updating the replica"));
+  }
+  if (plan.status) {
+    auto written = co_await write_status(kind, work, std::move(*plan.status));
+    if (!written) co_return failed(kind, *local, std::move(written.error()).in("taking over the provider's status"));
+  }
+  if (!kind.provider->has_synced() && core::is_for_peer(*local, peer_)) {
+    if (const auto& trouble = kind.provider->trouble(); trouble && trouble->is_permanent())
+      context_.events.warning(*local, kind.resource, api::reasons::failed_replication,
+                              "Not replicated to " + peer_.remote + ", which is tried again: " + trouble->text());
+    co_return Outcome::again_after(unknown_pause);
+  }
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> ReplicationSession::look(const Kind& kind,
+                                                                                    const kube::ObjectKey& remote_key) {
+  auto live = co_await api_.get(kind.resource, remote_key);
+  if (!live && live.error().is_not_found()) co_return std::nullopt;
+  if (!live) co_return kube::fail(std::move(live.error()), "looking for the replica");
+  if (!core::is_replica(*live, peer_)) co_return std::nullopt;
+  co_return std::move(*live);
+}
+
+asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectKey key, ReplicationPlan plan) {
+  const kube::WorkKey work{std::string(kind.resource.plural), key};
+  const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
+  std::optional<kube::Failure> failure;
+  auto replica = plan.remove ? kind.provider->find(remote_key) : std::nullopt;
+  if (plan.confirm_absence) {
+    auto found = co_await look(kind, remote_key);
+    if (!found) {
+      failure = std::move(found.error());
+    } else {
+      replica = std::move(*found);
+    }
+  }
+  if (replica && !replica->is_deleting()) {
+    auto removed = co_await api_.remove(kind.resource, remote_key, {.uid = std::string(replica->uid())});
+    if (removed) {
+      log_.info("replica deleted", {{"kind", kind.resource.kind}, {"object", remote_key}});
+    } else if (removed.error().is_not_found()) {
+      kind.provider->observe_gone(remote_key, replica->uid());
+      co_return Outcome::again_after(0ms);
+    } else {
+      failure = std::move(removed.error()).in("deleting the replica");
+    }
+  }
+  // Its finalizers may hold it there for a time; its last event, or another look, tells of its end.
+  if (replica && !failure) {
+    memory_[work].refused_since.reset();
+    co_return Outcome::again_after(plan.confirm_absence ? 1s : look_again);
+  }
+
+  const auto local = kind.home->find(key);
+  if (failure) {
+    if (!is_refusal(*failure) || !local) co_return Outcome::retry(std::move(*failure));
+    refused_ = true;
+    const kube::TimePoint now = context_.clock.now();
+    auto& since = memory_[work].refused_since;
+    if (!since) since = now;
+    if (withdrawn_ != true && now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
+    log_.warn("the provider refuses to be asked about the replica, which is left to it",
+              {{"kind", kind.resource.kind}, {"object", remote_key}, {"error", *failure}});
+  }
+  memory_.erase(work);
+  if (!local || (!local->is_deleting() && core::is_for_peer(*local, peer_))) co_return Outcome::done();
+  auto released =
+      co_await set_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Object local, kube::Object replica) {
+  const kube::ObjectKey remote_key = replica.key();
+  auto created = co_await api_.create(kind.resource, replica);
+  if (created) {
+    log_.info("replica created", {{"kind", kind.resource.kind}, {"object", remote_key}});
+    kind.provider->observe(std::move(*created));
+    co_return Outcome::done();
+  }
+  if (!created.error().is_already_exists())
+    co_return failed(kind, local, std::move(created.error()).in("creating the replica"));
+  // Ours and not in the cache yet (its labels may have been damaged), or somebody else's.
+  auto live = co_await look(kind, remote_key);
+  if (!live) co_return failed(kind, local, std::move(live.error()));
+  if (!*live) {
+    context_.events.warning(local, kind.resource, api::reasons::replication_name_taken,
+                            "Not replicated: " + peer_.remote + " has another " + std::string(kind.resource.kind) +
+                                " of this name in namespace " + peer_.remote_namespace + "; use another name");
+    co_return Outcome::again_after(look_again);
+  }
+  if (!(*live)->is_deleting()) {
+    if (auto patch = core::update_replica(local, **live, peer_)) {
+      auto repaired =
+          co_await api_.patch(kind.resource, remote_key, kube::PatchType::merge, kube::json::serialize(*patch));
+      if (!repaired) co_return failed(kind, local, std::move(repaired.error()).in("repairing the replica"));
+      *live = std::move(*repaired);
+    }
+  }
+  kind.provider->observe(std::move(**live));
+  co_return Outcome::again_after(1s);
+}
+
+asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind, kube::WorkKey work,
+                                                               kube::json::object patch) {
+  const kube::ObjectKey remote_key{peer_.remote_namespace, work.object.name};
+  const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
+  std::string text = kube::json::serialize(patch);
+  if (memory_[work].futile_update == text) co_return kube::Result<void>();
+  auto patched = co_await api_.patch(kind.resource, remote_key, kube::PatchType::merge, text);
+  if (!patched && patched.error().is_not_found()) {
+    // The watch is behind, or may not read any more. The change of the cache brings the key back.
+    kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
+    co_return kube::Result<void>();
+  }
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (patched->resource_version() == base) {
+    // Its kinds are of another version: it dropped what it does not know, and would drop it again.
+    log_.warn("the provider does not store everything of the replica",
+              {{"kind", kind.resource.kind}, {"object", remote_key}});
+    memory_[work].futile_update = std::move(text);
+  } else {
+    log_.debug("replica updated", {{"kind", kind.resource.kind}, {"object", remote_key}});
+  }
+  kind.provider->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind& kind, kube::WorkKey work,
+                                                                     kube::json::object patch) {
+  const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
+  std::string text = kube::json::serialize(patch);
+  if (memory_[work].futile_status == text) co_return kube::Result<void>();
+  auto patched = co_await context_.home.api().patch(kind.resource, work.object, kube::PatchType::merge, text,
+                                                    {.subresource = "status"});
+  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (patched->resource_version() == base) memory_[work].futile_status = std::move(text);
+  kind.home->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> ReplicationSession::has_replicas() {
+  for (const Kind& kind : kinds_) {
+    const kube::InformerScope scope = provider_scope(kind.resource);
+    const kube::ListOptions options{.selection = scope.selection, .limit = 1};
+    auto page = co_await api_.list(kind.resource, scope.ns, options);
+    if (!page && page.error().is_not_found()) continue;
+    if (!page) co_return kube::fail(std::move(page.error()), "looking for replicas");
+    if (!page->items.empty()) co_return true;
+  }
+  co_return false;
+}
+
+void ReplicationSession::look_at_clock() {
+  const std::chrono::seconds now = core::settle_clock(clock_ahead_, api_.clock_ahead().value_or(0s));
+  if (std::exchange(clock_ahead_, now) == now) return;
+  if (now == 0s) {
+    log_.info("the clocks agree again");
+  } else {
+    log_.warn("the clocks do not agree", {{"error", core::describe_clock(now)}});
+  }
+  if (health_changed_) health_changed_();
+}
+
+asio::awaitable<void> ReplicationSession::probe() {
+  while (true) {
+    const kube::TimePoint start = context_.clock.now();
+    auto answer = co_await api_.raw("/livez", context_.settings.foreign_cluster_ping_timeout);
+    // One that forbids the path is alive; one that does not know us (401) is of no use.
+    const bool answers = answer || answer.error().is_forbidden();
+    if (answers_ != answers) {
+      if (!answers) {
+        std::string why = answer.error().text();
+        if (const std::string trouble = link_->credentials_trouble(context_.clock.wall()); !trouble.empty())
+          why += "; " + trouble;
+        log_.warn("the provider's API server does not answer", {{"error", why}});
+      }
+      if (answers) log_.info("the provider's API server answers");
+      answers_ = answers;
+      if (health_changed_) health_changed_();
+    }
+    look_at_clock();
+    if (answers) {
+      co_await look_at_rights();
+    } else {
+      refused_since_.reset();
+    }
+    co_await context_.clock.sleep_until(start + context_.settings.foreign_cluster_ping_interval);
+  }
+}
+
+bool ReplicationSession::was_refused() const {
+  return refused_ || std::ranges::any_of(kinds_, [](const Kind& kind) {
+           const auto& trouble = kind.provider->trouble();
+           return trouble && trouble->is_forbidden();
+         });
+}
+
+asio::awaitable<void> ReplicationSession::look_at_rights() {
+  const kube::TimePoint now = context_.clock.now();
+  if (withdrawn_ == false && !was_refused() && now < next_look_at_rights_) co_return;
+  next_look_at_rights_ = now + rights_pause;
+  // One kind may be refused by a policy of the provider's: with a Tenant the rights to all of them go.
+  bool refused = true;
+  std::string why;
+  for (const Kind& kind : kinds_) {
+    const kube::InformerScope scope = provider_scope(kind.resource);
+    const kube::ListOptions one{.selection = scope.selection, .limit = 1};
+    auto page = co_await api_.list(kind.resource, scope.ns, one);
+    if (!page && !page.error().is_forbidden()) {
+      // The patience is with refusals that nothing interrupts.
+      refused_since_.reset();
+      co_return;
+    }
+    refused = refused && !page;
+    if (page) break;
+    why = page.error().text();
+  }
+  refused_ = refused;
+  if (!refused) refused_since_.reset();
+  if (refused && !refused_since_) refused_since_ = now;
+  // Before the patience is over a session that has just begun does not know.
+  if (refused && withdrawn_ != true && now - *refused_since_ < refusal_patience) co_return;
+  const std::optional<bool> before = std::exchange(withdrawn_, refused);
+  if (before == refused) co_return;
+  if (refused) {
+    log_.warn("the provider has withdrawn our rights", {{"error", why}});
+  } else if (before) {
+    log_.info("the provider has given our rights back");
+  }
+  if (health_changed_) health_changed_();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,102 @@
+// The traffic of replication with one provider: three kinds, a watch per kind and side, and the probe of its API
+// server.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/providers/session_workers.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/controllers/providers/provider_link.hpp"
+#include "liqo/core/peering/replication.hpp"
+
+namespace liqo::controllers {
+
+/// Copies the objects of one tenant namespace to its image at the provider and brings the status back. It has its own
+/// connection, caches, workers and task group: a provider that is away or refuses costs the others nothing. All it
+/// knows is in the caches, so it can be made anew at any moment. Works while its owner leads. One thread.
+class ReplicationSession {
+ public:
+  ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context);
+
+  /// Starts watching, replicating and probing. Call stop() before destroying.
+  void start();
+  asio::awaitable<void> stop();
+
+  const core::ReplicationPeer& peer() const { return peer_; }
+  /// Whether the provider is gone for good: nothing at home waits for it then.
+  void set_peer_lost(bool lost);
+  /// Whether the provider's API server answers; nothing before the first probe.
+  const std::optional<bool>& answers() const { return answers_; }
+  /// How far its clock is said to be ahead of ours (`core::settle_clock`); 0 = nothing to say.
+  std::chrono::seconds clock_ahead() const { return clock_ahead_; }
+  /// Whether the provider has refused us everything in our tenant namespace there, for longer than it takes to make a
+  /// binding anew.
+  std::optional<bool> is_withdrawn() const { return withdrawn_; }
+  /// Called when answers(), clock_ahead() or is_withdrawn() changes.
+  void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
+  /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
+  const std::string& loss() const { return workers_.loss(); }
+  /// Called when loss() has something to say.
+  void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }
+  /// Asks the provider itself whether replicas of ours are left there.
+  asio::awaitable<kube::Result<bool>> has_replicas();
+  bool is_busy() const { return controller_.is_busy(); }
+
+ private:
+  struct Kind {
+    const kube::Resource& resource;
+    kube::InformerHandle home, provider;
+  };
+  /// What is remembered of one object. Losing it costs time only.
+  struct Memory {
+    std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse what ending it takes
+    std::optional<kube::TimePoint> ending_seen;    ///< when the replica was last known to be on its way out
+    std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> end(const Kind& kind, kube::ObjectKey key, core::ReplicationPlan plan);
+  /// The replica as the provider has it now, whatever the cache says; nothing where there is none of ours.
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> look(const Kind& kind, const kube::ObjectKey& remote_key);
+  asio::awaitable<kube::Outcome> create(const Kind& kind, kube::Object local, kube::Object replica);
+  asio::awaitable<kube::Result<void>> update(const Kind& kind, kube::WorkKey work, kube::json::object patch);
+  asio::awaitable<kube::Result<void>> write_status(const Kind& kind, kube::WorkKey work, kube::json::object patch);
+  asio::awaitable<void> probe();
+  void look_at_clock();
+  /// Asks about our rights where something was refused: nobody else says that they are gone, or back.
+  asio::awaitable<void> look_at_rights();
+  bool was_refused() const;
+  /// Says to the provider, from time to time, that this cluster is there.
+  asio::awaitable<void> beat();
+  kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
+  Kind& kind_of(const kube::WorkKey& work);
+  void enqueue(const Kind& kind, const std::string& name);
+  void enqueue_all();
+  kube::InformerScope provider_scope(const kube::Resource& resource) const;
+
+  core::ReplicationPeer peer_;
+  Context context_;
+  std::unique_ptr<ProviderLink> link_;
+  kube::Api api_;
+  kube::InformerSet provider_;
+  std::vector<Kind> kinds_;
+  std::map<kube::WorkKey, Memory> memory_;
+  bool peer_lost_ = false;
+  std::optional<bool> answers_;
+  std::chrono::seconds clock_ahead_{0};
+  bool refused_ = false;
+  std::optional<bool> withdrawn_;
+  std::optional<kube::TimePoint> refused_since_;
+  kube::TimePoint next_look_at_rights_{};
+  std::function<void()> health_changed_;
+  kube::Controller controller_;
+  SessionWorkers workers_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

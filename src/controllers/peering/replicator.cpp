@@ -1,0 +1,479 @@
+#include "controllers/peering/replicator.hpp"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+
+#include "kube/async/finally.hpp"
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/peering/foreign_cluster.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// Between two looks at what a deleted Secret is still needed for.
+constexpr kube::Duration closing_pause = 300ms;
+/// As in a session: a provider that refuses for so long has taken our rights away.
+constexpr kube::Duration refusal_patience = 15s;
+/// Between the end of a Secret and the letting go of its objects: a Secret that is applied anew comes in time.
+constexpr kube::Duration orphan_patience = 10s;
+constexpr std::size_t named_objects = 3;
+
+bool is_control_plane(const kube::Object& secret) {
+  return secret.label(api::labels::identity_type) == api::control_plane_identity;
+}
+
+std::string_view cluster_of(const kube::Object& object) { return object.label(api::labels::remote_cluster_id); }
+
+bool is_of_identity(const kube::Object& secret) {
+  const auto owner = secret.controller();
+  return owner && owner->kind == "Identity";
+}
+
+std::string digest_of(const kube::Object& secret) {
+  kube::json::object parts;
+  parts["data"] = kube::object_at(secret.tree(), {"data"});
+  parts["namespace"] = secret.annotation(api::annotations::remote_tenant_namespace);
+  return core::sha256_hex(kube::json::serialize(parts));
+}
+
+}  // namespace
+
+Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Context context)
+    : connect_(std::move(connect)),
+      context_(context),
+      tenants_(tenants),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
+                                        .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      sessions_(context, {.name = "replication-session", .ready = [this] { return has_synced(); }},
+                [this](kube::WorkKey key) { return reconcile_peer(std::move(key)); }),
+      orphan_controller_(context, {.name = "replication-orphan"},
+                         [this](kube::WorkKey key) { return reconcile_orphan(std::move(key)); }),
+      log_("replication") {
+  for (const kube::Resource& kind : core::replicated_kinds()) {
+    locals_.push_back(context_.home.acquire({.resource = kind}));
+    locals_.back().subscribe([this, &kind](const kube::ObjectKey& key) { see_object(kind, key); },
+                             [this] { enqueue_everything(); });
+  }
+  namespaces_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        read_namespaces();
+        // Its label says whose credentials are taken there; one that was corrected makes refused ones good.
+        enqueue_namespace(key.name);
+      },
+      [this] { read_namespaces(); });
+  tenants_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) read_namespaces();
+  });
+  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see_foreign_cluster(key); },
+                              [this] { enqueue_everything(); });
+}
+
+Replicator::~Replicator() = default;
+
+asio::awaitable<void> Replicator::run() {
+  kube::async::TaskGroup group(co_await asio::this_coro::executor);
+  read_namespaces();
+  enqueue_everything();
+  group.spawn(sessions_.run());
+  group.spawn(orphan_controller_.run());
+  co_await kube::async::finally(group.join(), stop_sessions(group));
+}
+
+asio::awaitable<void> Replicator::stop_sessions(kube::async::TaskGroup& workers) {
+  co_await workers.stop();
+  while (!peers_.empty()) {
+    const PeerKey key = peers_.begin()->first;
+    co_await stop_session(key);
+    peers_.erase(key);
+  }
+}
+
+bool Replicator::has_synced() const {
+  return namespaces_->has_synced() && foreign_clusters_->has_synced() &&
+         std::ranges::all_of(locals_, [](const kube::InformerHandle& kind) { return kind->has_synced(); });
+}
+
+bool Replicator::is_busy() const {
+  return sessions_.is_busy() || orphan_controller_.is_busy() || std::ranges::any_of(peers_, [](const auto& peer) {
+           return peer.second.session && peer.second.session->is_busy();
+         });
+}
+
+bool Replicator::knows_secrets() const {
+  return namespaces_->has_synced() && unread_.empty() &&
+         std::ranges::all_of(secrets_, [](const auto& entry) { return entry.second->has_synced(); });
+}
+
+bool Replicator::knows_secrets_of(const std::string& ns) const {
+  if (unread_.contains(ns)) return false;
+  const auto found = secrets_.find(ns);
+  return found == secrets_.end() ? namespaces_->has_synced() : found->second->has_synced();
+}
+
+std::optional<kube::Object> Replicator::find_secret(std::string_view cluster) const {
+  for (const auto& [ns, secrets] : secrets_)
+    if (auto found = secrets_of({ns, std::string(cluster)}); !found.empty()) return std::move(found.front());
+  return std::nullopt;
+}
+
+std::optional<bool> Replicator::answers(std::string_view cluster) const {
+  std::optional<bool> best;
+  for (const auto& [key, peer] : peers_) {
+    if (key.name != cluster) continue;
+    const std::optional<bool> now = peer.session   ? peer.session->answers()
+                                    : peer.trouble ? std::optional(false)
+                                                   : std::nullopt;
+    if (now) best = best.value_or(false) || *now;
+  }
+  return best;
+}
+
+std::chrono::seconds Replicator::clock_ahead(std::string_view cluster) const {
+  std::chrono::seconds ahead{0};
+  for (const auto& [key, peer] : peers_)
+    if (key.name == cluster && peer.session && ahead == std::chrono::seconds(0)) ahead = peer.session->clock_ahead();
+  return ahead;
+}
+
+std::optional<std::string> Replicator::withdrawal(std::string_view cluster) const {
+  std::optional<std::string> told;
+  bool is_known = true;
+  for (const auto& [key, peer] : peers_) {
+    if (key.name != cluster || !peer.session) continue;
+    const auto withdrawn = peer.session->is_withdrawn();
+    // One that is left of an older peering takes nothing from the one that works.
+    if (withdrawn == false) return std::string();
+    if (withdrawn == true) told = core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
+    is_known = is_known && withdrawn;
+  }
+  return is_known ? told : std::nullopt;
+}
+
+bool Replicator::is_lost(std::string_view cluster) const {
+  for (const kube::Object& found : foreign_clusters_->objects()) {
+    if (api::ForeignCluster(found).cluster_id() != cluster) continue;
+    if (api::ForeignCluster(found).is_permanently_unreachable()) return true;
+  }
+  return false;
+}
+
+void Replicator::read_namespaces() {
+  if (!namespaces_->has_synced()) return;
+  std::erase_if(secrets_, [this](const auto& entry) {
+    const auto ns = namespaces_->find({"", entry.first});
+    const bool gone = !ns || ns->label(api::labels::tenant_namespace) == "false";
+    if (gone) enqueue_namespace(entry.first);
+    return gone;
+  });
+  unread_.clear();
+  for (const kube::ObjectKey& key : namespaces_->store().keys()) {
+    const auto ns = namespaces_->find(key);
+    if (!ns || ns->label(api::labels::tenant_namespace) == "false" || secrets_.contains(key.name)) continue;
+    // Told when they may be read; those of one that is ending could be read before, or never will be.
+    if (!ns->is_deleting() && !tenants_.secrets(key.name)) {
+      unread_.insert(key.name);
+      continue;
+    }
+    kube::InformerHandle& secrets = secrets_[key.name];
+    secrets = context_.home.acquire({.resource = kube::resources::secrets,
+                                     .ns = key.name,
+                                     .selection = {.label_selector = std::string(api::labels::identity_type) + "=" +
+                                                                     std::string(api::control_plane_identity)}});
+    secrets.subscribe([this](const kube::ObjectKey& secret) { enqueue_secret(secret); },
+                      [this, ns = key.name] { enqueue_namespace(ns); });
+    enqueue_namespace(key.name);
+  }
+}
+
+void Replicator::enqueue_peer(const PeerKey& key) { sessions_.enqueue({key.name, key}); }
+
+void Replicator::enqueue_secret(const kube::ObjectKey& secret) {
+  const auto found = secrets_.find(secret.ns);
+  if (found == secrets_.end()) return;
+  if (const auto object = found->second->find(secret)) {
+    const std::string cluster(cluster_of(*object));
+    enqueue_peer({secret.ns, cluster});
+    tell(cluster);
+  }
+  // It may have been another cluster's before.
+  for (const auto& [key, peer] : peers_)
+    if (key.ns == secret.ns) enqueue_peer(key);
+}
+
+void Replicator::enqueue_namespace(const std::string& ns) {
+  for (const auto& [key, peer] : peers_)
+    if (key.ns == ns) enqueue_peer(key);
+  if (const auto found = secrets_.find(ns); found != secrets_.end() && found->second)
+    for (const kube::Object& secret : found->second->objects()) {
+      enqueue_peer({ns, std::string(cluster_of(secret))});
+      tell(std::string(cluster_of(secret)));
+    }
+  for (std::size_t i = 0; i < locals_.size(); ++i)
+    for (const kube::ObjectKey& key : locals_[i]->store().keys_in(ns)) see_object(core::replicated_kinds()[i], key);
+}
+
+void Replicator::enqueue_everything() {
+  for (const auto& [ns, secrets] : secrets_) enqueue_namespace(ns);
+}
+
+void Replicator::see_object(const kube::Resource& kind, const kube::ObjectKey& key) {
+  orphan_controller_.enqueue({std::string(kind.plural), key});
+}
+
+void Replicator::see_foreign_cluster(const kube::ObjectKey& key) {
+  const auto object = foreign_clusters_->find(key);
+  const std::string cluster(object ? api::ForeignCluster(*object).cluster_id() : std::string_view(key.name));
+  for (const auto& [peer_key, peer] : peers_) {
+    if (peer_key.name != cluster) continue;
+    if (peer.session) peer.session->set_peer_lost(is_lost(cluster));
+    enqueue_peer(peer_key);
+  }
+  for (std::size_t i = 0; i < locals_.size(); ++i)
+    for (const kube::ObjectKey& local : locals_[i]->store().keys()) see_object(core::replicated_kinds()[i], local);
+}
+
+std::vector<kube::Object> Replicator::secrets_of(const PeerKey& key) const {
+  std::vector<kube::Object> found;
+  const auto secrets = secrets_.find(key.ns);
+  if (secrets == secrets_.end()) return found;
+  for (kube::Object& secret : secrets->second->objects())
+    if (is_control_plane(secret) && cluster_of(secret) == key.name) found.push_back(std::move(secret));
+  // One that stays before one that goes, ours before those made by hand, and the oldest.
+  std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {
+    return std::tuple(a.is_deleting(), !is_of_identity(a), a.creation_timestamp(), a.name()) <
+           std::tuple(b.is_deleting(), !is_of_identity(b), b.creation_timestamp(), b.name());
+  });
+  return found;
+}
+
+std::vector<std::string> Replicator::held_by(const PeerKey& key, bool only_wanted) const {
+  std::vector<std::string> held;
+  for (std::size_t i = 0; i < locals_.size(); ++i)
+    for (const kube::ObjectKey& name : locals_[i]->store().keys_in(key.ns)) {
+      const auto object = locals_[i]->find(name);
+      if (!object || !object->has_finalizer(api::finalizers::replicated_object)) continue;
+      const std::string_view destination = object->label(api::labels::replication_destination);
+      if (destination != key.name && !destination.empty()) continue;
+      if (only_wanted && object->is_deleting()) continue;
+      held.push_back(std::string(core::replicated_kinds()[i].kind) + " " + name.name);
+    }
+  return held;
+}
+
+asio::awaitable<void> Replicator::stop_session(PeerKey key) {
+  const auto found = peers_.find(key);
+  if (found == peers_.end() || !found->second.session) co_return;
+  const auto session = std::move(found->second.session);
+  found->second.digest.clear();
+  // What has begun to stop is stopped to its end: a cancelled reconcile would leave the link open.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await session->stop();
+}
+
+asio::awaitable<void> Replicator::end_lost_session(PeerKey key) {
+  Peer& peer = peers_[key];
+  const kube::TimePoint now = context_.clock.now();
+  const kube::Duration pause = peer.restarts.lose(now, context_.random);
+  peer.not_before = now + pause;
+  peer.restarts.count(context_.metrics, key.name, "replication");
+  log_.error("the session with the provider has lost a worker and starts anew",
+             {{"cluster", key.name},
+              {"namespace", key.ns},
+              {"error", peer.session->loss()},
+              {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  co_await stop_session(key);
+}
+
+asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
+  const auto patch = core::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(), kube::PatchType::merge,
+                                                    kube::json::serialize(*patch));
+  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
+  if (!patched) co_return kube::fail(std::move(patched.error()), "setting the finalizer of the Secret");
+  const auto informer = secrets_.find(std::string(secret.ns()));
+  if (informer != secrets_.end() && (wanted || !patched->is_deleting())) informer->second->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+kube::Result<core::ReplicationPeer> Replicator::check(const PeerKey& key, const kube::Object& secret) const {
+  const auto refuse = [](std::string text) { return kube::fail(kube::Errc::invalid_input, std::move(text)); };
+  if (!core::is_dns_label(key.name))
+    return refuse("its label " + std::string(api::labels::remote_cluster_id) + " is not a cluster ID: \"" + key.name +
+                  "\"");
+  if (key.name == context_.settings.cluster_id) return refuse("it is for this very cluster");
+  const auto ns = namespaces_->find({"", key.ns});
+  if (ns && !cluster_of(*ns).empty() && cluster_of(*ns) != key.name)
+    return refuse("it is for cluster " + key.name + ", and its namespace belongs to cluster " +
+                  std::string(cluster_of(*ns)));
+  const std::string remote(secret.annotation(api::annotations::remote_tenant_namespace));
+  if (!core::is_dns_label(remote))
+    return refuse("its annotation " + std::string(api::annotations::remote_tenant_namespace) +
+                  " must name our tenant namespace in " + key.name + ", and is \"" + remote + "\"");
+  return core::ReplicationPeer{
+      .local = context_.settings.cluster_id, .remote = key.name, .local_namespace = key.ns, .remote_namespace = remote};
+}
+
+kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secret) {
+  auto peer = check(key, secret);
+  if (!peer) return std::unexpected(std::move(peer.error()));
+  auto link = connect_(peer->remote, secret);
+  if (!link) return std::unexpected(std::move(link.error()));
+  Peer& now = peers_[key];
+  now.trouble.reset();
+  now.refused_since.reset();
+  now.digest = digest_of(secret);
+  now.session = std::make_unique<ReplicationSession>(std::move(*peer), std::move(*link), context_);
+  now.session->on_health_change([this, cluster = key.name] { tell(cluster); });
+  now.session->on_loss([this, key] { enqueue_peer(key); });
+  now.restarts.begin(context_.clock.now());
+  now.session->set_peer_lost(is_lost(key.name));
+  now.session->start();
+  log_.info("replication started",
+            {{"cluster", key.name}, {"namespace", key.ns}, {"remote", now.session->peer().remote_namespace}});
+  return {};
+}
+
+asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
+  const PeerKey key = work.object;
+  if (!knows_secrets_of(key.ns)) co_return Outcome::done();  // it comes back with them
+  const auto secrets = secrets_of(key);
+  if (secrets.empty()) {
+    // A session that has its credentials ends what is to be ended without the Secret.
+    if (const auto found = peers_.find(key); found != peers_.end()) {
+      const auto& session = found->second.session;
+      if (session && session->loss().empty() && !held_by(key, false).empty())
+        co_return Outcome::again_after(closing_pause);
+      co_await stop_session(key);
+      peers_.erase(key);
+      log_.info("replication ended", {{"cluster", key.name}, {"namespace", key.ns}});
+    }
+    tell(key.name);
+    co_return Outcome::done();
+  }
+  const kube::Object& secret = secrets.front();
+  for (std::size_t i = 1; i < secrets.size(); ++i) {
+    if (secrets[i].is_deleting()) {
+      auto released = co_await set_finalizer(secrets[i], false);
+      if (!released) co_return Outcome::retry(std::move(released.error()));
+    } else {
+      context_.events.warning(secrets[i], kube::resources::secrets, api::reasons::credentials_unusable,
+                              "Not used: Secret " + std::string(secret.name()) + " of this namespace is for " +
+                                  key.name + " too; delete one of them");
+    }
+  }
+  if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
+      !tenants_.is_ending(key.ns)) {
+    // The rights first: nobody could let go of it without them.
+    auto held = co_await tenants_.hold_rights(key.ns);
+    if (!held) co_return Outcome::retry(std::move(held.error()));
+    auto guarded = co_await set_finalizer(secret, true);
+    if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  }
+  if (peers_[key].session && !peers_[key].session->loss().empty()) co_await end_lost_session(key);
+  // Nothing is let go meanwhile: nobody has looked what is left at the provider.
+  if (const kube::TimePoint at = peers_[key].not_before; !peers_[key].session && context_.clock.now() < at)
+    co_return Outcome::again_after(at - context_.clock.now());
+  if (peers_[key].session && peers_[key].digest != digest_of(secret)) {
+    log_.info("replication starts anew: the credentials have changed", {{"cluster", key.name}, {"namespace", key.ns}});
+    co_await stop_session(key);
+  }
+  // One that goes is opened only if there is something to end with it.
+  if (!peers_[key].session && (!secret.is_deleting() || !held_by(key, false).empty())) {
+    auto opened = open(key, secret);
+    Peer& peer = peers_[key];
+    if (!opened && peer.trouble != opened.error().text()) {
+      peer.trouble = opened.error().text();
+      log_.warn("no replication", {{"secret", secret.key()}, {"error", opened.error()}});
+      context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_unusable,
+                              "Nothing is replicated to " + key.name + " with this Secret: " + *peer.trouble);
+    }
+    tell(key.name);
+  }
+  if (secret.is_deleting()) co_return co_await close(key, secret);
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
+  // Held by somebody else: the session goes on until it is gone.
+  if (!secret.has_finalizer(api::finalizers::replication_credentials)) co_return Outcome::done();
+  const bool lost = is_lost(key.name);
+  const std::shared_ptr<ReplicationSession> session = peers_[key].session;
+  if (auto held = held_by(key, true); session && !held.empty() && !lost) {
+    std::string names;
+    for (std::size_t i = 0; i < std::min(held.size(), named_objects); ++i) names += (i ? ", " : "") + held[i];
+    if (held.size() > named_objects) names += " and " + std::to_string(held.size() - named_objects) + " more";
+    context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_in_use,
+                            "Kept until nothing is replicated to " + key.name + " any more; delete first: " + names);
+    co_return Outcome::again_after(closing_pause);
+  }
+  // What is being deleted needs the credentials, unless they are of no use.
+  if (session && !lost && !held_by(key, false).empty()) co_return Outcome::again_after(closing_pause);
+  if (session && !lost) {
+    auto left = co_await session->has_replicas();
+    const auto found = peers_.find(key);
+    if (found == peers_.end()) co_return Outcome::again_after(0ms);
+    if (!left && left.error().http_code() != 401 && left.error().http_code() != 403)
+      co_return Outcome::retry(std::move(left.error()));
+    auto& since = found->second.refused_since;
+    const kube::TimePoint now = context_.clock.now();
+    if (left) {
+      since.reset();
+      if (*left) co_return Outcome::again_after(closing_pause);
+    } else {
+      if (!since) since = now;
+      if (session->is_withdrawn() != true && now - *since < refusal_patience)
+        co_return Outcome::again_after(closing_pause);
+    }
+  }
+  auto released = co_await set_finalizer(secret, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  // The event of its end brings the key back.
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
+  const auto kinds = core::replicated_kinds();
+  const auto kind = std::ranges::find(kinds, work.group, &kube::Resource::plural);
+  const auto& informer = locals_[static_cast<std::size_t>(kind - kinds.begin())];
+  const auto object = informer->find(work.object);
+  const auto forget = [&] {
+    orphans_.erase(work);
+    return Outcome::done();
+  };
+  if (!object || !object->has_finalizer(api::finalizers::replicated_object)) co_return forget();
+  const std::string cluster(object->label(api::labels::replication_destination));
+  const core::ReplicationPeer peer{.local = context_.settings.cluster_id, .remote = cluster};
+  if (!object->is_deleting() && core::is_for_peer(*object, peer)) co_return forget();
+  // A session of its namespace ends it.
+  for (const auto& [key, entry] : peers_)
+    if (key.ns == work.object.ns && entry.session && (cluster.empty() || key.name == cluster)) co_return forget();
+  if (!has_synced() || !knows_secrets_of(work.object.ns)) co_return Outcome::again_after(orphan_patience);
+  if (!is_lost(cluster)) {
+    // Credentials that cannot be used now may be mended.
+    if (!cluster.empty() && !secrets_of({work.object.ns, cluster}).empty())
+      co_return Outcome::again_after(orphan_patience);
+    const kube::TimePoint since = orphans_.try_emplace(work, context_.clock.now()).first->second;
+    const kube::Duration waited = context_.clock.now() - since;
+    if (waited < orphan_patience) co_return Outcome::again_after(orphan_patience - waited);
+  }
+  log_.warn("let go without its replica: there are no credentials for its provider",
+            {{"kind", kind->kind}, {"object", work.object}, {"cluster", cluster}});
+  const auto patch = core::finalizer_patch(*object, api::finalizers::replicated_object, false);
+  auto patched =
+      co_await context_.home.api().patch(*kind, work.object, kube::PatchType::merge, kube::json::serialize(*patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return Outcome::retry(std::move(patched.error()).in("removing the finalizer of replication"));
+  orphans_.erase(work);
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

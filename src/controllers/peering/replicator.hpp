@@ -1,0 +1,102 @@
+// Replication with all providers: one session for each ControlPlane kubeconfig Secret of a tenant namespace.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controllers/peering/replication_session.hpp"
+#include "controllers/peering/tenant_namespace.hpp"
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps the sessions as the Secrets ask: new credentials, new session; a deleted Secret is held by a finalizer until
+/// nothing is left at the provider, or the provider refuses or is given up. Objects whose credentials are gone for good
+/// are let go. Secrets are watched in each tenant namespace by itself; a namespace that may not be read yet waits
+/// alone. One thread.
+class Replicator final : public Runnable {
+ public:
+  /// Reads the Secrets of a tenant namespace once `tenants`, which outlives this, says that they may be read.
+  Replicator(ConnectProvider connect, TenantNamespaces& tenants, Context context);
+  ~Replicator() override;
+
+  asio::awaitable<void> run() override;
+  bool has_synced() const override;
+  bool is_busy() const override;
+
+  /// The ControlPlane Secret of a provider, if there is one.
+  std::optional<kube::Object> find_secret(std::string_view cluster) const;
+  /// True once the Secrets of every tenant namespace are known: only then their absence means something.
+  bool knows_secrets() const;
+  /// Whether the provider's API server answers with those credentials: false also where they cannot be used; nothing
+  /// while it is not known.
+  std::optional<bool> answers(std::string_view cluster) const;
+  /// How far the clock of the provider's API server is said to be ahead of ours; 0 = nothing to say.
+  std::chrono::seconds clock_ahead(std::string_view cluster) const;
+  /// What there is to tell of a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
+  /// Nothing while no session knows yet, or where there is none.
+  std::optional<std::string> withdrawal(std::string_view cluster) const;
+  /// Called with a cluster ID when find_secret(), answers() or clock_ahead() may have changed for it. One reader.
+  void on_change(std::function<void(const std::string& cluster)> handler) { changed_ = std::move(handler); }
+
+ private:
+  /// Local namespace and the provider's cluster ID, in the form of a key.
+  using PeerKey = kube::ObjectKey;
+  struct Peer {
+    std::string digest;                            ///< of everything the session was made from
+    std::shared_ptr<ReplicationSession> session;   ///< shared by what waits for its provider
+    std::optional<std::string> trouble;            ///< why there is no session
+    std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
+    kube::TimePoint not_before{};                  ///< of the next session, where one was lost
+    SessionRestarts restarts;
+  };
+  asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> close(PeerKey key, kube::Object secret);
+  kube::Result<core::ReplicationPeer> check(const PeerKey& key, const kube::Object& secret) const;
+  kube::Result<void> open(const PeerKey& key, const kube::Object& secret);
+  asio::awaitable<void> stop_session(PeerKey key);
+  /// Every session, once nobody works on them any more.
+  asio::awaitable<void> stop_sessions(kube::async::TaskGroup& workers);
+  /// Stops a session that has lost a worker; there is none before the time that it notes.
+  asio::awaitable<void> end_lost_session(PeerKey key);
+  asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& secret, bool wanted);
+
+  void read_namespaces();
+  void enqueue_secret(const kube::ObjectKey& secret);
+  void enqueue_namespace(const std::string& ns);
+  void enqueue_peer(const PeerKey& key);
+  void enqueue_everything();
+  void see_object(const kube::Resource& kind, const kube::ObjectKey& key);
+  void see_foreign_cluster(const kube::ObjectKey& key);
+  bool is_lost(std::string_view cluster) const;
+  /// The Secrets of a peer, the one to use first.
+  std::vector<kube::Object> secrets_of(const PeerKey& key) const;
+  bool knows_secrets_of(const std::string& ns) const;
+  /// The objects of a namespace that hold something at that provider.
+  std::vector<std::string> held_by(const PeerKey& key, bool only_wanted) const;
+  void tell(const std::string& cluster) {
+    if (changed_) changed_(cluster);
+  }
+
+  ConnectProvider connect_;
+  Context context_;
+  std::vector<kube::InformerHandle> locals_;  ///< in the order of core::replicated_kinds()
+  TenantNamespaces& tenants_;
+  std::set<std::string, std::less<>> unread_;  ///< tenant namespaces whose Secrets may not be read yet
+  kube::InformerHandle namespaces_, foreign_clusters_;
+  std::map<std::string, kube::InformerHandle> secrets_;  ///< by tenant namespace
+  std::map<PeerKey, Peer> peers_;
+  std::map<kube::WorkKey, kube::TimePoint> orphans_;  ///< since when objects are without credentials
+  kube::Controller sessions_, orphan_controller_;
+  std::function<void(const std::string&)> changed_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

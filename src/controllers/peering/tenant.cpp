@@ -1,0 +1,467 @@
+#include "controllers/peering/tenant.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "controllers/guarded_write.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/decisions.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/handshake.hpp"
+#include "liqo/core/peering/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+namespace labels = api::labels;
+
+/// ShadowPods deleted in one go, so that a big tenant does not hold a worker for long.
+constexpr std::size_t deletions_at_once = 200;
+constexpr kube::Duration longest_wait = 24h;
+/// Index of Tenants that are drained, by their cluster.
+constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
+/// Index of twins by their consumer: by the labels of namespaces, which are ours; those of a ShadowPod are the
+/// consumer's.
+constexpr std::string_view twins_of_consumer = "twins-of-consumer";
+/// Bindings of others are not watched: whether one has gone is looked at so often.
+constexpr kube::Duration namesake_pause = 30s;
+
+/// Whether an object is the copy of one of `peer`'s: both marks are the replicator's and checked by admission.
+bool is_replica_of(const kube::Object& object, std::string_view peer) {
+  return object.label(labels::replicated) == "true" && object.label(labels::replication_origin) == peer;
+}
+
+}  // namespace
+
+TenantController::TenantController(TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      issuer_(context_),
+      tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
+      pods_(context_.home.acquire({.resource = kube::resources::pods,
+                                   .selection = {.label_selector = std::string(labels::managed_by) + "=" +
+                                                                   std::string(labels::managed_by_shadow_pod)}})),
+      consumer_namespaces_(
+          context_.home.acquire({.resource = kube::resources::namespaces,
+                                 .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
+      cluster_bindings_(
+          context_.home.acquire({.resource = api::kinds::cluster_role_bindings,
+                                 .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
+                                                                 std::string(labels::app_managed_by_liqo)}})),
+      controller_(context_, {.name = "tenant", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(); };
+  const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
+  consumer_namespaces_->add_index(std::string(twins_of_consumer),
+                                  [](const kube::Object& ns, std::vector<std::string>& values) {
+                                    if (!ns.has_label(labels::tenant_namespace))
+                                      values.emplace_back(ns.label(labels::remote_cluster_id));
+                                  });
+  tenants_->add_index(std::string(drained_cluster), [](const kube::Object& tenant, std::vector<std::string>& values) {
+    const api::Tenant view(tenant);
+    if (view.condition() != api::TenantCondition::drained) return;
+    values.emplace_back(view.cluster_id());
+    values.emplace_back(any_cluster);
+  });
+  tenants_.subscribe(in_namespace, all);
+  slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
+  shadow_pods_.subscribe([this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
+  pods_.subscribe([this](const kube::ObjectKey& key) { see_pod(key); }, all);
+  consumer_namespaces_.subscribe([](const kube::ObjectKey&) {}, all);
+  cluster_bindings_.subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, all);
+  namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty() || key.name == core::nonce_secret || key.name == core::certificate_secret_name(""))
+      enqueue_namespace(key.ns);
+  });
+  issuer_.on_address_change(all);
+}
+
+bool TenantController::has_synced() const {
+  return namespaces_.has_synced() && tenants_->has_synced() && slices_->has_synced() && shadow_pods_->has_synced() &&
+         pods_->has_synced() && consumer_namespaces_->has_synced() && cluster_bindings_->has_synced();
+}
+
+void TenantController::enqueue_all() {
+  for (const kube::ObjectKey& key : tenants_->store().keys()) controller_.enqueue({key.ns, key});
+}
+
+void TenantController::enqueue_namespace(std::string_view ns) {
+  for (const kube::ObjectKey& key : tenants_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+void TenantController::see_slice(const kube::ObjectKey& key) {
+  const auto slice = slices_->find(key);
+  if (!slice) return;
+  const bool marked = slice->has_annotation(api::annotations::cordon_tenant);
+  for (const kube::Object& tenant : tenants_of(key.ns)) {
+    const bool wanted = api::Tenant(tenant).condition() != api::TenantCondition::active;
+    if (wanted != marked) controller_.enqueue({key.ns, tenant.key()});
+  }
+}
+
+void TenantController::see_shadow_pod(const kube::ObjectKey& shadow_key) {
+  if (tenants_->store().keys(drained_cluster, any_cluster).empty()) return;
+  const auto ns = consumer_namespaces_->find({"", shadow_key.ns});
+  if (!ns) return;
+  const auto drained = tenants_->store().keys(drained_cluster, ns->label(labels::remote_cluster_id));
+  if (drained.empty()) return;
+  const auto shadow = shadow_pods_->find(shadow_key);
+  if (!shadow || shadow->is_deleting()) return;
+  for (const kube::ObjectKey& key : drained) controller_.enqueue({key.ns, key});
+}
+
+void TenantController::see_pod(const kube::ObjectKey& pod_key) {
+  if (tenants_->store().keys(drained_cluster, any_cluster).empty()) return;
+  const auto ns = consumer_namespaces_->find({"", pod_key.ns});
+  if (!ns) return;
+  const auto pod = pods_->find(pod_key);
+  for (const kube::ObjectKey& key : tenants_->store().keys(drained_cluster, ns->label(labels::remote_cluster_id)))
+    if (pod && outlives_drain(*pod, drain_grace(key.ns))) controller_.enqueue({key.ns, key});
+}
+
+std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) const {
+  std::vector<kube::Object> found;
+  for (kube::Object& tenant : tenants_->objects_in(ns)) found.push_back(std::move(tenant));
+  std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {
+    return std::pair(a.creation_timestamp(), a.name()) < std::pair(b.creation_timestamp(), b.name());
+  });
+  return found;
+}
+
+bool TenantController::has_other_tenant(const kube::Object& tenant) const {
+  const std::string_view cluster = api::Tenant(tenant).cluster_id();
+  for (const kube::Object& other : tenants_->objects())
+    if (other.uid() != tenant.uid() && !other.is_deleting() && api::Tenant(other).cluster_id() == cluster &&
+        namespaces_.peer_of(other.ns()) == cluster)
+      return true;
+  return false;
+}
+
+void TenantController::refuse(const kube::Object& tenant, std::string_view reason, std::string text) {
+  context_.events.warning(tenant, api::kinds::tenants, reason, std::move(text));
+}
+
+void TenantController::tell_condition(const kube::Object& tenant) {
+  const api::TenantCondition now = api::Tenant(tenant).condition();
+  const auto [known, is_new] = told_conditions_.try_emplace(std::string(tenant.uid()), now);
+  const bool changed = std::exchange(known->second, now) != now;
+  if (!changed && (!is_new || now == api::TenantCondition::active)) return;
+  const char* line = now == api::TenantCondition::drained    ? "tenant drained"
+                     : now == api::TenantCondition::cordoned ? "tenant cordoned"
+                                                             : "tenant active again";
+  log_.info(line, {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}});
+}
+
+void TenantController::tell_namesake(const kube::Object& tenant, std::string binding) {
+  std::string& told = told_namesakes_[std::string(tenant.uid())];
+  if (told == binding) return;
+  told = std::move(binding);
+  log_.warn("the consumer's ID is the name of somebody in this cluster",
+            {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}, {"binding", told}});
+}
+
+bool TenantController::is_misplaced(const kube::Object& tenant) {
+  const std::string consumer(api::Tenant(tenant).cluster_id());
+  const std::string peer = namespaces_.peer_of(tenant.ns());
+  if (peer.empty() || peer != consumer) {
+    refuse(tenant, "WrongNamespace",
+           peer.empty() ? "this is not a tenant namespace: it needs the labels liqo.io/tenant-namespace=true and "
+                          "liqo.io/remote-cluster-id=<consumer>"
+                        : "this tenant namespace is for cluster " + peer + ", and the Tenant is for " + consumer);
+    return true;
+  }
+  if (const auto all = tenants_of(tenant.ns()); !all.empty() && all.front().uid() != tenant.uid()) {
+    refuse(tenant, "TenantExists",
+           "the Tenant " + std::string(all.front().name()) + " of this namespace is older: delete one of the two");
+    return true;
+  }
+  return false;
+}
+
+asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Object tenant) {
+  tell_condition(tenant);
+  const api::Tenant view(tenant);
+  const std::string ns(tenant.ns()), peer(view.cluster_id());
+  auto marked = co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active);
+  if (!marked) co_return std::unexpected(std::move(marked.error()));
+  if (view.condition() != api::TenantCondition::drained || view.keeps_pods()) co_return false;
+  auto left = co_await delete_shadow_pods(peer);
+  if (!left) co_return left;
+  auto sooner = co_await shorten_grace(ns, peer);
+  if (!sooner) co_return std::unexpected(std::move(sooner.error()));
+  co_return left;
+}
+
+asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object tenant) {
+  const api::Tenant view(tenant);
+  const std::string peer(view.cluster_id());
+  // Whoever was let in once has its name.
+  const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
+  if (core::was_admitted(view) || cluster_bindings_->find(wide)) co_return false;
+  auto namesake = co_await find_namesake(peer);
+  if (!namesake) co_return std::unexpected(std::move(namesake.error()));
+  if (namesake->empty()) co_return false;
+  // Peering users may read the Event, and what else this cluster binds is none of their business.
+  refuse(tenant, "ClusterIDTaken",
+         "in this cluster a role binding names a user or group " + peer +
+             " already, and the consumer would inherit its rights: rename either, or, where the binding is meant for "
+             "this consumer, give it the label liqo.io/remote-cluster-id=" +
+             peer + " (the log of liqod says which it is)");
+  tell_namesake(tenant, std::move(*namesake));
+  co_return true;
+}
+
+asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto found = tenants_->find(key);
+  if (!found) co_return Outcome::done();
+  const kube::Object& tenant = *found;
+  const api::Tenant view(tenant);
+  const std::string peer(view.cluster_id());
+  if (tenant.is_deleting()) co_return co_await tear_down(tenant, peer);
+  // Nothing can be made in a namespace that goes, not even an Event.
+  if (namespaces_.is_ending(key.ns) || is_misplaced(tenant)) co_return Outcome::done();
+  kube::Api& home = context_.home.api();
+  auto guarded = co_await set_finalizer(home, *tenants_, tenant, api::finalizers::tenant, true);
+  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+
+  const auto pods_left = co_await enforce_condition(tenant);
+  if (!pods_left) co_return Outcome::retry(pods_left.error());
+  const auto has_namesake_here = co_await has_namesake(tenant);
+  if (!has_namesake_here) co_return Outcome::retry(has_namesake_here.error());
+  if (*has_namesake_here) co_return Outcome::again_after(namesake_pause);
+  std::optional<kube::WallTime> renewal;
+  if (view.needs_handshake()) {
+    auto admitted = co_await admit(tenant);
+    if (!admitted) {
+      if (admitted.error().code() == kube::Errc::missing) refuse(tenant, "AuthParamsFailed", admitted.error().text());
+      co_return Outcome::retry(std::move(admitted.error()));
+    }
+    if (!*admitted) co_return *pods_left ? Outcome::again_after(0ms) : Outcome::done();
+    renewal = **admitted;
+  } else {
+    auto written = co_await write_status(key, std::nullopt);
+    if (!written) co_return Outcome::retry(std::move(written.error()));
+  }
+  auto bound = co_await ensure_binding(home, *cluster_bindings_,
+                                       core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role));
+  if (!bound) co_return Outcome::retry(std::move(bound.error()));
+  if (*pods_left) co_return Outcome::again_after(0ms);
+  auto heartbeat = co_await watch_heartbeat(tenant);
+  if (!heartbeat) co_return Outcome::retry(std::move(heartbeat.error()));
+  if (!renewal && !*heartbeat) co_return Outcome::done();
+  // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
+  kube::Duration left = std::min(longest_wait, heartbeat->value_or(longest_wait));
+  if (renewal) left = std::min(left, std::max<kube::Duration>(*renewal - context_.clock.wall(), 1s));
+  co_return Outcome::again_after(left);
+}
+
+asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::admit(kube::Object tenant) {
+  const api::Tenant view(tenant);
+  const kube::Informer* secrets = namespaces_.secrets(tenant.ns());
+  if (!secrets) co_return std::nullopt;  // told when they are readable
+  std::expected<void, core::HandshakeRefusal> checked;
+  if (core::was_admitted(view)) {
+    checked = core::check_request(view);
+  } else {
+    const auto secret = secrets->find({std::string(tenant.ns()), std::string(core::nonce_secret)});
+    const std::string nonce = secret ? core::secret_bytes(*secret, "nonce") : "";
+    if (nonce.empty()) {
+      refuse(tenant, "NonceNotFound",
+             "the Secret liqo-nonce of this namespace is not there or has no nonce yet: create it with liqoctl create "
+             "nonce, and generate the Tenant from that nonce");
+      co_return std::nullopt;
+    }
+    checked = core::check_handshake(view, nonce);
+  }
+  if (!checked) {
+    refuse(tenant, checked.error().reason, checked.error().text);
+    co_return std::nullopt;
+  }
+  CertificateOrder order{.tenant_namespace = std::string(tenant.ns()),
+                         .consumer_cluster_id = std::string(view.cluster_id()),
+                         .csr_pem = view.csr(),
+                         .proxy_url = std::string(view.proxy_url()),
+                         .owner = core::owner_of(tenant)};
+  auto issued = co_await issuer_.auth_params(std::move(order));
+  if (!issued) co_return std::unexpected(std::move(issued.error()));
+  // Rights first: whoever reads the status may use them.
+  auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
+                                       core::forge_role_binding(tenant, core::remote_control_plane_role));
+  if (!bound) co_return std::unexpected(std::move(bound.error()));
+  auto written = co_await write_status(tenant.key(), std::move(issued->auth_params));
+  if (!written) co_return std::unexpected(std::move(written.error()));
+  if (!core::was_admitted(view))
+    log_.info("tenant admitted", {{"tenant", tenant.key()}, {"cluster", view.cluster_id()}});
+  if (issued->renewed)
+    context_.events.normal(
+        tenant, api::kinds::tenants, "CertificateIssued",
+        "the consumer has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
+  co_return issued->renew_at;
+}
+
+asio::awaitable<kube::Result<std::string>> TenantController::find_namesake(std::string consumer) {
+  for (const kube::Resource& kind : {api::kinds::cluster_role_bindings, api::kinds::role_bindings}) {
+    const kube::ListOptions all;
+    auto page = co_await context_.home.api().list(kind, "", all);
+    if (!page) co_return kube::fail(std::move(page.error()), "looking whether the consumer's name is free");
+    for (json::value& item : page->items) {
+      const auto binding = kube::Object::from(std::move(item));
+      if (!binding || !core::is_for_namesake(*binding, consumer)) continue;
+      const auto ns = consumer_namespaces_->find({"", std::string(binding->ns())});
+      if (ns && ns->label(labels::remote_cluster_id) == consumer) continue;
+      co_return std::string(kind.kind) + " " + binding->key().text();
+    }
+  }
+  co_return std::string();
+}
+
+asio::awaitable<kube::Result<void>> TenantController::write_status(const kube::ObjectKey& key,
+                                                                   std::optional<json::object> params) {
+  const auto tenant = tenants_->find(key);
+  if (!tenant) co_return kube::Result<void>();
+  const api::Tenant view(*tenant);
+  json::object status;
+  if (view.tenant_namespace() != key.ns) status["tenantNamespace"] = key.ns;
+  if (params && view.auth_params() != *params) {
+    // A merge patch keeps what it does not name.
+    for (const auto& [field, value] : view.auth_params())
+      if (!params->contains(field)) (*params)[field] = nullptr;
+    status["authParams"] = std::move(*params);
+  }
+  if (status.empty()) co_return kube::Result<void>();
+  json::object changes;
+  changes["status"] = std::move(status);
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *tenants_, key, guarded_patch(*tenant, std::move(changes)),
+                                 "writing the Tenant's status", {.subresource = "status"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns, std::string peer, bool cordoned) {
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) {
+    const auto slice = slices_->find(key);
+    if (!slice || !is_replica_of(*slice, peer)) continue;
+    if (cordoned ? slice->annotation(api::annotations::cordon_tenant) == "true"
+                 : !slice->has_annotation(api::annotations::cordon_tenant))
+      continue;
+    json::object annotations;
+    annotations[api::annotations::cordon_tenant] = cordoned ? json::value("true") : json::value(nullptr);
+    json::object metadata;
+    metadata["annotations"] = std::move(annotations);
+    json::object changes;
+    changes["metadata"] = std::move(metadata);
+    auto patched = co_await kube::merge_patch(context_.home.api(), *slices_, key,
+                                              guarded_patch(*slice, std::move(changes)), "marking a ResourceSlice");
+    if (!patched) co_return std::unexpected(std::move(patched.error()));
+  }
+  co_return kube::Result<void>();
+}
+
+std::vector<kube::ObjectKey> TenantController::keys_in_twins(const kube::Informer& objects,
+                                                             std::string_view peer) const {
+  std::vector<kube::ObjectKey> keys;
+  for (const kube::ObjectKey& twin : consumer_namespaces_->store().keys(twins_of_consumer, peer))
+    std::ranges::move(objects.store().keys_in(twin.name), std::back_inserter(keys));
+  return keys;
+}
+
+asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(std::string peer) {
+  std::size_t deleted = 0;
+  for (const kube::ObjectKey& key : keys_in_twins(*shadow_pods_, peer)) {
+    const auto shadow = shadow_pods_->find(key);
+    if (!shadow || shadow->is_deleting()) continue;
+    if (++deleted > deletions_at_once) co_return true;
+    const kube::DeleteOptions same{.uid = std::string(shadow->uid())};
+    auto removed = co_await context_.home.api().remove(api::kinds::shadow_pods, key, same);
+    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+      co_return kube::fail(std::move(removed.error()), "deleting the drained tenant's ShadowPods");
+  }
+  co_return false;
+}
+
+asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::string ns, std::string peer) {
+  const kube::Selection theirs{.label_selector = std::string(labels::replicated) + "=true," +
+                                                 std::string(labels::replication_origin) + "=" + peer};
+  for (const kube::Resource& kind : {api::kinds::resource_slices, api::kinds::renews, api::kinds::namespace_maps}) {
+    const kube::ListOptions replicas{.selection = theirs};
+    auto page = co_await context_.home.api().list(kind, ns, replicas);
+    if (!page) co_return kube::fail(std::move(page.error()), "listing what the consumer leaves");
+    for (json::value& item : page->items) {
+      const auto object = kube::Object::from(std::move(item));
+      if (!object || object->is_deleting()) continue;
+      const kube::DeleteOptions same{.uid = std::string(object->uid())};
+      auto removed = co_await context_.home.api().remove(kind, object->key(), same);
+      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+        co_return kube::fail(std::move(removed.error()), "removing what the consumer leaves");
+    }
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Object tenant) {
+  kube::Api& home = context_.home.api();
+  const kube::ObjectKey key{"", std::string(tenant.ns())};
+  auto ns = co_await home.get(kube::resources::namespaces, key);
+  if (!ns && ns.error().is_not_found()) co_return kube::Result<void>();
+  if (!ns) co_return kube::fail(std::move(ns.error()), "reading the tenant namespace");
+  const std::string decisions = core::remember_decisions(tenant);
+  if (ns->annotation(core::decisions_annotation) == decisions || ns->is_deleting()) co_return kube::Result<void>();
+  json::object annotations;
+  annotations[core::decisions_annotation] = decisions.empty() ? json::value(nullptr) : json::value(decisions);
+  json::object changes{{"metadata", json::object{{"annotations", std::move(annotations)}}}};
+  auto patched =
+      co_await home.patch(kube::resources::namespaces, key, kube::PatchType::merge, json::serialize(changes));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "keeping what was decided about the consumer");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::string peer) {
+  if (!tenant.has_finalizer(api::finalizers::tenant)) co_return Outcome::done();
+  kube::Api& home = context_.home.api();
+  const bool other = has_other_tenant(tenant);
+  // The rights go first, or the consumer would make anew what we remove.
+  const kube::ObjectKey binding{std::string(tenant.ns()), core::role_binding_name(core::remote_control_plane_role)};
+  auto live = namespaces_.bindings().find(binding);
+  if (live && live->controller() && live->controller()->uid == tenant.uid()) {
+    auto removed = co_await home.remove(api::kinds::role_bindings, binding, {.uid = std::string(live->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
+  }
+  if (!other && !peer.empty()) {
+    const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
+    if (cluster_bindings_->find(wide)) {
+      auto removed = co_await home.remove(api::kinds::cluster_role_bindings, wide);
+      if (!removed && !removed.error().is_not_found())
+        co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
+    }
+    if (namespaces_.peer_of(tenant.ns()) == peer) {
+      // Before the Tenant is gone: whoever makes the next one finds them.
+      auto kept = co_await keep_decisions(tenant);
+      if (!kept) co_return Outcome::retry(std::move(kept.error()));
+      auto cleared = co_await remove_replicas(std::string(tenant.ns()), peer);
+      if (!cleared) co_return Outcome::retry(std::move(cleared.error()));
+    }
+  }
+  const kube::ObjectKey key = tenant.key();
+  const std::string uid(tenant.uid());
+  auto released = co_await set_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  told_conditions_.erase(uid);
+  told_namesakes_.erase(uid);
+  log_.info("tenant deleted: its rights and requests are gone", {{"tenant", key}, {"cluster", peer}});
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

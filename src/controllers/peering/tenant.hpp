@@ -1,0 +1,84 @@
+// The provider's half of the handshake: a Tenant becomes a certificate, rights, and what its condition says.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controllers/peering/certificate_issuer.hpp"
+#include "controllers/peering/tenant_namespace.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/api/tenant.hpp"
+
+namespace liqo::controllers {
+
+/// For each Tenant in the tenant namespace of its consumer (one per namespace, the oldest): checks the handshake, has
+/// the ControlPlane certificate issued and renewed, keeps status, role bindings and the cordon marks of the consumer's
+/// slices. A drained Tenant loses its ShadowPods, and their pods in a bounded time (unless annotated
+/// `liqo.io/keep-pods: "true"`), and keeps its slices, namespaces and rights, so that it sees why and resumes when it
+/// is activated. A deleted Tenant loses its rights first, then its replicas. One thread.
+class TenantController final : public Runnable {
+ public:
+  TenantController(TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Keeps what the provider has decided about the consumer on the tenant namespace.
+  asio::awaitable<kube::Result<void>> keep_decisions(kube::Object tenant);
+  asio::awaitable<kube::Outcome> tear_down(kube::Object tenant, std::string peer);
+  /// Whether the Tenant is not the one of its namespace, which an Event tells.
+  bool is_misplaced(const kube::Object& tenant);
+  /// Cordons or drains, as the Tenant says; answers whether pods are left that are to end.
+  asio::awaitable<kube::Result<bool>> enforce_condition(kube::Object tenant);
+  /// Whether somebody of this cluster has the consumer's name, for which the Tenant is refused.
+  asio::awaitable<kube::Result<bool>> has_namesake(kube::Object tenant);
+  /// Answers when to renew; nothing where the Tenant was refused, or has to wait for something that will be told.
+  asio::awaitable<kube::Result<std::optional<kube::WallTime>>> admit(kube::Object tenant);
+  /// The binding by which somebody of this cluster has the consumer's name already, for the log; "" where there is
+  /// none. What is bound in namespaces of the consumer is the consumer's.
+  asio::awaitable<kube::Result<std::string>> find_namesake(std::string consumer);
+  asio::awaitable<kube::Result<void>> write_status(const kube::ObjectKey& key,
+                                                   std::optional<kube::json::object> params);
+  asio::awaitable<kube::Result<void>> mark_slices(std::string ns, std::string peer, bool cordoned);
+  /// The keys of objects in the twins of a consumer.
+  std::vector<kube::ObjectKey> keys_in_twins(const kube::Informer& objects, std::string_view peer) const;
+  /// Answers whether some are left.
+  asio::awaitable<kube::Result<bool>> delete_shadow_pods(std::string peer);
+  /// Ends pods of a drained tenant that take longer to end than its policy allows them then.
+  asio::awaitable<kube::Result<void>> shorten_grace(std::string ns, std::string peer);
+  std::int64_t drain_grace(std::string_view tenant_namespace) const;
+  static bool outlives_drain(const kube::Object& pod, std::int64_t most);
+  /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
+  asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
+
+  /// The Tenants of a namespace, oldest first.
+  std::vector<kube::Object> tenants_of(std::string_view ns) const;
+  bool has_other_tenant(const kube::Object& tenant) const;
+  void refuse(const kube::Object& tenant, std::string_view reason, std::string text);
+  void enqueue_namespace(std::string_view ns);
+  void see_slice(const kube::ObjectKey& key);
+  void see_shadow_pod(const kube::ObjectKey& key);
+  void see_pod(const kube::ObjectKey& key);
+  void enqueue_all();
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  CertificateIssuer issuer_;
+  kube::InformerHandle tenants_, slices_, shadow_pods_, pods_, consumer_namespaces_, cluster_bindings_;
+  kube::Log log_{"tenant"};
+  /// What the log says of a Tenant: its condition, by its UID, so that a change is told once.
+  void tell_condition(const kube::Object& tenant);
+  std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;
+  /// ... and the binding for which it is refused.
+  void tell_namesake(const kube::Object& tenant, std::string binding);
+  std::map<std::string, std::string, std::less<>> told_namesakes_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,211 @@
+#include "controllers/peering/tenant_namespace.hpp"
+
+#include <algorithm>
+
+#include "controllers/guarded_write.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/replication.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+
+/// A new binding is known to the authorizer of the API server within some 100 ms.
+/// A role that was bound a moment ago takes effect a few milliseconds later.
+constexpr kube::Duration first_pause = 10ms, longest_pause = 250ms;
+/// Between two looks at what is left in a namespace that is being deleted.
+constexpr kube::Duration ending_pause = 1s;
+
+kube::ObjectKey own_binding(std::string_view ns) { return {std::string(ns), std::string(core::own_tenant_role)}; }
+
+}  // namespace
+
+TenantNamespaces::TenantNamespaces(Context context)
+    : context_(std::move(context)),
+      user_(context_.home.api()),
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces,
+                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      bindings_(
+          context_.home.acquire({.resource = api::kinds::role_bindings,
+                                 .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
+                                                                 std::string(api::labels::app_managed_by_liqo)}})),
+      controller_(context_, {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto see_all = [this] {
+    for (const kube::ObjectKey& key : namespaces_->store().keys()) controller_.enqueue({.object = key});
+  };
+  namespaces_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); }, see_all);
+  bindings_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (key.name == core::own_tenant_role) controller_.enqueue({.object = {"", key.ns}});
+      },
+      see_all);
+}
+
+std::string TenantNamespaces::peer_of(std::string_view ns) const {
+  const auto found = namespaces_->find({"", std::string(ns)});
+  if (!found || found->is_deleting() || !found->has_label(api::labels::tenant_namespace) ||
+      found->label(api::labels::tenant_namespace) == "false")
+    return "";
+  const std::string_view peer = found->label(api::labels::remote_cluster_id);
+  return core::is_dns_label(peer) ? std::string(peer) : "";
+}
+
+std::string TenantNamespaces::annotation(std::string_view ns, std::string_view key) const {
+  const auto found = namespaces_->find({"", std::string(ns)});
+  return found ? std::string(found->annotation(key)) : "";
+}
+
+bool TenantNamespaces::is_ending(std::string_view ns) const {
+  const auto found = namespaces_->find({"", std::string(ns)});
+  return found && found->is_deleting();
+}
+
+kube::Informer* TenantNamespaces::secrets(std::string_view ns) const {
+  const auto found = entries_.find(ns);
+  if (found == entries_.end() || !found->second.secrets || !found->second.secrets->has_synced()) return nullptr;
+  return &*found->second.secrets;
+}
+
+std::vector<std::string> TenantNamespaces::readable() const {
+  std::vector<std::string> found;
+  for (const auto& [ns, entry] : entries_)
+    if (secrets(ns)) found.push_back(ns);
+  return found;
+}
+
+void TenantNamespaces::tell(const kube::ObjectKey& key) const {
+  for (const Handler& reader : readers_) reader(key);
+}
+
+asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::string ns) {
+  constexpr kube::Resource reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
+                                   false};
+  json::object attributes;
+  attributes["namespace"] = ns;
+  attributes["verb"] = "list";
+  attributes["resource"] = "secrets";
+  json::object review = make_review(reviews);
+  kube::ensure_object(review, "spec")["resourceAttributes"] = std::move(attributes);
+  auto answer = co_await context_.home.api().post(reviews, {}, {}, std::move(review));
+  if (!answer) co_return kube::fail(std::move(answer.error()), "asking the cluster what we may do");
+  co_return kube::bool_at(*answer, {"status", "allowed"});
+}
+
+bool TenantNamespaces::has_credentials(std::string_view ns) const {
+  const kube::Informer* known = secrets(ns);
+  if (!known) return true;
+  for (const kube::Object& secret : known->objects())
+    if (secret.label(api::labels::identity_type) == api::control_plane_identity) return true;
+  return false;
+}
+
+bool TenantNamespaces::has_guarded(std::string_view ns) const {
+  const kube::Informer* known = secrets(ns);
+  if (!known) return false;
+  for (const kube::Object& secret : known->objects())
+    if (secret.has_finalizer(api::finalizers::replication_credentials)) return true;
+  return false;
+}
+
+void TenantNamespaces::see_secrets(const kube::ObjectKey& key) {
+  tell(key);
+  const auto binding = bindings_->find(own_binding(key.ns));
+  if (!binding) return;
+  const bool held = binding->has_finalizer(api::finalizers::tenant_namespace);
+  if (held ? !has_credentials(key.ns) : has_guarded(key.ns)) controller_.enqueue({.object = {"", key.ns}});
+}
+
+asio::awaitable<kube::Result<void>> TenantNamespaces::hold_rights(std::string ns) {
+  const auto binding = bindings_->find(own_binding(ns));
+  if (!binding) co_return kube::fail(kube::Errc::missing, "our rights in tenant namespace " + ns + " are not there");
+  // What is being deleted takes no finalizer.
+  if (binding->is_deleting()) co_return kube::Result<void>();
+  co_return co_await set_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace, true);
+}
+
+asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string ns) {
+  const auto binding = bindings_->find(own_binding(ns));
+  if (!binding || !binding->has_finalizer(api::finalizers::tenant_namespace)) co_return true;
+  const kube::ListOptions credentials{.selection = {.label_selector = std::string(api::labels::identity_type) + "=" +
+                                                                      std::string(api::control_plane_identity)}};
+  auto page = co_await context_.home.api().list(kube::resources::secrets, ns, credentials);
+  // Whoever may not read them cannot let go of them either.
+  if (!page && !page.error().is_forbidden() && !page.error().is_not_found())
+    co_return kube::fail(std::move(page.error()), "looking for credentials");
+  json::array left;
+  if (page) left = std::move(page->items);
+  const bool ending = is_ending(ns);
+  for (json::value& item : left) {
+    const auto secret = kube::Object::from(std::move(item));
+    if (!secret) continue;
+    // One that is not guarded yet may be in a moment, unless the namespace is going.
+    if (secret->has_finalizer(api::finalizers::replication_credentials) || (!ending && !secret->is_deleting()))
+      co_return false;
+  }
+  const auto patch = core::finalizer_patch(*binding, api::finalizers::tenant_namespace, false);
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *bindings_, binding->key(), kube::json::serialize(*patch),
+                                 "letting go of the rights in a tenant namespace");
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return true;
+}
+
+asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
+  const std::string ns = work.object.name;
+  if (peer_of(ns).empty()) {
+    entries_.erase(ns);
+    tell({ns, ""});
+    if (!is_ending(ns)) co_return Outcome::done();
+    auto released = co_await release_rights(ns);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+    co_return *released ? Outcome::done() : Outcome::again_after(ending_pause);
+  }
+  const auto binding = bindings_->find(own_binding(ns));
+  if (binding && (binding->is_deleting() || !has_credentials(ns))) {
+    auto released = co_await release_rights(ns);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+    // Its end brings the namespace back here. While it waits for that it gives the rights that it gave before.
+    if (binding->is_deleting() && *released) co_return Outcome::done();
+  }
+  auto user = co_await user_.name();
+  if (!user) co_return Outcome::retry(std::move(user.error()));
+  auto bound = co_await ensure_binding(context_.home.api(), *bindings_,
+                                       core::forge_own_binding(ns, *user, core::own_tenant_role));
+  if (!bound) co_return Outcome::retry(std::move(bound.error()).in("entering the tenant namespace"));
+  // Somebody has taken the finalizer, or the binding with it.
+  if (has_guarded(ns)) {
+    auto held = co_await hold_rights(ns);
+    if (!held) co_return Outcome::retry(std::move(held.error()));
+  }
+  if (!entries_[ns].allowed) {
+    auto allowed = co_await may_read_secrets(ns);
+    if (!allowed) co_return Outcome::retry(std::move(allowed.error()));
+    kube::Duration& pause = entries_[ns].pause;
+    if (!*allowed) {
+      pause = std::clamp(pause * 3 / 2, first_pause, longest_pause);
+      co_return Outcome::again_after(pause);
+    }
+    entries_[ns].allowed = true;
+  }
+  // It may have gone while we asked.
+  if (peer_of(ns).empty()) co_return Outcome::again_after(0ms);
+  kube::InformerHandle& secrets = entries_[ns].secrets;
+  if (!secrets) {
+    secrets = context_.home.acquire({.resource = kube::resources::secrets, .ns = ns});
+    secrets.subscribe([this](const kube::ObjectKey& key) { see_secrets(key); }, [this, ns] { see_secrets({ns, ""}); });
+  }
+  tell({ns, ""});
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

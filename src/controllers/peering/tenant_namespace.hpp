@@ -1,0 +1,76 @@
+// The tenant namespaces of this cluster: who the peer of each is, and the Secrets in them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controllers/peering/own_user.hpp"
+#include "controllers/runnable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+/// Lets this process into each namespace that is labelled as a tenant namespace (RoleBinding `liqo-liqod-tenant`),
+/// waits until the API server knows, and watches the Secrets there from then on: a watch that came earlier would be
+/// refused. Other controllers ask here. A namespace that is being deleted is left at once, but the rights in it stay
+/// until no Secret is guarded there any more: a deleted namespace takes no new RoleBinding. One thread.
+class TenantNamespaces final : public Runnable {
+ public:
+  /// Called with the key of a Secret that changed, and with {namespace, ""} when that namespace appeared, became
+  /// readable, changed or went.
+  using Handler = std::function<void(const kube::ObjectKey&)>;
+
+  explicit TenantNamespaces(Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override { return namespaces_->has_synced() && bindings_->has_synced(); }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+  /// The peer's cluster ID, "" where `ns` is no tenant namespace or is being deleted.
+  std::string peer_of(std::string_view ns) const;
+  /// An annotation of a tenant namespace, "" where there is none.
+  std::string annotation(std::string_view ns, std::string_view key) const;
+  /// Whether `ns` has a tenant namespace's labels and is being deleted.
+  bool is_ending(std::string_view ns) const;
+  /// The Secrets of a tenant namespace, all of them; null until they may be read and the first list is complete.
+  kube::Informer* secrets(std::string_view ns) const;
+  /// To be called before a Secret there gets a finalizer of replication: from then on our rights last as long as it
+  /// does. Released by this class. Errors: Errc::missing where the rights are not there.
+  asio::awaitable<kube::Result<void>> hold_rights(std::string ns);
+  /// The tenant namespaces whose Secrets are known.
+  std::vector<std::string> readable() const;
+  /// Adds a reader, for the life of this object.
+  void subscribe(Handler handler) { readers_.push_back(std::move(handler)); }
+  /// The role bindings that this program makes, in all namespaces.
+  kube::Informer& bindings() const { return *bindings_; }
+  /// Adds a reader of them, for the life of this object.
+  void subscribe_bindings(Handler handler) { bindings_.subscribe(std::move(handler)); }
+
+ private:
+  struct Entry {
+    bool allowed = false;
+    kube::Duration pause{0};  ///< since it was asked last whether it is
+    kube::InformerHandle secrets;
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Result<bool>> may_read_secrets(std::string ns);
+  /// Lets go of the rights, unless credentials still need them; answers whether nothing holds them (any more).
+  asio::awaitable<kube::Result<bool>> release_rights(std::string ns);
+  /// Whether there may be Secrets that replication works with, or surely are some that it guards.
+  bool has_credentials(std::string_view ns) const;
+  bool has_guarded(std::string_view ns) const;
+  void see_secrets(const kube::ObjectKey& key);
+  void tell(const kube::ObjectKey& key) const;
+
+  Context context_;
+  OwnUser user_;
+  kube::InformerHandle namespaces_, bindings_;
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::vector<Handler> readers_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,72 @@
+// What a provider does about a tenant that is drained, or of which nobody has heard for long.
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "controllers/peering/tenant.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/peering/heartbeat.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+namespace json = kube::json;
+
+/// So many pods are looked at in one turn of the loop.
+constexpr std::size_t looked_at_in_a_turn = 50;
+constexpr std::string_view grace_field = "deletionGracePeriodSeconds";
+
+}  // namespace
+
+std::int64_t TenantController::drain_grace(std::string_view tenant_namespace) const {
+  const auto policy =
+      core::admission::read_pod_policy(namespaces_.annotation(tenant_namespace, api::annotations::pod_policy));
+  return policy.value_or(core::admission::PodPolicy()).max_drain_grace_seconds;
+}
+
+bool TenantController::outlives_drain(const kube::Object& pod, std::int64_t most) {
+  return pod.is_deleting() && kube::int_at(pod.metadata(), {grace_field}) > most;
+}
+
+asio::awaitable<kube::Result<void>> TenantController::shorten_grace(std::string ns, std::string peer) {
+  const std::int64_t most = drain_grace(ns);
+  std::size_t looked_at = 0;
+  for (const kube::ObjectKey& key : keys_in_twins(*pods_, peer)) {
+    // Of thousands hardly one is to be ended sooner.
+    if (++looked_at % looked_at_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+    const auto pod = pods_->find(key);
+    if (!pod || !outlives_drain(*pod, most)) continue;
+    const kube::DeleteOptions sooner{.uid = std::string(pod->uid()), .grace_period_seconds = most};
+    auto removed = co_await context_.home.api().remove(kube::resources::pods, key, sooner);
+    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+      co_return kube::fail(std::move(removed.error()), "ending the drained tenant's pods sooner");
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::watch_heartbeat(kube::Object tenant) {
+  const kube::Duration limit = context_.settings.silent_tenant_limit;
+  if (limit <= kube::Duration::zero() || api::Tenant(tenant).condition() != api::TenantCondition::active)
+    co_return std::nullopt;
+  kube::Api& home = context_.home.api();
+  const kube::ObjectKey key{std::string(tenant.ns()), std::string(core::heartbeat_lease)};
+  auto lease = co_await home.get(kube::resources::leases, key);
+  if (!lease && lease.error().is_not_found())
+    lease = co_await home.create(kube::resources::leases, core::forge_heartbeat_lease(tenant));
+  if (!lease) co_return kube::fail(std::move(lease.error()), "looking for the heartbeat of the consumer");
+  const core::SilencePlan plan = core::plan_silence(*lease, tenant, context_.clock.wall(), limit);
+  if (!plan.cordon) co_return plan.look_again;
+  auto patched = co_await home.patch(api::kinds::tenants, tenant.key(), kube::PatchType::merge,
+                                     json::serialize(core::silence_patch(tenant, plan.last)));
+  if (!patched) co_return kube::fail(std::move(patched.error()), "cordoning a tenant of which nobody has heard");
+  const std::string consumer(api::Tenant(tenant).cluster_id());
+  context_.events.warning(tenant, api::kinds::tenants, "TenantSilent",
+                          "nobody has heard of cluster " + consumer + " since " + plan.last +
+                              ": it is cordoned; liqoctl uncordon tenant " + std::string(tenant.name()) +
+                              " lets it go on");
+  tenants_->observe(std::move(*patched));
+  co_return std::nullopt;
+}
+
+}  // namespace liqo::controllers

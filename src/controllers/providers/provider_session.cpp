@@ -1,0 +1,92 @@
+#include "controllers/providers/provider_session.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+/// A provider is upgraded without its address being silent for long enough to be noticed.
+constexpr kube::Duration version_interval = std::chrono::minutes(10);
+
+}  // namespace
+
+ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<ProviderLink> link,
+                                 std::shared_ptr<ProviderCluster> cluster, Context context)
+    : context_(context),
+      provider_(forging.clusters.remote),
+      cluster_(std::move(cluster)),
+      link_(std::move(link)),
+      api_(link_->transport(), context.clock, context.random, context.metrics,
+           {.cluster = forging.clusters.remote,
+            .may_write = [&lead = context.leadership] { return lead.may_write(); },
+            .packed_lists = true}),
+      pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = api_}, cluster_->budget(),
+            context),
+      workers_(context.executor),
+      log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
+  health_.failure_threshold = context.settings.probe_failures;
+}
+
+void ProviderSession::start() {
+  workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run(); }));
+  workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run_questions(); }));
+  workers_.spawn(probe());
+  cluster_->join(pods_);
+}
+
+asio::awaitable<void> ProviderSession::stop() {
+  cluster_->leave(pods_);
+  co_await workers_.stop();
+  co_await link_->stop();
+}
+
+asio::awaitable<bool> ProviderSession::read_version() {
+  const auto answer = co_await api_.raw("/version", context_.settings.probe_timeout);
+  // Who forbids it, or answers something else, is asked again as rarely as the others.
+  const std::string version = answer ? core::server_version(*answer) : std::string();
+  if (version.empty() || version == health_.version) co_return false;
+  health_.version = version;
+  co_return true;
+}
+
+asio::awaitable<void> ProviderSession::probe() {
+  kube::TimePoint version_due{};
+  while (true) {
+    const kube::TimePoint start = context_.clock.now();
+    auto answer = co_await api_.raw("/livez", context_.settings.probe_timeout);
+    // A server that knows us and forbids the path is alive; one that does not know us (401) is of no use.
+    const bool alive = answer || answer.error().is_forbidden();
+    const bool was_known = health_.probed;
+    const bool was_alive = health_.failed_probes < health_.failure_threshold;
+    const bool was_refused = std::exchange(refused_, !answer && answer.error().http_code() == 401);
+    health_.probed = true;
+    if (alive) {
+      health_.failed_probes = 0;
+      health_.last_error.clear();
+    } else {
+      // Patience is for a provider that has answered before: one that never did is not Ready from the start.
+      health_.failed_probes = was_known ? health_.failed_probes + 1 : health_.failure_threshold;
+      health_.last_error = answer.error().text();
+      if (refused_)
+        if (const std::string trouble = link_->credentials_trouble(context_.clock.wall()); !trouble.empty())
+          health_.last_error += "; " + trouble;
+    }
+    const bool is_alive = health_.failed_probes < health_.failure_threshold;
+    if (!was_known || was_alive != is_alive) {
+      if (is_alive && alive) {
+        log_.info("provider answers");
+      } else {
+        log_.warn("provider does not answer", {{"error", health_.last_error}, {"failures", health_.failed_probes}});
+      }
+    }
+    bool is_news = !was_known || was_alive != is_alive || was_refused != refused_;
+    // Behind an outage it may have been upgraded.
+    if (!was_known || was_alive != is_alive) version_due = start;
+    if (alive && is_alive && start >= version_due) {
+      version_due = start + version_interval;
+      is_news = co_await read_version() || is_news;
+    }
+    if (is_news && health_changed_) health_changed_();
+    co_await context_.clock.sleep_until(start + context_.settings.probe_interval);
+  }
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,510 @@
+#include "controllers/providers/provider_sessions.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "controllers/known.hpp"
+#include "kube/async/finally.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/addresses/network_configuration.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/telemetry/families.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using api::VirtualNode;
+using kube::Outcome;
+
+/// Between two tries with a provider that shows more than is held of one.
+constexpr kube::Duration overflow_pause = 5min;
+/// So long after its start a process reads providers at the latest, whatever is not known yet of virtual nodes and
+/// pods.
+constexpr kube::Duration providers_wait_for = 30s;
+/// An API server counts a list for up to ten requests, of which it carries out some hundred at a time, and refuses what
+/// is far more: leases and pods must have their turn.
+constexpr std::size_t most_home_lists = 8;
+
+/// Everything that a session is made from, as one short text.
+std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret,
+                      const core::ReflectionFilters& left_out) {
+  kube::json::object parts;
+  parts["secret"] = kube::object_at(secret.tree(), {"data"});
+  parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
+  for (const auto& [name, keys] : {std::pair{"labels", &left_out.labels}, {"annotations", &left_out.annotations}})
+    parts[name] = kube::json::array(keys->begin(), keys->end());
+  parts["cluster"] = kube::string_at(virtual_node.spec(), {"clusterID"});
+  return core::sha256_hex(kube::json::serialize(parts));
+}
+
+/// The tenant namespace here, and the cluster that it is of.
+kube::ObjectKey home_of(const kube::Object& virtual_node) {
+  return {std::string(virtual_node.ns()), std::string(VirtualNode(virtual_node).cluster_id())};
+}
+
+/// What is wrong with a VirtualNode itself.
+std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
+  const std::string cluster(virtual_node.cluster_id());
+  if (auto name = core::check_node_name(virtual_node.name()); !name) return std::move(name.error());
+  if (!core::is_dns_label(cluster))
+    return kube::Failure(kube::Errc::invalid_input, "spec.clusterID is not a cluster ID: \"" + cluster + "\"");
+  if (virtual_node.kubeconfig_secret().empty())
+    return kube::Failure(kube::Errc::missing, "spec.kubeconfigSecretRef names no Secret");
+  return std::nullopt;
+}
+
+/// What is lost by an error of liqod's own, and is so again and again.
+kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
+  return {kube::Errc::protocol,
+          "The session with cluster " + cluster +
+              " ends again and again by an error of liqod, and is started anew each time: " + loss};
+}
+
+}  // namespace
+
+ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
+                                   std::function<void(const kube::ObjectKey&)> changed)
+    : connect_(std::move(connect)),
+      context_(context),
+      changed_(std::move(changed)),
+      home_lists_(context.executor, most_home_lists),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      templates_(context),
+      controller_(context, {.name = "provider-session"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      log_("virtual-node") {
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
+  const auto all = [this] {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
+  };
+  templates_.subscribe(all);
+  if (context.settings.api_server_mode == core::ApiServerMode::never || !context.settings.api_server_host.empty())
+    return;
+  ips_ = context.home.acquire({.resource = api::kinds::ips});
+  configurations_ = context.home.acquire({.resource = api::kinds::configurations});
+  ips_.subscribe([all, own = context.settings.liqo_namespace](const kube::ObjectKey& key) {
+    if (key.ns == own) all();
+  });
+  configurations_.subscribe([all](const kube::ObjectKey&) { all(); });
+}
+
+asio::awaitable<void> ProviderSessions::run() {
+  begun_ = context_.clock.now();
+  co_await kube::async::finally(controller_.run(), stop_sessions());
+}
+
+asio::awaitable<void> ProviderSessions::stop_sessions() {
+  // First what works over a session's connection, so that no other one is lent for a moment.
+  is_ending_ = true;
+  for (const auto& [home, shared] : clusters_)
+    if (const auto cluster = shared.cluster) co_await cluster->stop();
+  while (!entries_.empty()) {
+    const kube::ObjectKey key = entries_.begin()->first;
+    co_await stop_session(key);
+    entries_.erase(key);
+  }
+}
+
+bool ProviderSessions::has_synced() const {
+  if (!virtual_nodes_->has_synced()) return false;
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
+    const auto entry = entries_.find(key);
+    if (entry == entries_.end() || !entry->second.is_settled) return false;
+    if (entry->second.session && !entry->second.session->pods().local_pods().has_synced()) return false;
+  }
+  return true;
+}
+
+bool ProviderSessions::is_busy() const {
+  if (controller_.is_busy()) return true;
+  for (const auto& [key, entry] : entries_)
+    if (entry.session && entry.session->is_busy()) return true;
+  for (const auto& [home, shared] : clusters_)
+    if (shared.cluster && shared.cluster->is_busy()) return true;
+  return false;
+}
+
+ProviderSession* ProviderSessions::find_running(const kube::ObjectKey& local_pod) const {
+  for (const auto& [key, entry] : entries_)
+    if (entry.session && entry.session->pods().local_pods().store().contains(local_pod)) return entry.session.get();
+  return nullptr;
+}
+
+ProviderSession* ProviderSessions::find(const kube::ObjectKey& virtual_node) const {
+  const auto entry = entries_.find(virtual_node);
+  return entry == entries_.end() ? nullptr : entry->second.session.get();
+}
+
+std::string ProviderSessions::trouble(const kube::ObjectKey& virtual_node) const {
+  const auto entry = entries_.find(virtual_node);
+  return entry != entries_.end() && entry->second.trouble ? entry->second.trouble->text() : "";
+}
+
+bool ProviderSessions::is_foreign(const kube::ObjectKey& virtual_node) const {
+  const auto entry = entries_.find(virtual_node);
+  return entry != entries_.end() && !entry->second.foreign.empty();
+}
+
+void ProviderSessions::note_foreign(const kube::ObjectKey& virtual_node, const std::string& why) {
+  const auto entry = entries_.find(virtual_node);
+  if (entry == entries_.end() || entry->second.foreign == why) return;
+  entry->second.foreign = why;
+  enqueue(virtual_node);
+}
+
+asio::awaitable<void> ProviderSessions::stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || !found->second.session) co_return;
+  const auto session = std::move(found->second.session);
+  found->second.digest.clear();
+  // What has begun to stop is stopped to its end: a cancelled reconcile would leave the link open.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  const std::shared_ptr<ProviderCluster> cluster = session->cluster();
+  if (!is_ending_ && !lend_link(*cluster, std::move(next))) {
+    // What the last session shares with none ends before it, while there is a connection.
+    if (const auto shared = clusters_.find(cluster->home());
+        shared != clusters_.end() && shared->second.cluster == cluster)
+      shared->second.cluster.reset();
+    co_await cluster->stop();
+  }
+  co_await session->stop();
+}
+
+asio::awaitable<kube::Duration> ProviderSessions::end_lost_session(kube::ObjectKey key) {
+  Entry& entry = entries_[key];
+  const kube::TimePoint now = context_.clock.now();
+  const kube::Duration pause = entry.restarts.lose(now, context_.random);
+  entry.not_before = now + pause;
+  const std::string cluster = entry.session->pods().forging().clusters.remote;
+  entry.restarts.count(context_.metrics, cluster, "offloading");
+  log_.error("the session with the provider has lost a worker and starts anew",
+             {{"virtualnode", key},
+              {"cluster", cluster},
+              {"error", entry.session->loss()},
+              {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  co_await stop_session(key);
+  co_return pause;
+}
+
+asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home) {
+  const auto found = clusters_.find(home);
+  if (found == clusters_.end() || !found->second.cluster) co_return;
+  Shared& shared = found->second;
+  std::string overflow = shared.cluster->overflow();
+  const std::string loss = shared.cluster->loss();
+  if (overflow.empty() && loss.empty()) co_return;
+  const std::shared_ptr<ProviderCluster> ended = std::move(shared.cluster);
+  const kube::TimePoint now = context_.clock.now();
+  kube::Duration pause = overflow_pause;
+  shared.trouble.reset();
+  if (!overflow.empty()) {
+    shared.trouble.emplace(kube::Errc::too_large, std::move(overflow));
+  } else {
+    pause = shared.restarts.lose(now, context_.random);
+    shared.restarts.count(context_.metrics, home.name, "offloading");
+    if (shared.restarts.is_repeated()) shared.trouble.emplace(lost_again(home.name, loss));
+    log_.error("what the sessions with a provider share has lost a worker and starts anew",
+               {{"cluster", home.name},
+                {"error", loss},
+                {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  }
+  shared.not_before = now + pause;
+  std::vector<kube::ObjectKey> concerned;
+  for (const auto& [key, entry] : entries_)
+    if (entry.session && entry.session->cluster() == ended) concerned.push_back(key);
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await ended->stop();
+  for (const kube::ObjectKey& key : concerned) co_await stop_session(key);
+  clusters_[home].not_before = context_.clock.now() + pause;
+  for (const kube::ObjectKey& key : concerned) enqueue(key);
+}
+
+std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::ObjectKey& home) {
+  Shared& shared = clusters_[home];
+  if (shared.cluster) return shared.cluster;
+  shared.cluster = std::make_shared<ProviderCluster>(
+      home, budget_of(home.name), statuses_, home_lists_, [this] { return may_read(); }, context_);
+  // Also those whose sessions are just being made or stopped: it says so once.
+  shared.cluster->on_end([this, home] {
+    for (const kube::Object& node : virtual_nodes_->objects())
+      if (home_of(node) == home) enqueue(node.key());
+  });
+  shared.cluster->on_custom_change([this, home] {
+    for (const auto& [key, entry] : entries_)
+      if (entry.session && entry.session->cluster()->home() == home) changed_(key);
+  });
+  shared.restarts.begin(context_.clock.now());
+  shared.cluster->start();
+  return shared.cluster;
+}
+
+bool ProviderSessions::may_read() const { return has_synced() || context_.clock.now() - begun_ >= providers_wait_for; }
+
+std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& cluster) {
+  std::erase_if(budgets_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<ProviderBudget>& known = budgets_[cluster];
+  if (auto budget = known.lock()) return budget;
+  const Settings& settings = context_.settings;
+  const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
+                                      .objects = std::size_t(settings.provider_cache_objects)};
+  auto delayed = context_.metrics.counter(families::writes_delayed, {{"cluster", cluster}});
+  auto budget = std::make_shared<ProviderBudget>(ProviderBudget{
+      .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
+      .home_writes =
+          WriteBudget(context_.clock, settings.provider_writes_per_second, settings.provider_write_burst, delayed),
+      .asides = WriteBudget(context_.clock, asides_per_second, most_asides, {})});
+  known = budget;
+  return budget;
+}
+
+bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next) const {
+  // Whether it is of no use, another one than is used, and of nobody; then by age. One that is in use goes on being so:
+  // another one would have all watches begin anew.
+  using Rank = std::tuple<bool, bool, bool, std::string, std::string>;
+  std::optional<Rank> best;
+  std::shared_ptr<ProviderLink> link = std::move(next);
+  if (link) best = Rank{false, true, true, "", ""};
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.session || entry.session->cluster().get() != &cluster) continue;
+    const auto node = virtual_nodes_->find(key);
+    Rank rank{!entry.session->is_usable(), !cluster.uses(entry.session->link().get()), !node,
+              std::string(node ? node->creation_timestamp() : ""), key.name};
+    if (best && *best <= rank) continue;
+    best = std::move(rank);
+    link = entry.session->link();
+  }
+  if (!link) return false;
+  if (!cluster.uses(link.get())) cluster.use(std::move(link));
+  return true;
+}
+
+core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_node,
+                                                  const core::ReflectionFilters& left_out) const {
+  const Settings& settings = context_.settings;
+  api::OffloadingPatch patch = VirtualNode(virtual_node).offloading_patch();
+  patch.labels_not_reflected = left_out.labels;
+  patch.annotations_not_reflected = left_out.annotations;
+  return {
+      .clusters = {.local = settings.cluster_id, .remote = std::string(VirtualNode(virtual_node).cluster_id())},
+      .node_name = std::string(virtual_node.name()),
+      .patch = std::move(patch),
+      .api_server_mode = settings.api_server_mode,
+      .api_server_host = settings.api_server_host,
+      .api_server_port = settings.api_server_port,
+  };
+}
+
+std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey& home) const {
+  if (!ips_) return {};
+  std::vector<kube::Object> configurations;
+  for (const kube::ObjectKey& key : configurations_->store().keys())
+    if (auto found = configurations_->find(key);
+        found && key.ns == home.ns && found->label(api::labels::remote_cluster_id) == home.name)
+      configurations.push_back(std::move(*found));
+  const auto mapping = core::read_network_mapping(configurations);
+  if (!mapping || mapping->empty()) return {};
+  std::set<std::string> addresses;
+  for (const kube::ObjectKey& key : ips_->store().keys()) {
+    const auto ip = ips_->find(key);
+    if (!ip || key.ns != context_.settings.liqo_namespace ||
+        ip->label(api::labels::ip_type) != api::labels::ip_type_api_server)
+      continue;
+    if (const auto address = core::IpAddress::parse(kube::string_at(ip->status(), {"ip"})))
+      addresses.insert(address->text());
+  }
+  return {addresses.begin(), addresses.end()};
+}
+
+void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure failure) {
+  const kube::ObjectKey key = virtual_node.key();
+  Entry& entry = entries_[key];
+  entry.is_settled = true;
+  std::optional<kube::Failure>& trouble = entry.trouble;
+  if (trouble && trouble->text() == failure.text()) return;
+  log_.warn("no session with the provider", {{"virtualnode", key}, {"error", failure}});
+  context_.events.warning(virtual_node, api::kinds::virtual_nodes, "ProviderUnusable", failure.text());
+  trouble = std::move(failure);
+  changed_(key);
+}
+
+asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
+  const auto object = virtual_nodes_->find(work.object);
+  if (!object) {
+    co_await forget(work.object);
+    co_return Outcome::done();
+  }
+  entries_.try_emplace(work.object);
+  // Each branch that awaits ends here.
+  co_await end_broken_cluster(home_of(*object));
+  if (const auto pause = co_await rest_of_pause(*object)) co_return Outcome::again_after(*pause);
+  if (auto unfit = why_unfit(*object)) {
+    co_await stop_session(work.object);
+    refuse(*object, std::move(*unfit));
+    co_return Outcome::done();
+  }
+  auto makings = read_makings(*object);
+  if (!makings) co_return std::move(makings.error());
+  if (const Entry& entry = entries_[work.object]; entry.session && entry.digest == makings->digest)
+    co_return Outcome::done();
+  co_return co_await begin_session(*object, std::move(*makings));
+}
+
+asio::awaitable<void> ProviderSessions::forget(kube::ObjectKey key) {
+  co_await stop_session(key);
+  entries_.erase(key);
+  std::set<kube::ObjectKey> homes;
+  for (const kube::Object& node : virtual_nodes_->objects()) homes.insert(home_of(node));
+  std::erase_if(clusters_, [&](const auto& entry) { return !entry.second.cluster && !homes.contains(entry.first); });
+}
+
+asio::awaitable<std::optional<kube::Duration>> ProviderSessions::rest_of_pause(kube::Object virtual_node) {
+  const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
+  const Entry& known = entries_[key];
+  if (const std::string loss = known.session ? known.session->loss() : std::string(); !loss.empty()) {
+    const kube::Duration pause = co_await end_lost_session(key);
+    if (entries_[key].restarts.is_repeated()) refuse(virtual_node, lost_again(home.name, loss));
+    co_return pause;
+  }
+  if (known.session) co_return std::nullopt;
+  const auto shared = clusters_.find(home);
+  const bool is_ended = shared != clusters_.end() && context_.clock.now() < shared->second.not_before;
+  if (is_ended && shared->second.trouble) refuse(virtual_node, *shared->second.trouble);
+  const kube::TimePoint not_before =
+      std::max(known.not_before, is_ended ? shared->second.not_before : kube::TimePoint{});
+  if (not_before <= context_.clock.now()) co_return std::nullopt;
+  co_return not_before - context_.clock.now();
+}
+
+std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& virtual_node) const {
+  if (const std::string& foreign = entries_.at(virtual_node.key()).foreign; !foreign.empty())
+    return kube::Failure(kube::Errc::invalid_input, foreign);
+  return why_invalid(VirtualNode(virtual_node));
+}
+
+std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings(const kube::Object& virtual_node) {
+  const kube::ObjectKey key = virtual_node.key();
+  const std::string secret_name(VirtualNode(virtual_node).kubeconfig_secret());
+  Entry& entry = entries_[key];
+  if (!entry.secret || entry.secret_name != secret_name) {
+    entry.secret_name = secret_name;
+    entry.secret = context_.home.acquire({.resource = kube::resources::secrets,
+                                          .ns = key.ns,
+                                          .selection = {.field_selector = "metadata.name=" + secret_name}});
+    entry.secret.subscribe([this, key](const kube::ObjectKey&) { enqueue(key); });
+  }
+  if (!entry.secret->has_synced()) {
+    if (entry.secret->trouble())
+      refuse(virtual_node, kube::Failure(*entry.secret->trouble()).in("reading Secret " + secret_name));
+    return std::unexpected(Outcome::again_after(200ms));
+  }
+  auto secret = entry.secret->find({key.ns, secret_name});
+  if (!secret) {
+    // A session that has its credentials goes on without the Secret.
+    if (!entry.session)
+      refuse(virtual_node, kube::Failure(kube::Errc::missing,
+                                         "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
+    return std::unexpected(Outcome::done());
+  }
+  if (auto wait = read_options(virtual_node, entry)) return std::unexpected(std::move(*wait));
+  if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
+    return std::unexpected(Outcome::again_after(200ms));
+  Makings makings{.secret = std::move(*secret),
+                  .left_out = *entry.left_out,
+                  .addresses = given_addresses(home_of(virtual_node)),
+                  .withholds_tokens = !entry.tokens_withheld.empty(),
+                  .digest = {}};
+  makings.digest = digest_of(virtual_node, makings.secret, makings.left_out) +
+                   (makings.withholds_tokens ? " without tokens" : "") +
+                   kube::json::serialize(kube::json::array(makings.addresses.begin(), makings.addresses.end()));
+  return makings;
+}
+
+std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtual_node, Entry& entry) {
+  if (!templates_.is_known()) {
+    if (templates_.trouble() && !entry.session)
+      refuse(virtual_node, kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
+    return Outcome::again_after(200ms);
+  }
+  const auto options = templates_.of(virtual_node);
+  if (options) {
+    entry.left_out = core::filters_of(virtual_node, *options ? &**options : nullptr, context_.settings.not_reflected);
+    std::string why = *options ? reflection::why_tokens_withheld(**options) : std::string();
+    if (context_.settings.api_server_mode == core::ApiServerMode::never) why.clear();
+    const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
+    if (is_news && !entry.tokens_withheld.empty())
+      context_.events.warning(virtual_node, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
+                              "Pods that are offloaded from now on get no tokens for the API server at home: of the "
+                              "VkOptionsTemplate " +
+                                  entry.tokens_withheld);
+  } else if (!entry.left_out && virtual_node.is_deleting()) {
+    // What is ended is told no more than it has been.
+    entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.not_reflected);
+  } else if (!entry.left_out) {
+    refuse(virtual_node, kube::Failure(options.error()));
+    return Outcome::done();
+  }
+  return std::nullopt;
+}
+
+asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_node, Makings makings) {
+  const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
+  auto link = connect_(home.name, makings.secret);
+  if (!link) {
+    refuse(virtual_node, std::move(link.error()).in("Secret " + entries_[key].secret_name + " of namespace " + key.ns));
+    co_return Outcome::done();
+  }
+  std::shared_ptr<ProviderLink> connected = std::move(*link);
+  // The pods of a machine of that name are none of ours.
+  if (!entries_[key].session && VirtualNode(virtual_node).create_node()) {
+    auto live = co_await context_.home.api().get(kube::resources::nodes, {"", key.name});
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("looking for a Node of that name"));
+    std::string foreign = live ? core::why_foreign(*live) : std::string();
+    entries_[key].foreign = foreign;
+    if (!foreign.empty()) {
+      refuse(virtual_node, kube::Failure(kube::Errc::invalid_input, std::move(foreign)));
+      co_return Outcome::done();
+    }
+  }
+  // What it shares goes on over the new connection.
+  std::shared_ptr<ProviderLink> next;
+  if (const Entry& entry = entries_[key]; entry.session && entry.session->cluster()->home() == home) next = connected;
+  co_await stop_session(key, std::move(next));
+  // It may have ended meanwhile.
+  if (const auto shared = clusters_.find(home);
+      shared != clusters_.end() && !shared->second.cluster && context_.clock.now() < shared->second.not_before)
+    co_return Outcome::again_after(shared->second.not_before - context_.clock.now());
+  start_session(virtual_node, std::move(makings), std::move(connected));
+  co_return Outcome::done();
+}
+
+void ProviderSessions::start_session(const kube::Object& virtual_node, Makings makings,
+                                     std::shared_ptr<ProviderLink> link) {
+  const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
+  const std::shared_ptr<ProviderCluster> cluster = cluster_of(home);
+  Entry& entry = entries_[key];
+  entry.trouble.reset();
+  entry.is_settled = true;
+  entry.digest = std::move(makings.digest);
+  core::ForgingContext forging = forging_of(virtual_node, makings.left_out);
+  forging.api_server_ips = std::move(makings.addresses);
+  if (makings.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
+  entry.session = std::make_unique<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
+  entry.session->on_health_change([this, key] {
+    if (const ProviderSession* session = find(key)) (void)lend_link(*session->cluster());
+    changed_(key);
+  });
+  entry.session->on_loss([this, key] { enqueue(key); });
+  entry.session->pods().on_room_change([this, key] { changed_(key); });
+  entry.restarts.begin(context_.clock.now());
+  (void)lend_link(*cluster);
+  entry.session->start();
+  log_.info("session with the provider started", {{"virtualnode", key}, {"cluster", home.name}});
+  changed_(key);
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,105 @@
+// The watches of the twin namespaces in one provider, which its virtual nodes share.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "kube/async/clock.hpp"
+#include "kube/async/event.hpp"
+#include "kube/runtime/informer_set.hpp"
+#include "liqo/core/offloading/context.hpp"
+
+namespace liqo::controllers {
+
+namespace asio = boost::asio;
+
+/// One twin namespace, as far as pods go. It is watched while something of ours may be there, which is in few of many
+/// namespaces at a time: else it rests, and holds nothing open.
+struct TwinWatch {
+  std::string local, remote;
+  kube::InformerHandle shadows, pods;  ///< none while it rests, or waits to be read
+  bool is_resting = false;             ///< it was read, and nothing was there
+  bool is_waiting = false;             ///< to be read
+  std::optional<kube::TimePoint> unused_since;
+  std::optional<kube::TimePoint> late_at;  ///< when it is read once more: for what an earlier process has sent
+  /// Virtual nodes of which Secrets with tokens were found, or written; all of them, where there are very many.
+  std::set<std::string, std::less<>> token_nodes;
+  bool all_have_tokens = false;
+  std::optional<kube::TimePoint> tokens_read_at;
+  std::shared_ptr<kube::async::Event> tokens_read;  ///< set once they are, by who reads them now
+
+  bool has_synced() const { return shadows && shadows->has_synced() && pods->has_synced(); }
+  bool has_tokens_of(std::string_view node) const { return all_have_tokens || token_nodes.contains(node); }
+};
+
+/// Who is told of all twins that are watched. Handlers must not suspend.
+struct TwinReader {
+  std::function<void(const TwinWatch&, const kube::Change&)> shadow_changed, pod_changed;
+  std::function<void(const TwinWatch&)> synced;     ///< both caches are complete
+  std::function<bool(const TwinWatch&)> is_needed;  ///< whether it must not rest, though it holds nothing
+};
+
+/// However many virtual nodes there are, a twin has one watch of ShadowPods and one of Pods at most, and what they tell
+/// is parsed once. Not more than some are begun at a time. One thread.
+class TwinWatches {
+ public:
+  /// `may_begin`: whether twins may be read yet; once it is true they are.
+  TwinWatches(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::InformerSet& caches,
+              std::function<bool()> may_begin)
+      : executor_(executor), clock_(clock), caches_(caches), may_begin_(std::move(may_begin)) {}
+  TwinWatches(const TwinWatches&) = delete;
+  TwinWatches& operator=(const TwinWatches&) = delete;
+
+  /// The watch of a twin, for as long as somebody holds it. It is about to be read, and once more a while later.
+  std::shared_ptr<TwinWatch> watch(const std::string& local, const std::string& remote);
+  /// Something is to be done there: where it rests, it is about to be read.
+  void wake(TwinWatch& watch);
+  /// As wake(), and once more a while later, because another process may have led until now.
+  void wake_anew(TwinWatch& watch);
+  /// Whether something of ours may be in a twin, as far as is known.
+  bool is_used(const std::string& local, const std::string& remote) const;
+  /// Called when a twin rests no more.
+  void on_wake(std::function<void(const std::string& local)> handler) { woken_ = std::move(handler); }
+  /// Has unused twins rest, until cancelled.
+  asio::awaitable<void> run();
+
+  using Membership = std::list<TwinReader>::iterator;
+  Membership join(TwinReader reader) { return readers_.insert(readers_.end(), std::move(reader)); }
+  void leave(Membership reader) { readers_.erase(reader); }
+
+  /// Picks the Secrets that bring tokens, also those of other consumers.
+  static std::string_view token_selector();
+  /// Sees to it that the watch knows which nodes have tokens in its twin: by one list, for all who ask within some
+  /// seconds of it.
+  asio::awaitable<kube::Result<void>> find_tokens(std::shared_ptr<TwinWatch> watch, kube::Api& api,
+                                                  core::ClusterPair clusters);
+
+ private:
+  using Watches = std::map<std::pair<std::string, std::string>, std::weak_ptr<TwinWatch>>;
+
+  /// Begins to read those that wait, as far as others are through.
+  void begin_waiting();
+  void begin(TwinWatch& watch);
+  bool is_unused(const TwinWatch& watch) const;
+  void rest(TwinWatch& watch);
+  void look_over();
+
+  asio::any_io_executor executor_;
+  kube::async::Clock& clock_;
+  kube::InformerSet& caches_;
+  std::function<bool()> may_begin_;
+  Watches watches_;  ///< by both names
+  bool has_begun_ = false;
+  std::list<std::weak_ptr<TwinWatch>> waiting_;                              ///< to be read
+  std::list<std::pair<kube::TimePoint, std::weak_ptr<TwinWatch>>> reading_;  ///< since when, the oldest first
+  std::list<TwinReader> readers_;
+  std::function<void(const std::string& local)> woken_;
+};
+
+}  // namespace liqo::controllers

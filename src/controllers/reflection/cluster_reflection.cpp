@@ -1,0 +1,365 @@
+#include "controllers/reflection/cluster_reflection.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/core/storage/volume.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+/// What is wrong with custom resources is told again, where the words of it are others.
+constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
+
+/// Claims whose data are in another cluster, or are to be, by namespace.
+constexpr std::string_view provisioned_claims = "provisioned-claims";
+
+}  // namespace
+
+ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Context context)
+    : home_(std::move(home)),
+      provider_(provider),
+      context_(context),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      templates_(context),
+      references_(context.home, [this](const std::string& ns) { tell_references(ns); }),
+      endpoints_(
+          context.home, context.settings.pod_cidrs, [this](const std::string& ns) { return reflected_.contains(ns); },
+          [this](const std::string& ns) {
+            for (const Reflecting& each : reflectors_)
+              if (each.reflector->kind().needs_endpoints) each.reflector->reconsider(ns);
+          }),
+      custom_kinds_(
+          provider.api, context,
+          [this] {
+            std::vector<std::string> twins;
+            twins.reserve(reflected_.size());
+            for (const auto& [local, remote] : reflected_) twins.push_back(remote);
+            return twins;
+          },
+          [this] { take_custom_kinds(); }),
+      copy_events_({.provider = provider.api,
+                    .cluster = home_.name,
+                    .has_copies = [this](const std::string& local) { return has_copies(local); },
+                    .find = [this](const std::string& local,
+                                   const core::CopyWarning& warning) { return find_copy(local, warning); }},
+                   context),
+      log_(kube::Log("reflection").with("cluster", home_.name)) {
+  source_ = provider_.statuses.join(home_.name, [this](const StatusSources::Scope& scope) {
+    for (const Reflecting& each : reflectors_)
+      if (each.reflector->kind().name == scope.kind) each.reflector->gather_anew(scope.ns);
+  });
+  provider_.twins.on_wake([this](const std::string& local) { end_quiet(local); });
+  if (!context_.settings.storage_class.empty()) {
+    claims_ = context_.home.acquire({.resource = api::kinds::claims});
+    claims_->add_index(std::string(provisioned_claims), [](const kube::Object& claim, std::vector<std::string>& out) {
+      if (core::storage::is_provisioned(claim)) out.emplace_back(claim.ns());
+    });
+    claims_.subscribe([this](const kube::ObjectKey& key) { copy_events_.end_quiet(key.ns); });
+  }
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
+    if (take_virtual_node(key)) read_rules();
+  });
+  templates_.subscribe([this] { read_rules(); });
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) take_virtual_node(key);
+  read_rules();
+}
+
+ClusterReflection::~ClusterReflection() {
+  provider_.statuses.leave(source_);
+  provider_.twins.on_wake(nullptr);
+}
+
+ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
+  auto reflector = std::make_unique<reflector::Reflector>(
+      kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
+      reflector::ReflectorContext{
+          context_.environment(), context_.home, provider_.api, provider_.stores, context_.events,
+          [this, &kind](const std::string& ns) {
+            return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
+          },
+          [this] { return provider_.home_writes.take(); }, [this](const std::string& ns) { return is_quiet(ns); },
+          [this](const std::string& ns) { end_quiet(ns); }, &provider_.home_lists, provider_.may_begin});
+  reflector->set_references_known([this] { return references_.has_synced(); });
+  reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
+    references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));
+  });
+  return reflectors_.emplace_back(std::move(reflector));
+}
+
+void ClusterReflection::start(SessionWorkers& workers) {
+  workers_ = &workers;
+  for (const Reflecting& each : reflectors_) run(*each.reflector);
+  workers.spawn(kube::run_while_leading(context_.leadership, [this] { return copy_events_.run(); }));
+  workers.spawn(read_rules_first());
+  workers.spawn(kube::run_while_leading(context_.leadership, [this] { return custom_kinds_.run(); }));
+}
+
+void ClusterReflection::run(reflector::Reflector& reflector) {
+  workers_->spawn(kube::run_while_leading(context_.leadership, [&reflector] { return reflector.run(); }));
+}
+
+void ClusterReflection::take_custom_kinds() {
+  for (const auto& [name, found] : custom_kinds_.findings()) {
+    bool is_known = !found.kind;
+    for (Reflecting& each : reflectors_) {
+      if (each.reflector->kind().name != name) continue;
+      each.is_served = &each.reflector->kind() == found.kind;
+      is_known = is_known || each.is_served;
+    }
+    // One for each version that both clusters have ever had in common.
+    if (!is_known) run(*add_kind(*found.kind).reflector);
+  }
+  read_rules();
+  if (custom_changed_) custom_changed_();
+}
+
+bool ClusterReflection::is_busy() const {
+  return std::ranges::any_of(reflectors_, [](const auto& kind) { return kind.reflector->is_busy(); });
+}
+
+bool ClusterReflection::has_copies(const std::string& local) const {
+  return std::ranges::any_of(reflectors_, [&](const Reflecting& each) { return each.reflector->has_copies(local); }) ||
+         (claims_ && claims_->store().count(provisioned_claims, local) > 0);
+}
+
+bool ClusterReflection::is_quiet(const std::string& local) const {
+  const auto twin = reflected_.find(local);
+  return twin != reflected_.end() && !provider_.twins.is_used(local, twin->second) &&
+         std::ranges::all_of(reflectors_, [&](const Reflecting& each) { return each.reflector->is_quiet(local); });
+}
+
+void ClusterReflection::end_quiet(const std::string& local) {
+  for (const Reflecting& each : reflectors_) each.reflector->end_quiet(local);
+  copy_events_.end_quiet(local);
+}
+
+CopyEvents::Answer ClusterReflection::find_copy(const std::string& local, const core::CopyWarning& warning) const {
+  CopyEvents::Answer answer;
+  for (const Reflecting& each : reflectors_) {
+    const reflection::ReflectedKind& kind = each.reflector->kind();
+    if (kind.copies().kind != warning.kind) continue;
+    const reflector::FoundCopy found = each.reflector->find_copy(local, warning.name, warning.uid);
+    if (!found.name.empty()) answer.original = {.resource = kind.resource, .name = found.name};
+    answer.is_known = answer.is_known && found.is_known;
+  }
+  return answer;
+}
+
+core::ForgingContext ClusterReflection::forging_of(const kube::Object* decides) const {
+  core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = home_.name}};
+  if (context_.settings.reflect_ips) forging.endpoints = &endpoints_;
+  if (!decides) return forging;
+  const api::VirtualNode node(*decides);
+  forging.node_name = decides->name();
+  forging.ingress_class = node.ingress_class();
+  forging.load_balancer_class = node.load_balancer_class();
+  if (rules_) {
+    forging.patch.labels_not_reflected = rules_->filters.labels;
+    forging.patch.annotations_not_reflected = rules_->filters.annotations;
+  }
+  return forging;
+}
+
+bool ClusterReflection::take_virtual_node(const kube::ObjectKey& key) {
+  auto node = virtual_nodes_->find(key);
+  if (!node || api::VirtualNode(*node).cluster_id() != home_.name) {
+    differing_.erase(key);
+    return nodes_of_provider_.erase(key) > 0;
+  }
+  nodes_of_provider_.insert_or_assign(key, kube::Object(std::as_const(*node)));
+  return true;
+}
+
+void ClusterReflection::read_rules() {
+  std::vector<kube::Object> nodes;
+  nodes.reserve(nodes_of_provider_.size());
+  for (const auto& [key, node] : nodes_of_provider_) nodes.push_back(node);
+  const kube::Object* decides = core::filters_decided_by(nodes, home_.name);
+  if (!decides) return;
+  if (std::exchange(reflects_, decides->ns() == home_.ns) != reflects_)
+    log_.info(reflects_ ? "copies are made" : "copies are made for another tenant namespace of the provider",
+              {{"oldest", decides->name()}});
+  std::set<std::string> names;
+  if (reflects_)
+    for (const kube::Object& node : nodes) names.insert(std::string(node.name()));
+  references_.set_nodes(names);
+  if (reflects_) take_rules(*decides);
+  reflect_mapped();
+}
+
+kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::Object& virtual_node) const {
+  auto options = templates_.of(virtual_node);
+  if (!options) return std::unexpected(std::move(options.error()));
+  const kube::Object* found = *options ? &**options : nullptr;
+  const Settings& settings = context_.settings;
+  Rules rules{.filters = core::filters_of(virtual_node, found, settings.not_reflected),
+              .policies = {.policies = settings.reflection, .mistakes = {}}};
+  if (found) {
+    std::vector<std::string> custom;
+    custom.reserve(settings.custom_resources.size());
+    for (const reflection::CustomResource& resource : settings.custom_resources) custom.push_back(resource.name());
+    rules.policies = reflection::policies_under(settings.reflection, *found, custom);
+    rules.policies.not_followed = reflection::not_followed(
+        *found, rules.policies.policies, custom,
+        {.shows_addresses = settings.reflect_ips, .offers_storage = !settings.storage_class.empty()});
+  }
+  return rules;
+}
+
+void ClusterReflection::take_rules(const kube::Object& decides) {
+  // A template may forbid what is allowed without it.
+  if (!templates_.is_known()) return;
+  auto rules = rules_of(decides);
+  if (!rules) {
+    warn(decides, api::reasons::options_template_missing,
+         rules.error().text() + (rules_ ? ": what it said of reflection last goes on to hold"
+                                        : ": nothing but pods is reflected until it does"));
+  } else if (rules_ != *rules) {
+    rules_ = std::move(*rules);
+    differing_.clear();
+    const std::string message = reflection::describe_mistakes(rules_->policies);
+    if (message.empty()) {
+      warned_.clear();
+    } else {
+      warn(decides, api::reasons::reflection_policy_invalid, message);
+    }
+  }
+  if (!rules_) return;
+  for (const Reflecting& each : reflectors_) each.reflector->set_forging(forging_of(&decides));
+  switch_kinds();
+  tell_differences(decides);
+  tell_custom_state(decides);
+}
+
+void ClusterReflection::switch_kinds() {
+  for (Reflecting& each : reflectors_) {
+    const reflection::KindPolicy policy = rules_->policies.policies.of(each.reflector->kind());
+    each.reflector->set_policy(policy);
+    const bool is_on = each.is_served && policy.workers > 0;
+    if (std::exchange(each.is_on, is_on) == is_on) continue;
+    // That all kinds are when it begins is as it should be.
+    if (!each.is_on || !reflected_.empty())
+      log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
+    for (const auto& [local, remote] : reflected_) {
+      if (each.is_on) {
+        each.reflector->start_namespace(local, remote);
+        tell_references(local);
+      } else {
+        each.reflector->stop_namespace(local);
+      }
+    }
+  }
+}
+
+void ClusterReflection::tell_differences(const kube::Object& decides) {
+  for (const auto& [key, node] : nodes_of_provider_) {
+    auto own = rules_of(node);
+    if (!own) continue;
+    const auto told = differing_.find(key);
+    // What nobody follows is no difference.
+    own->policies.not_followed = rules_->policies.not_followed;
+    if (*own == *rules_) {
+      if (told != differing_.end()) differing_.erase(told);
+      continue;
+    }
+    if (told != differing_.end() && told->second == *own) continue;
+    differing_.insert_or_assign(key, std::move(*own));
+    context_.events.warning(node, api::kinds::virtual_nodes, api::reasons::filters_differ,
+                            "What labelsNotReflected and annotationsNotReflected of this virtual node say holds for "
+                            "its pods only, and what its VkOptionsTemplate says of kinds for nothing. Reflected "
+                            "objects are shared by all virtual nodes of cluster " +
+                                home_.name + ": for them holds what the oldest says, " + std::string(decides.name()));
+  }
+}
+
+void ClusterReflection::tell_custom_state(const kube::Object& decides) {
+  if (context_.settings.custom_resources.empty()) return;
+  core::CustomState state = custom_state();
+  const bool is_bad = state.reflected == core::CustomState::Reflected::no;
+  const bool is_news = told_custom_.reflected != state.reflected || !told_custom_at_ ||
+                       context_.clock.now() - *told_custom_at_ >= tell_again_after;
+  // The words are the provider's in part, and may be others at each look: the condition of the Node has them.
+  if (state == told_custom_ || (is_bad && !is_news)) return;
+  if (is_bad) {
+    context_.events.warning(decides, api::kinds::virtual_nodes, api::reasons::custom_not_reflected, state.message);
+    told_custom_at_ = context_.clock.now();
+  }
+  told_custom_ = std::move(state);
+}
+
+void ClusterReflection::warn(const kube::Object& virtual_node, std::string_view reason, std::string message) {
+  if (warned_ == message) return;
+  log_.warn("what is reflected is not as it was meant", {{"reason", message}});
+  context_.events.warning(virtual_node, api::kinds::virtual_nodes, reason, message);
+  warned_ = std::move(message);
+}
+
+asio::awaitable<void> ClusterReflection::read_rules_first() {
+  while (!templates_.is_known()) co_await context_.clock.sleep(std::chrono::milliseconds(200));
+  read_rules();
+}
+
+void ClusterReflection::set_mapping(core::NamespaceMapping mapping) {
+  mapping_ = std::move(mapping);
+  reflect_mapped();
+}
+
+void ClusterReflection::reflect_mapped() {
+  const bool reflects = reflects_ && rules_;
+  for (auto known = reflected_.begin(); known != reflected_.end();) {
+    const std::string* remote = reflects ? mapping_.to_remote(known->first) : nullptr;
+    if (remote && *remote == known->second) {
+      ++known;
+      continue;
+    }
+    log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
+    for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
+    copy_events_.stop_namespace(known->first);
+    for (const reflection::CustomResource& resource : context_.settings.custom_resources)
+      provider_.statuses.remove({resource.name(), known->first}, source_);
+    known = reflected_.erase(known);
+  }
+  if (!reflects) return;
+  const bool has_endpoints = std::ranges::any_of(
+      reflectors_, [](const Reflecting& each) { return each.is_on && each.reflector->kind().needs_endpoints; });
+  if (!mapping_.entries().empty() && context_.settings.reflect_ips && has_endpoints) endpoints_.start();
+  for (const auto& [local, remote] : mapping_.entries()) {
+    if (reflected_.contains(local)) continue;
+    log_.info("namespace is reflected", {{"namespace", local}, {"twin", remote}});
+    for (const Reflecting& each : reflectors_)
+      if (each.is_on) each.reflector->start_namespace(local, remote);
+    copy_events_.start_namespace(local, remote);
+    reflected_[local] = remote;
+    tell_references(local);
+  }
+  offer_statuses();
+}
+
+void ClusterReflection::offer_statuses() {
+  for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
+    const std::string name = resource.name();
+    const auto found = custom_kinds_.findings().find(name);
+    // One that has not said yet is not passed over: what its copies have said stays meanwhile.
+    const bool is_refused =
+        found != custom_kinds_.findings().end() && (!found->second.kind || !found->second.is_permitted);
+    const reflection::ReflectedKind named{.name = name, .resource = {}, .forge = nullptr};
+    const bool is_taken = !is_refused && rules_->policies.policies.of(named).workers > 0;
+    for (const auto& [local, remote] : reflected_) {
+      if (is_taken)
+        provider_.statuses.add({name, local}, source_);
+      else
+        provider_.statuses.remove({name, local}, source_);
+    }
+  }
+}
+
+void ClusterReflection::tell_references(const std::string& ns) {
+  const std::set<std::string> names = references_.of(ns);
+  for (const Reflecting& each : reflectors_) each.reflector->set_references(ns, names, references_.needs_all(ns));
+}
+
+}  // namespace liqo::controllers

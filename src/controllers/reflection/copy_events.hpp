@@ -1,0 +1,73 @@
+// Tells at home what a provider's Events warn of about copies.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/reflection/copy_warnings.hpp"
+
+namespace liqo::controllers {
+
+/// Each twin that has copies has its Warnings listed every 20 s or so (every 5 minutes where it is quiet), those of
+/// pods excepted: one request, however many kinds and copies there are, because API servers read Events from etcd. What
+/// is new about a copy becomes an Event `RemoteWarning` of its object; what was told or had happened before this
+/// process began to lead does not. One thread.
+class CopyEvents {
+ public:
+  /// The object at home that a copy is of.
+  struct Original {
+    kube::Resource resource;
+    std::string name;
+  };
+  struct Answer {
+    bool is_known = true;              ///< false: it is to be asked again, in a moment
+    std::optional<Original> original;  ///< nothing = it is about no copy of ours
+  };
+  struct Source {
+    kube::Api& provider;
+    std::string cluster;  ///< the provider
+    /// Whether there is something in the twin of a namespace that Events may be told of.
+    std::function<bool(const std::string& local)> has_copies;
+    /// Which copy in the twin of a namespace a warning is about.
+    std::function<Answer(const std::string& local, const core::CopyWarning& warning)> find;
+  };
+
+  CopyEvents(Source source, Context context);
+
+  void start_namespace(const std::string& local, const std::string& remote);
+  void stop_namespace(const std::string& local);
+  /// There is a copy in the twin of a namespace now, or somebody who may make one.
+  void end_quiet(const std::string& local);
+  /// Looks until cancelled: while this process leads.
+  asio::awaitable<void> run() { return controller_.run(); }
+
+ private:
+  struct Twin {
+    std::string remote;
+    std::optional<core::CopyWarnings> warnings;     ///< since the first look
+    std::optional<kube::TimePoint> no_right_until;  ///< the provider refuses
+    bool is_quiet = false;                          ///< it is looked at rarely
+  };
+  using Shared = std::shared_ptr<Twin>;  ///< it may be stopped while something of it is awaited
+
+  asio::awaitable<kube::Outcome> look(kube::WorkKey key);
+  /// Tells one; false = it could not be told yet.
+  asio::awaitable<bool> tell(std::string local, Shared twin, core::CopyWarning warning);
+  asio::awaitable<kube::Result<Answer>> find_claim(std::string remote, core::CopyWarning warning);
+  void begin();
+  bool is_current(const std::string& local, const Shared& twin) const;
+
+  Source source_;
+  Context context_;
+  kube::WallTime begun_{};               ///< when this process began to lead, to the second, which is what Events tell
+  std::map<std::string, Shared> twins_;  ///< by local namespace
+  kube::Controller controller_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

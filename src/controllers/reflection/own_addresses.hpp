@@ -1,0 +1,36 @@
+// Which addresses this cluster has itself, watched from when somebody wants to know.
+#pragma once
+
+#include <functional>
+
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/addresses/own_addresses.hpp"
+
+namespace liqo::controllers {
+
+/// Watches Pods, Services, Nodes and ServiceCIDRs once it is started; of each is kept what names an address. Pods on
+/// virtual nodes, and virtual nodes, have those of other clusters. One thread.
+class OwnAddressWatch {
+ public:
+  using Handler = std::function<void(const core::OwnAddresses::Change&)>;
+  /// `changed` is called with every change of what is known.
+  OwnAddressWatch(Context context, Handler changed);
+
+  /// Begins to watch, unless it does. It goes on for good: a consumer could have everything listed again and again.
+  void start();
+  /// True once everything has been read.
+  bool is_known() const;
+  /// Meaningful once it is known.
+  const core::OwnAddresses& all() const { return all_; }
+
+ private:
+  using Read = core::HeldAddresses (*)(const kube::Object*);
+  void watch(kube::InformerHandle& handle, const kube::InformerScope& scope, Read read);
+
+  Context context_;
+  Handler changed_;
+  core::OwnAddresses all_;
+  kube::InformerHandle pods_, services_, nodes_, service_cidrs_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,157 @@
+#include "controllers/reflection/secret_references.hpp"
+
+#include "controllers/known.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/namespace_offloading.hpp"
+#include "liqo/core/offloading/service_account_token.hpp"
+#include "liqo/reflection/references.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+/// Of a ServiceAccount only what it pulls images by is needed here.
+void keep_pull_secrets(kube::json::object& tree) {
+  kube::json::object kept, metadata;
+  for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"})
+    if (const auto* value = kube::find(tree, {"metadata", field})) metadata[field] = *value;
+  for (std::string_view field : {"apiVersion", "kind", "imagePullSecrets"})
+    if (const auto* value = tree.if_contains(field)) kept[field] = *value;
+  kept["metadata"] = std::move(metadata);
+  tree = std::move(kept);
+}
+
+}  // namespace
+
+void SecretReferences::set_nodes(const std::set<std::string>& nodes) {
+  if (!nodes.empty() && !accounts_) {
+    accounts_ = home_.acquire({.resource = kube::resources::service_accounts, .prune = keep_pull_secrets});
+    accounts_.subscribe([this](const kube::ObjectKey& key) { read_account(key); });
+    offloadings_ = home_.acquire({.resource = api::kinds::namespace_offloadings});
+    offloadings_.subscribe([this](const kube::ObjectKey& key) { read_offloading(key); });
+    for (const kube::ObjectKey& key : offloadings_->store().keys()) read_offloading(key);
+  }
+  for (auto node = nodes_.begin(); node != nodes_.end();) {
+    if (nodes.contains(node->first)) {
+      ++node;
+      continue;
+    }
+    const auto left = std::move(node->second.read);
+    node = nodes_.erase(node);
+    for (const auto& [key, pod] : left) count(key, pod, -1);
+  }
+  for (const std::string& name : nodes) {
+    if (nodes_.contains(name)) continue;
+    Node& node = nodes_[name];
+    node.pods =
+        home_.acquire({.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + name}});
+    node.pods.subscribe([this, name](const kube::Change& pod) { read(name, pod.key, pod.now); });
+    for (const kube::ObjectKey& key : node.pods->store().keys()) {
+      const auto pod = node.pods->find(key);
+      read(name, key, pod ? &*pod : nullptr);
+    }
+  }
+}
+
+void SecretReferences::read(const std::string& node, const kube::ObjectKey& key, const kube::Object* pod) {
+  Node& at = nodes_.at(node);
+  const std::string_view uid = pod ? pod->uid() : std::string_view();
+  const std::size_t ephemeral = pod ? kube::array_at(pod->spec(), {"ephemeralContainers"}).size() : 0;
+  const auto known = at.read.find(key);
+  if (known == at.read.end() ? uid.empty() : known->second.uid == uid && known->second.ephemeral == ephemeral) return;
+  Pod before = known == at.read.end() ? Pod{} : std::move(known->second);
+  if (known != at.read.end()) at.read.erase(known);
+  Pod now{.uid = std::string(uid), .ephemeral = ephemeral};
+  if (pod) {
+    now.account = core::service_account_of(*pod);
+    now.secrets = reflection::secrets_of_pod(*pod);
+  }
+  // What both refer to shall not look as if it were not referred to in between.
+  const Pod counted = now;
+  if (!now.uid.empty()) at.read.emplace(key, std::move(now));
+  count(key, counted, 1);
+  count(key, before, -1);
+}
+
+void SecretReferences::count(const kube::ObjectKey& key, const Pod& pod, int by) {
+  count(key.ns, pod.secrets, by);
+  if (pod.account.empty()) return;
+  const kube::ObjectKey named{key.ns, pod.account};
+  Account& account = used_[named];
+  account.pods += by;
+  if (account.pods > 0) {
+    if (account.pods == by) read_account(named);
+    return;
+  }
+  const std::vector<std::string> secrets = std::move(account.secrets);
+  used_.erase(named);
+  count(key.ns, secrets, -1);
+}
+
+void SecretReferences::read_account(const kube::ObjectKey& key) {
+  const auto used = used_.find(key);
+  if (used == used_.end()) return;
+  std::vector<std::string> secrets;
+  if (const auto account = accounts_->find(key)) secrets = reflection::pull_secrets_of(*account);
+  if (secrets == used->second.secrets) return;
+  const std::vector<std::string> before = std::exchange(used->second.secrets, secrets);
+  count(key.ns, secrets, 1);
+  count(key.ns, before, -1);
+}
+
+void SecretReferences::read_offloading(const kube::ObjectKey& key) {
+  if (key.name != api::namespace_offloading_name) return;
+  const auto offloading = offloadings_->find(key);
+  // What is not known is no wish for more.
+  const bool stays = offloading && kube::string_at(offloading->spec(), {"podOffloadingStrategy"}) == "Local";
+  if (stays == staying_.contains(key.ns)) return;
+  if (stays)
+    staying_.insert(key.ns);
+  else
+    staying_.erase(key.ns);
+  changed_(key.ns);
+}
+
+void SecretReferences::set(const std::string& ns, const std::string& name, std::vector<std::string> secrets) {
+  const kube::ObjectKey key{ns, name};
+  const auto known = others_.find(key);
+  if (known == others_.end() ? secrets.empty() : known->second == secrets) return;
+  std::vector<std::string> before = known == others_.end() ? std::vector<std::string>() : std::move(known->second);
+  if (secrets.empty())
+    others_.erase(key);
+  else
+    others_[key] = secrets;
+  count(ns, secrets, 1);
+  count(ns, before, -1);
+}
+
+void SecretReferences::count(const std::string& ns, const std::vector<std::string>& secrets, int by) {
+  if (secrets.empty()) return;
+  bool is_news = false;
+  auto& counts = counts_[ns];
+  for (const std::string& name : secrets) {
+    int& number = counts[name];
+    const bool was_referred = number > 0;
+    number += by;
+    if ((number > 0) != was_referred) is_news = true;
+    if (number == 0) counts.erase(name);
+  }
+  if (counts.empty()) counts_.erase(ns);
+  if (is_news) changed_(ns);
+}
+
+std::set<std::string> SecretReferences::of(const std::string& ns) const {
+  std::set<std::string> out;
+  if (const auto found = counts_.find(ns); found != counts_.end())
+    for (const auto& [name, number] : found->second) out.insert(name);
+  return out;
+}
+
+bool SecretReferences::has_synced() const {
+  for (const kube::InformerHandle* read : {&accounts_, &offloadings_})
+    if (*read && !is_known_or_forbidden(**read)) return false;
+  for (const auto& [name, node] : nodes_)
+    if (!node.pods->has_synced()) return false;
+  return true;
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,382 @@
+#include "controllers/reflection/shadow_endpoint_slice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/is_older.hpp"
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/reflection/was_there_before.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// Endpoints of a Service change in bursts.
+constexpr kube::Duration settle_time = 250ms;
+constexpr kube::Duration write_interval = 1s;
+constexpr kube::Duration cache_pause = 200ms;
+/// Of names that others have taken no watch tells.
+constexpr kube::Duration taken_pause = 20s;
+/// Until it is seen whether a consumer that has all the endpoints it may have has given some up.
+constexpr kube::Duration crowded_pause = 5min;
+
+constexpr std::string_view by_consumer = "consumer", by_cluster = "cluster";
+
+/// Asks whether addresses can be judged now: one key for all that wait for it.
+kube::WorkKey key_of_waiting() { return {}; }
+
+void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
+  out.emplace_back(shadow.label(api::labels::reflection_origin));
+}
+void index_by_cluster_id(const kube::Object& peer, std::vector<std::string>& out) {
+  out.emplace_back(api::ForeignCluster(peer).cluster_id());
+}
+void index_by_cluster_label(const kube::Object& object, std::vector<std::string>& out) {
+  out.emplace_back(object.label(api::labels::remote_cluster_id));
+}
+
+kube::InformerScope scope_of_ours() {
+  return {.resource = api::kinds::endpoint_slices,
+          .ns = {},
+          .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
+                                          std::string(api::labels::managed_by_shadow_endpoint_slice)}};
+}
+
+}  // namespace
+
+ShadowEndpointSliceController::ShadowEndpointSliceController(Context context)
+    : context_(context),
+      shadows_(context.home.acquire({.resource = api::kinds::shadow_endpoint_slices})),
+      slices_(context.home.acquire(scope_of_ours())),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      configurations_(context.home.acquire({.resource = api::kinds::configurations})),
+      own_(context, [this](const core::OwnAddresses::Change& change) { take_own(change); }),
+      controller_(context,
+                  {.name = "shadowendpointslice",
+                   .limits = {.workers = 16, .workers_per_group = 8},
+                   .ready = [this] { return has_synced(); },
+                   .fill = [this] { enqueue_all(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  shadows_->add_index(std::string(by_consumer), index_by_origin);
+  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  foreign_clusters_->add_index(std::string(by_cluster), index_by_cluster_id);
+  configurations_->add_index(std::string(by_cluster), index_by_cluster_label);
+  const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
+  shadows_.subscribe(changed, [this] { enqueue_all(); });
+  slices_.subscribe(changed, [this] { enqueue_all(); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) { take_namespace(key); });
+  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { take_foreign_cluster(key); });
+  configurations_.subscribe([this](const kube::ObjectKey& key) { take_configuration(key); });
+}
+
+bool ShadowEndpointSliceController::has_synced() const {
+  return shadows_->has_synced() && slices_->has_synced() && namespaces_->has_synced() &&
+         foreign_clusters_->has_synced();
+}
+
+void ShadowEndpointSliceController::enqueue(const kube::ObjectKey& key) {
+  kube::Duration pause = settle_time;
+  if (const auto known = memory_.find(key); known != memory_.end())
+    pause = std::max(pause, known->second.written + write_interval - context_.clock.now());
+  // A twin namespace belongs to one consumer, so the namespace is the unit of fairness.
+  controller_.enqueue_after({key.ns, key}, pause);
+}
+
+void ShadowEndpointSliceController::spread(const std::vector<kube::ObjectKey>& keys) {
+  const auto width = std::chrono::duration_cast<std::chrono::milliseconds>(write_interval).count();
+  for (const kube::ObjectKey& key : keys)
+    controller_.enqueue_after({key.ns, key}, std::chrono::milliseconds(context_.random.between(0, width)));
+}
+
+void ShadowEndpointSliceController::enqueue_consumer(const std::string& consumer) {
+  spread(shadows_->store().keys(by_consumer, consumer));
+}
+
+void ShadowEndpointSliceController::enqueue_all() {
+  for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
+  // Also what those have left that went while nobody ran this.
+  for (const kube::ObjectKey& key : slices_->store().keys())
+    if (!shadows_->store().contains(key)) enqueue(key);
+  for (const auto& [key, memory] : memory_)
+    if (!shadows_->store().contains(key)) enqueue(key);
+  for (const kube::ObjectKey& key : unsure_) enqueue(key);
+}
+
+void ShadowEndpointSliceController::take_namespace(const kube::ObjectKey& key) {
+  const auto ns = namespaces_->find(key);
+  if (ns && ns->has_label(api::labels::tenant_namespace)) {
+    const std::string consumer(ns->label(api::labels::remote_cluster_id));
+    consumers_.erase(consumer);
+    enqueue_consumer(consumer);
+    return;
+  }
+  for (auto known = consumers_.begin(); known != consumers_.end();) {
+    const auto at = known++;
+    if (at->second.tenant_namespace != key.name) continue;
+    enqueue_consumer(at->first);
+    consumers_.erase(at);
+  }
+  spread(shadows_->store().keys_in(key.name));
+}
+
+void ShadowEndpointSliceController::take_foreign_cluster(const kube::ObjectKey& key) {
+  std::set<std::string> concerned;
+  if (const auto peer = foreign_clusters_->find(key)) concerned.emplace(api::ForeignCluster(*peer).cluster_id());
+  for (const auto& [consumer, known] : consumers_)
+    if (known.foreign_cluster == key.name) concerned.insert(consumer);
+  for (const std::string& consumer : concerned) {
+    consumers_.erase(consumer);
+    enqueue_consumer(consumer);
+  }
+}
+
+void ShadowEndpointSliceController::take_configuration(const kube::ObjectKey& key) {
+  const auto configuration = configurations_->find(key);
+  if (!configuration) {
+    // Whose it was is not known any more.
+    consumers_.clear();
+    spread(shadows_->store().keys());
+    return;
+  }
+  const std::string cluster(configuration->label(api::labels::remote_cluster_id));
+  consumers_.erase(cluster);
+  enqueue_consumer(cluster);
+  // Pods of that cluster may stand behind Services of others.
+  std::vector<kube::ObjectKey> direct;
+  for (const auto& [shadow, memory] : memory_)
+    if (memory.direct.contains(cluster)) direct.push_back(shadow);
+  spread(direct);
+}
+
+void ShadowEndpointSliceController::take_own(const core::OwnAddresses::Change& change) {
+  if (change.any) {
+    spread(shadows_->store().keys());
+    return;
+  }
+  const auto order = [](const core::IpAddress& address) { return std::tie(address.v6, address.bytes); };
+  for (const core::IpAddress& address : change.addresses) {
+    // An address that no consumer may have is in no slice. That is nearly every one.
+    const bool may_be =
+        std::ranges::any_of(consumers_, [&](const auto& known) { return known.second.addresses.may_have(address); });
+    if (!may_be) continue;
+    for (const auto& [key, memory] : memory_)
+      if (std::ranges::binary_search(memory.judged, order(address), {}, order)) enqueue(key);
+  }
+}
+
+std::string ShadowEndpointSliceController::consumer_of(const std::string& ns) const {
+  const auto twin = namespaces_->find({{}, ns});
+  if (!twin || twin->has_label(api::labels::tenant_namespace)) return {};
+  return std::string(twin->label(api::labels::remote_cluster_id));
+}
+
+const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::look_at(const std::string& consumer) {
+  const auto [at, is_new] = consumers_.try_emplace(consumer);
+  Consumer& made = at->second;
+  if (!is_new) return made;
+  kube::Result<core::admission::PodPolicy> policy;
+  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer)) {
+    const auto tenant = namespaces_->find(key);
+    if (!tenant) continue;
+    made.tenant_namespace = key.name;
+    policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
+    break;
+  }
+  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
+  std::optional<kube::Object> peer;
+  for (const kube::ObjectKey& key : foreign_clusters_->store().keys(by_cluster, consumer)) {
+    auto found = foreign_clusters_->find(key);
+    if (found && (!peer || is_older(*found, *peer))) peer = std::move(*found);
+  }
+  std::vector<kube::Object> configurations;
+  for (const kube::ObjectKey& key : configurations_->store().keys(by_cluster, consumer))
+    if (auto found = configurations_->find(key); found && key.ns == made.tenant_namespace)
+      configurations.push_back(std::move(*found));
+  if (peer) made.foreign_cluster = peer->name();
+  made.addresses =
+      core::ConsumerAddresses::of(consumer, made.tenant_namespace, policy, peer ? &*peer : nullptr, configurations);
+  made.reachable = core::is_reachable(peer ? &*peer : nullptr);
+  if (policy) made.policy = std::move(*policy);
+  return made;
+}
+
+core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& shadow, const kube::Object* live) {
+  const std::string id = consumer_of(std::string(shadow.ns()));
+  const Consumer& consumer = look_at(id);
+  Memory& memory = memory_[shadow.key()];
+  give_back(memory);
+  if (memory.uid != shadow.uid()) memory = Memory{.uid = std::string(shadow.uid()), .written = memory.written};
+  const auto used = endpoints_.find(id);
+  core::EndpointSlicePlan plan = core::plan_endpoint_slice(
+      shadow, live,
+      {.consumer = id,
+       .addresses = consumer.addresses,
+       .policy = consumer.policy,
+       .own = own_.all(),
+       .reachable = consumer.reachable,
+       .room = core::max_consumer_endpoints - (used == endpoints_.end() ? 0 : used->second),
+       .map_direct = [this](const std::string& cluster,
+                            const core::IpAddress& address) -> std::optional<core::IpAddress> {
+         // Which clusters there are is the consumer's word: only what has a network here is remembered.
+         if (configurations_->store().keys(by_cluster, cluster).empty()) return std::nullopt;
+         return look_at(cluster).addresses.mapped(address);
+       },
+       .denies_direct = context_.settings.denies_direct_connections});
+  if (plan.endpoints > 0) endpoints_[id] += plan.endpoints;
+  memory.consumer = id;
+  memory.endpoints = plan.endpoints;
+  memory.judged = std::move(plan.judged);
+  memory.direct = std::move(plan.direct);
+  return plan;
+}
+
+void ShadowEndpointSliceController::tell(const kube::Object& shadow, const kube::Object* live,
+                                         const core::EndpointSlicePlan& plan) {
+  const auto known = memory_.find(shadow.key());
+  if (known == memory_.end()) return;
+  Memory& memory = known->second;
+  if (std::exchange(memory.refused, plan.refusal) != plan.refusal && !plan.refusal.empty())
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
+                            "No EndpointSlice is made of this: " + plan.refusal);
+  if (plan.left_out.empty()) return;
+  const std::string declaration = look_at(consumer_of(std::string(shadow.ns()))).addresses.words();
+  const std::string before = std::exchange(memory.told, declaration);
+  // What stands on the EndpointSlice was told by whoever wrote it there.
+  const bool was_told = before.empty() && live && live->annotation(api::annotations::left_out) == plan.left_out;
+  if (before != declaration && !was_told)
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out, plan.told);
+}
+
+void ShadowEndpointSliceController::give_back(Memory& memory) {
+  const std::size_t endpoints = std::exchange(memory.endpoints, 0);
+  const auto used = endpoints_.find(memory.consumer);
+  if (used == endpoints_.end()) return;
+  used->second -= endpoints;
+  if (used->second == 0) endpoints_.erase(used);
+}
+
+void ShadowEndpointSliceController::forget(const kube::ObjectKey& key) {
+  const auto known = memory_.find(key);
+  if (known == memory_.end()) return;
+  give_back(known->second);
+  memory_.erase(known);
+}
+
+std::string ShadowEndpointSliceController::left_behind(const kube::ObjectKey& key, const kube::Object* shadow) const {
+  const auto live = slices_->find(key);
+  if (!live || live->is_deleting()) return "";
+  const auto owner = live->controller();
+  const bool is_shadows = owner && owner->kind == api::kinds::shadow_endpoint_slices.kind && owner->name == key.name;
+  if (shadow && is_shadows && owner->uid == shadow->uid()) return std::string(live->uid());
+  const bool is_nobodys = core::is_orphan(*live) || (!shadow && is_shadows);
+  return is_nobodys && !consumer_of(key.ns).empty() ? std::string(live->uid()) : "";
+}
+
+bool ShadowEndpointSliceController::can_judge() const { return own_.is_known() && configurations_->is_known(); }
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey work) {
+  if (work == key_of_waiting()) {
+    if (!can_judge()) co_return Outcome::again_after(cache_pause);
+    enqueue_all();
+    co_return Outcome::done();
+  }
+  const kube::ObjectKey key = work.object;
+  if (unsure_.contains(key)) co_return co_await settle(key);
+  const bool exists = shadows_->store().contains(key);
+  if (exists) own_.start();
+  if (exists && !can_judge()) {
+    // Each of them may be large, so that only one look is taken at a time.
+    controller_.enqueue_after(key_of_waiting(), cache_pause);
+    co_return Outcome::done();
+  }
+  const auto shadow = shadows_->find(key);
+  if (!shadow || shadow->is_deleting()) {
+    forget(key);
+    std::string uid = left_behind(key, shadow ? &*shadow : nullptr);
+    if (uid.empty()) co_return Outcome::done();
+    co_return co_await remove(key, std::move(uid));
+  }
+
+  auto live = slices_->find(key);
+  core::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
+  if (!live && wanted.apply) {
+    // Ours and not in the cache yet, or of somebody else, which the cache does not hold.
+    auto found = co_await context_.home.api().get(api::kinds::endpoint_slices, key);
+    if (!found && !found.error().is_not_found())
+      co_return Outcome::retry(std::move(found.error()).in("looking for an EndpointSlice of that name"));
+    if (found) {
+      live = std::move(*found);
+      wanted = plan(*shadow, &*live);
+    }
+  }
+  tell(*shadow, live ? &*live : nullptr, wanted);
+  if (!wanted.remove.empty()) co_return co_await remove(key, std::move(wanted.remove));
+  if (wanted.apply) co_return co_await write(*shadow, std::move(live), std::move(*wanted.apply));
+  if (wanted.await || (live && !wanted.refusal.empty())) co_return Outcome::again_after(taken_pause);
+  if (wanted.crowded) co_return Outcome::again_after(crowded_pause);
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shadow, std::optional<kube::Object> live,
+                                                              kube::Object wanted) {
+  const kube::ObjectKey key = shadow.key();
+  // Without force where there was none: who has taken the name meanwhile keeps it.
+  auto applied =
+      co_await context_.home.api().patch(api::kinds::endpoint_slices, key, kube::PatchType::apply, wanted.text(),
+                                         {.field_manager = api::endpoint_slice_field_manager}, live.has_value());
+  if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
+  if (applied) {
+    const bool is_theirs = !live && core::was_there_before(*applied, api::endpoint_slice_field_manager);
+    if (is_theirs) unsure_.insert(key);
+    slices_->observe(std::move(*applied));
+    co_return is_theirs ? Outcome::again_after(0ms) : Outcome::done();
+  }
+  // It may have been carried out.
+  if (!live && !applied.error().is_conflict() && !applied.error().is_permanent()) unsure_.insert(key);
+  // The one that was seen has gone, or another has come.
+  if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);
+  kube::Failure failure = std::move(applied.error()).in("writing the EndpointSlice");
+  if (failure.is_permanent()) {
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
+                            failure.text());
+    // Its addresses are those of an earlier wish, which is not judged any more: none are better.
+    if (live) static_cast<void>(co_await remove(key, std::string(live->uid())));
+  }
+  co_return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey key) {
+  kube::Api& api = context_.home.api();
+  auto found = co_await api.get(api::kinds::endpoint_slices, key);
+  if (!found && !found.error().is_not_found())
+    co_return Outcome::retry(std::move(found.error()).in("looking whose EndpointSlice it is"));
+  if (found && core::was_there_before(*found, api::endpoint_slice_field_manager)) {
+    kube::Object nothing = kube::Object::make(api::kinds::endpoint_slices, key);
+    nothing.mutable_metadata()["uid"] = found->uid();
+    auto undone = co_await api.patch(api::kinds::endpoint_slices, key, kube::PatchType::apply, nothing.text(),
+                                     {.field_manager = api::endpoint_slice_field_manager});
+    // What is not valid without what we have set was made by us.
+    if (!undone && !undone.error().is_permanent())
+      co_return Outcome::retry(std::move(undone.error()).in("giving back somebody else's EndpointSlice"));
+    if (undone) slices_->observe_gone(key, found->uid());
+  }
+  unsure_.erase(key);
+  co_return Outcome::again_after(0ms);
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::remove(kube::ObjectKey key, std::string uid) {
+  auto removed = co_await context_.home.api().remove(api::kinds::endpoint_slices, key, {.uid = uid});
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("removing the EndpointSlice"));
+  if (removed || removed.error().is_not_found()) slices_->observe_gone(key, uid);
+  // Where another one is wanted in its place.
+  co_return Outcome::again_after(settle_time);
+}
+
+}  // namespace liqo::controllers

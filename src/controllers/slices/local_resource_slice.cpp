@@ -1,0 +1,88 @@
+#include "controllers/slices/local_resource_slice.hpp"
+
+#include "kube/base/base64.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/peering/csr.hpp"
+#include "liqo/core/slices/local.hpp"
+#include "liqo/core/slices/request.hpp"
+
+namespace liqo::controllers {
+
+using kube::Outcome;
+
+namespace {
+
+/// How much later than a slice its namespace may come to our notice.
+constexpr std::chrono::seconds namespace_lag{3};
+
+/// The request that the slice should have, as the object holds it; "" where there is no key yet.
+kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const ClusterKeys& keys,
+                                         std::string_view own_cluster) {
+  if (!keys.key()) return "";
+  const core::CertificateName name = core::slice_name(slice.name(), own_cluster);
+  // One that is right is kept: those of ECDSA keys are different each time.
+  if (auto present = kube::decode_base64(slice.csr()); present && !present->empty())
+    if (core::check_signing_request(*present, name, &keys.key()->public_key())) return std::string(slice.csr());
+  auto made = core::make_signing_request(*keys.key(), name);
+  if (!made) return kube::fail(std::move(made.error()), "making a signing request");
+  return kube::encode_base64(*made);
+}
+
+}  // namespace
+
+LocalResourceSliceController::LocalResourceSliceController(TenantNamespaces& namespaces, ClusterKeys& keys,
+                                                           Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      keys_(keys),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      controller_(context_, {.name = "resourceslice_local", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
+                    [this] { enqueue_all(""); });
+  keys_.subscribe([this] { enqueue_all(""); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+}
+
+void LocalResourceSliceController::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto slice = slices_->find(key);
+  if (!slice || slice->is_deleting()) co_return Outcome::done();
+  const api::ResourceSlice view(*slice);
+  if (!view.is_local() || namespaces_.is_ending(key.ns)) co_return Outcome::done();
+  const std::string& own = context_.settings.cluster_id;
+  auto csr = wanted_request(view, keys_, own);
+  if (!csr) co_return Outcome::retry(std::move(csr.error()));
+  const std::string peer = namespaces_.peer_of(key.ns);
+  const core::LocalSlicePlan plan = core::plan_local_slice(*slice, own, peer, *csr);
+  if (!plan.refusal.empty()) {
+    // Applied together with its namespace, a slice may be seen first.
+    const auto created = kube::parse_time(slice->creation_timestamp());
+    if (peer.empty() && created && context_.clock.wall() - *created < namespace_lag)
+      co_return Outcome::again_after(namespace_lag);
+    context_.events.warning(*slice, api::kinds::resource_slices, "InvalidResourceSlice", plan.refusal);
+    co_return Outcome::done();
+  }
+  // Liqo answers for its own classes only, so without this nobody would ever say why a slice waits.
+  if (!core::is_built_in_class(view.slice_class()) && !view.condition(api::slice_conditions::resources))
+    context_.events.normal(*slice, api::kinds::resource_slices, "WaitingForClass",
+                           "class " + std::string(view.slice_class().substr(0, 100)) +
+                               " is none of Liqo's: a controller of the provider's own has to answer; ask its "
+                               "operator whether there is one");
+  if (!plan.patch) co_return Outcome::done();
+  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
+                                                    kube::json::serialize(*plan.patch));
+  if (patched) slices_->observe(std::move(*patched));
+  if (!patched && !patched.error().is_not_found())
+    co_return Outcome::retry(std::move(patched.error()).in("completing the ResourceSlice"));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,48 @@
+#include "controllers/slices/node_platforms.hpp"
+
+#include "controllers/slices/shared_capacity.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Nodes that cannot be listed do not keep consumers waiting.
+constexpr kube::Duration patience = 10s;
+
+}  // namespace
+
+NodePlatforms::NodePlatforms(Context context, std::function<void()> changed)
+    : context_(std::move(context)), changed_(std::move(changed)) {}
+
+void NodePlatforms::set_watching(bool wanted) {
+  if (wanted == bool(nodes_)) return;
+  platforms_ = core::Platforms();
+  common_.reset();
+  if (!wanted) {
+    nodes_.release();
+    return;
+  }
+  since_ = context_.clock.now();
+  nodes_ = context_.home.acquire(scope_of_machines());
+  nodes_.follow([this](const kube::Change& node) { take(node); }, [this] { tell(); });
+  tell();
+}
+
+bool NodePlatforms::is_coming() const { return nodes_ && !common_ && context_.clock.now() - since_ < patience; }
+
+void NodePlatforms::take(const kube::Change& node) {
+  platforms_.set_node(node.key.name, node.now);
+  tell();
+}
+
+void NodePlatforms::tell() {
+  // Half a list may lack the nodes that differ.
+  if (!nodes_->has_synced()) return;
+  core::Platform now = platforms_.common();
+  if (common_ == now) return;
+  common_ = std::move(now);
+  changed_();
+}
+
+}  // namespace liqo::controllers

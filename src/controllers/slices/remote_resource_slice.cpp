@@ -1,0 +1,134 @@
+#include "controllers/slices/remote_resource_slice.hpp"
+
+#include <algorithm>
+
+#include "controllers/slices/slice_tenant.hpp"
+#include "kube/base/base64.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/peering/csr.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/handshake.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/slices/status.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+
+constexpr kube::Duration longest_wait = 24h;
+
+/// What is wrong with the slice's signing request; it must be for the slice's name and, where the tenant has shown its
+/// key, for that key.
+kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const api::Tenant& tenant,
+                                          std::string_view peer) {
+  auto pem = kube::decode_base64(slice.csr());
+  if (!pem) return kube::fail(std::move(pem.error()), "spec.csr");
+  std::optional<core::PublicKey> key;
+  if (tenant.needs_handshake()) {
+    auto parsed = core::PublicKey::parse(tenant.public_key());
+    if (!parsed) return kube::fail(std::move(parsed.error()), "the Tenant's public key");
+    key = std::move(*parsed);
+  }
+  auto checked = core::check_signing_request(*pem, core::slice_name(slice.name(), peer), key ? &*key : nullptr);
+  if (!checked) return std::unexpected(std::move(checked.error()));
+  return std::move(*pem);
+}
+
+}  // namespace
+
+RemoteResourceSliceController::RemoteResourceSliceController(TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      issuer_(context_),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
+      controller_(context_, {.name = "resourceslice_remote", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(""); };
+  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
+  tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+    const std::string prefix = core::certificate_secret_name("") + "-";
+    if (!key.name.starts_with(prefix)) return;
+    const kube::ObjectKey slice{key.ns, key.name.substr(prefix.size())};
+    if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
+  });
+  issuer_.on_address_change(all);
+}
+
+void RemoteResourceSliceController::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<Outcome> RemoteResourceSliceController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto slice = slices_->find(key);
+  if (!slice || slice->is_deleting()) co_return Outcome::done();
+  const api::ResourceSlice view(*slice);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  // Who asks from another's tenant namespace is told so where the resources are decided.
+  if (peer.empty() || !view.is_replica() || view.csr().empty() || view.consumer() != peer) co_return Outcome::done();
+  const auto tenant = tenant_of(*tenants_, key.ns, peer);
+  if (!tenant) co_return Outcome::done();
+  const api::Tenant tenant_view(*tenant);
+  // Whoever has not shown its key gets nothing yet; the Tenant's status brings the slice back here.
+  if (tenant_view.needs_handshake() && !core::was_admitted(tenant_view)) co_return Outcome::done();
+
+  auto csr = checked_request(view, tenant_view, peer);
+  kube::Result<IssuedParams> issued = kube::fail(kube::Errc::invalid_input, "");
+  if (!csr) {
+    issued = kube::fail(kube::Errc::invalid_input, csr.error().text());
+  } else {
+    CertificateOrder order{.tenant_namespace = key.ns,
+                           .consumer_cluster_id = peer,
+                           .slice_name = key.name,
+                           .csr_pem = std::move(*csr),
+                           .proxy_url = std::string(tenant_view.proxy_url()),
+                           .owner = core::owner_of(*slice)};
+    issued = co_await issuer_.auth_params(std::move(order));
+  }
+  if (!issued && issued.error().code() == kube::Errc::invalid_input) {
+    const std::string text = issued.error().text();
+    auto denied = co_await answer(key, std::string(slice->uid()), false, nullptr);
+    if (!denied) co_return Outcome::retry(std::move(denied.error()));
+    context_.events.warning(*slice, api::kinds::resource_slices, "InvalidCSR",
+                            "spec.csr is refused: " + text + "; remove it, and the consumer's Liqo makes a new one");
+    co_return Outcome::done();
+  }
+  if (!issued) {
+    if (issued.error().code() == kube::Errc::missing)
+      context_.events.warning(*slice, api::kinds::resource_slices, "AuthParamsFailed", issued.error().text());
+    co_return Outcome::retry(std::move(issued.error()).in("issuing the slice's certificate"));
+  }
+  auto accepted = co_await answer(key, std::string(slice->uid()), true, &issued->auth_params);
+  if (!accepted) co_return Outcome::retry(std::move(accepted.error()));
+  if (issued->renewed)
+    context_.events.normal(*slice, api::kinds::resource_slices, "CertificateIssued",
+                           "the slice has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
+  // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
+  const kube::Duration left = std::max<kube::Duration>(issued->renew_at - context_.clock.wall(), 1s);
+  co_return Outcome::again_after(std::min(left, longest_wait));
+}
+
+asio::awaitable<kube::Result<void>> RemoteResourceSliceController::answer(kube::ObjectKey key, std::string uid,
+                                                                          bool accepted,
+                                                                          const json::object* auth_params) {
+  // The latest state: the decision on the resources has been written meanwhile.
+  const auto slice = slices_->find(key);
+  if (!slice || slice->uid() != uid) co_return kube::Result<void>();
+  auto patch = core::plan_slice_authentication(*slice, accepted, auth_params, context_.clock.wall());
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
+                                                    json::serialize(*patch), {.subresource = "status"});
+  if (patched) slices_->observe(std::move(*patched));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "answering the ResourceSlice");
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

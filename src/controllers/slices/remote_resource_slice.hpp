@@ -1,0 +1,38 @@
+// The provider's half of a slice: the identity of its pods.
+#pragma once
+
+#include <string>
+
+#include "controllers/peering/certificate_issuer.hpp"
+#include "controllers/peering/tenant_namespace.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// Has a certificate issued and renewed for every slice that a consumer has sent, and answers in the condition
+/// "Authentication". A request that asks for more or something else is Denied; what fails for other reasons is tried
+/// again and says nothing about the consumer. One thread.
+class RemoteResourceSliceController final : public Runnable {
+ public:
+  RemoteResourceSliceController(TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return namespaces_.has_synced() && slices_->has_synced() && tenants_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Result<void>> answer(kube::ObjectKey key, std::string uid, bool accepted,
+                                             const kube::json::object* auth_params);
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  CertificateIssuer issuer_;
+  kube::InformerHandle slices_, tenants_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,96 @@
+#include "controllers/slices/shared_capacity.hpp"
+
+#include <initializer_list>
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::controllers {
+namespace json = kube::json;
+namespace {
+
+/// Leaves only those fields in the object.
+void keep(json::object& object, std::initializer_list<std::string_view> fields) {
+  json::object kept;
+  for (const std::string_view field : fields)
+    if (json::value* value = object.if_contains(field)) kept[field] = std::move(*value);
+  object = std::move(kept);
+}
+
+void keep_at(json::object& tree, std::string_view part, std::initializer_list<std::string_view> fields) {
+  if (json::value* value = tree.if_contains(part); value && value->is_object()) keep(value->get_object(), fields);
+}
+
+void prune_node(json::object& tree) {
+  keep_at(tree, "metadata", {"name", "uid", "resourceVersion", "labels"});
+  keep_at(tree, "spec", {"unschedulable", "taints"});
+  keep_at(tree, "status", {"allocatable", "conditions", "addresses", "daemonEndpoints"});
+}
+
+void prune_pod(json::object& tree) {
+  keep_at(tree, "metadata", {"name", "namespace", "uid", "resourceVersion", "labels"});
+  keep_at(tree, "spec", {"nodeName", "containers", "initContainers", "overhead", "resources"});
+  keep_at(tree, "status", {"phase"});
+  json::value* spec = tree.if_contains("spec");
+  if (!spec || !spec->is_object()) return;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    json::value* containers = spec->get_object().if_contains(list);
+    if (!containers || !containers->is_array()) continue;
+    for (json::value& container : containers->get_array())
+      if (container.is_object()) keep(container.get_object(), {"name", "resources", "restartPolicy"});
+  }
+}
+
+}  // namespace
+
+kube::InformerScope scope_of_machines() {
+  return {.resource = kube::resources::nodes,
+          .ns = {},
+          .selection = {.label_selector =
+                            std::string(api::labels::type) + "!=" + std::string(api::labels::type_virtual_node)},
+          .prune = prune_node};
+}
+
+SharedCapacity::SharedCapacity(Context context, std::function<void()> changed)
+    : context_(std::move(context)), changed_(std::move(changed)) {}
+
+void SharedCapacity::set_watching(bool wanted) {
+  if (wanted == bool(nodes_)) return;
+  inventory_ = core::Inventory();
+  if (!wanted) {
+    nodes_.release();
+    pods_.release();
+    namespaces_.release();
+    return;
+  }
+  nodes_ = context_.home.acquire(scope_of_machines());
+  pods_ = context_.home.acquire({.resource = kube::resources::pods, .prune = prune_pod});
+  namespaces_ = context_.home.acquire({.resource = kube::resources::namespaces,
+                                       .selection = {.label_selector = std::string(api::labels::remote_cluster_id)}});
+  nodes_.follow([this](const kube::Change& node) { take_node(node); }, changed_);
+  pods_.follow([this](const kube::Change& pod) { take_pod(pod); }, changed_);
+  namespaces_.follow([this](const kube::Change& ns) { take_namespace(ns); }, changed_);
+}
+
+bool SharedCapacity::is_known() const {
+  return nodes_ && nodes_->has_synced() && pods_->has_synced() && namespaces_->has_synced();
+}
+
+void SharedCapacity::take_node(const kube::Change& node) {
+  inventory_.set_node(node.key.name, node.now);
+  changed_();
+}
+
+void SharedCapacity::take_pod(const kube::Change& pod) {
+  inventory_.set_pod(pod.key, pod.now);
+  changed_();
+}
+
+void SharedCapacity::take_namespace(const kube::Change& ns) {
+  // Tenant namespaces are for slices, pods are offloaded elsewhere.
+  inventory_.set_namespace(ns.key.name, ns.now && !ns.now->has_label(api::labels::tenant_namespace)
+                                            ? std::string(ns.now->label(api::labels::remote_cluster_id))
+                                            : std::string());
+  changed_();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,371 @@
+#include "controllers/slices/slice_grant.hpp"
+
+#include <algorithm>
+
+#include "controllers/slices/slice_tenant.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/slices/status.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+using Verdict = core::GrantDecision::Verdict;
+namespace json = kube::json;
+namespace conditions = api::slice_conditions;
+
+/// Changes of nodes and pods come in bursts.
+constexpr kube::Duration share_pause = 200ms;
+constexpr kube::Duration stale_quota_pause = 5s;
+/// Until it is looked again what the machines are; the end of the list of nodes brings slices back sooner.
+constexpr kube::Duration kind_pause = 1s;
+
+std::string listed(const core::Resources& resources) {
+  std::string text;
+  for (const auto& [name, quantity] : resources) text += (text.empty() ? "" : ", ") + name + " " + quantity.text();
+  return text.empty() ? "nothing" : text;
+}
+
+bool is_ours(std::string_view reason) {
+  return reason == core::slice_reasons::tenant_drained || reason == core::slice_reasons::tenant_cordoned;
+}
+
+}  // namespace
+
+SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
+      quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
+      config_(context_.home.acquire(
+          {.resource = kube::resources::config_maps,
+           .ns = context_.settings.liqo_namespace,
+           .selection = {.field_selector = "metadata.name=" + std::string(core::policy_config_map)}})),
+      policy_(context_.settings.slices),
+      capacity_(context_,
+                [this] {
+                  for (const kube::ObjectKey& key : share_slices_)
+                    controller_.enqueue_after({key.ns, key}, share_pause);
+                }),
+      platforms_(context_,
+                 [this] {
+                   for (const kube::ObjectKey& key : incoming_) enqueue(key);
+                 }),
+      controller_(context_, {.name = "resourceslice_quotacreator", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(""); };
+  slices_.follow([this](const kube::Change& slice) { see_slice(slice); });
+  tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  quotas_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        // "<slice>-<digits of the consumer>"
+        const std::size_t end = key.name.rfind('-');
+        if (end == std::string::npos) return;
+        const kube::ObjectKey slice{key.ns, key.name.substr(0, end)};
+        if (slices_->store().contains(slice)) enqueue(slice);
+      },
+      all);
+  config_.subscribe([this](const kube::ObjectKey&) { read_policy(); }, [this] { read_policy(); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+  read_policy();
+}
+
+bool SliceGrantController::has_synced() const {
+  return namespaces_.has_synced() && slices_->has_synced() && tenants_->has_synced() && quotas_->has_synced() &&
+         config_->has_synced() && (!storage_classes_ || storage_classes_->has_synced());
+}
+
+void SliceGrantController::read_policy() {
+  const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)});
+  core::PolicyReading reading = core::read_policy(context_.settings.slices, map ? &*map : nullptr);
+  for (const std::string& mistake : reading.mistakes) {
+    log_.warn("a setting is not taken", {{"configmap", core::policy_config_map}, {"error", mistake}});
+    context_.events.warning(*map, kube::resources::config_maps, "SettingNotTaken", mistake);
+  }
+  policy_ = std::move(reading.policy);
+  if (policy_.storage_enabled && !storage_classes_) {
+    storage_classes_ = context_.home.acquire({.resource = api::kinds::storage_classes});
+    const auto all = [this] { enqueue_all(""); };
+    storage_classes_.subscribe([all](const kube::ObjectKey&) { all(); }, all);
+  }
+  enqueue_all("");
+}
+
+void SliceGrantController::see_slice(const kube::Change& change) {
+  const kube::ObjectKey& key = change.key;
+  const kube::Object* slice = change.now;
+  const bool comes_in = slice && !slice->is_deleting() && api::ResourceSlice(*slice).is_replica();
+  if (comes_in)
+    incoming_.insert(key);
+  else
+    incoming_.erase(key);
+  const bool shares = comes_in && api::ResourceSlice(*slice).slice_class() == core::share_class;
+  const bool more = shares ? share_slices_.insert(key).second : share_slices_.erase(key) > 0;
+  // One more or less of a consumer changes the part of each of them.
+  if (more) {
+    enqueue_all(key.ns);
+  } else {
+    enqueue(key);
+  }
+}
+
+int SliceGrantController::share_slices_of(std::string_view ns) const {
+  return static_cast<int>(
+      std::ranges::count_if(share_slices_, [ns](const kube::ObjectKey& key) { return key.ns == ns; }));
+}
+
+void SliceGrantController::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) enqueue(key);
+}
+
+json::array SliceGrantController::storage_classes() {
+  if (!policy_.storage_enabled || !storage_classes_) return {};
+  std::vector<kube::Object> classes;
+  for (kube::Object& found : storage_classes_->objects()) classes.push_back(std::move(found));
+  return core::offered_storage_classes(classes, policy_);
+}
+
+core::GrantDecision SliceGrantController::decide_grant(const kube::Object& slice, const kube::Object& tenant,
+                                                       const core::SliceRecord* record, std::string_view peer) {
+  Memory& memory = memory_[slice.key()];
+  const core::SliceRequest request = core::read_slice_request(slice);
+  std::optional<core::Resources> free;
+  if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(peer);
+  const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
+  core::GrantDecision decision = core::decide_grant({.request = request,
+                                                     .policy = policy_,
+                                                     .tenant = core::tenant_state(tenant),
+                                                     .slice_cordoned = core::is_cordoned(slice),
+                                                     .slice_drained = core::is_drained(slice),
+                                                     .answered = shown && !is_ours(shown->reason),
+                                                     .sharing_percentage = core::sharing_percentage(policy_, tenant),
+                                                     .share_slices = share_slices_of(slice.ns()),
+                                                     .record = record,
+                                                     .free = free ? &*free : nullptr,
+                                                     .limits = limits_of(slice.key()),
+                                                     .pending = memory.pending,
+                                                     .now = context_.clock.now()});
+  memory.pending = decision.pending;
+  if (decision.record) memory.granting = decision.record->granted;
+  return decision;
+}
+
+core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
+  const auto policy = core::admission::read_pod_policy(namespaces_.annotation(slice.ns, api::annotations::pod_policy));
+  if (!policy)
+    return {.slice = {},
+            .consumer = {},
+            .others = {},
+            .mistake = "the provider's policy for this cluster cannot be understood (" + policy.error().text() +
+                       "): its operator has to correct it"};
+  core::GrantLimits limits{.slice = policy->max_slice, .consumer = policy->max_resources, .others = {}, .mistake = {}};
+  if (limits.consumer.empty()) return limits;
+  const std::string peer = namespaces_.peer_of(slice.ns);
+  for (const kube::ObjectKey& key : slices_->store().keys_in(slice.ns)) {
+    if (key == slice) continue;
+    core::Resources granted;
+    if (const auto quota = quotas_->find({key.ns, core::slice_user(key.name, peer)}))
+      if (auto read = core::read_resources(api::Quota(*quota).resources())) granted = std::move(*read);
+    // Two slices that are decided at the same time know of each other.
+    if (const auto decided = memory_.find(key); decided != memory_.end())
+      core::raise(granted, decided->second.granting);
+    core::add(limits.others, granted);
+  }
+  return limits;
+}
+
+std::optional<core::SliceRecord> SliceGrantController::foreign_record(const kube::Object& slice) {
+  const api::ResourceSlice view(slice);
+  if (!view.is_accepted(conditions::resources)) return std::nullopt;
+  auto granted = core::read_resources(view.granted());
+  if (!granted) {
+    context_.events.warning(slice, api::kinds::resource_slices, "InvalidGrant",
+                            "status.resources, as the controller of class " + std::string(view.slice_class()) +
+                                " has set it, cannot be enforced: " + granted.error().text());
+    return std::nullopt;
+  }
+  return core::SliceRecord{
+      .slice_class = std::string(view.slice_class()), .request = {}, .granted = std::move(*granted)};
+}
+
+asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  capacity_.set_watching(!share_slices_.empty());
+  platforms_.set_watching(!incoming_.empty());
+  auto found = slices_->find(key);
+  if (!found || found->is_deleting()) {
+    // Its Quota is the garbage collector's.
+    if (const auto gone = memory_.extract(key); !gone.empty() && !gone.mapped().granting.empty())
+      log_.info("slice gone, and its quota with it", {{"slice", key}});
+    co_return Outcome::done();
+  }
+  Look look{.slice = std::move(*found), .peer = namespaces_.peer_of(key.ns)};
+  if (look.peer.empty()) co_return Outcome::done();
+  if (memory_[key].uid != look.slice.uid())
+    memory_[key] = Memory{.uid = std::string(look.slice.uid()), .pending = {}, .granting = {}};
+
+  const bool is_replica = api::ResourceSlice(look.slice).is_replica();
+  look.quota = quotas_->find({key.ns, core::slice_user(key.name, look.peer)});
+  if (look.quota && core::is_quota_of_another(*look.quota, look.slice)) {
+    if (!is_replica) co_return Outcome::done();
+    auto removed = co_await remove_stale(look.slice, *look.quota);
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    if (!*removed) co_return Outcome::again_after(stale_quota_pause);
+    look.quota.reset();
+  }
+  // A slice with a Quota stays ours when its consumer takes the labels of replication off.
+  const bool was_granted = look.quota && look.quota->controller();
+  if (!is_replica && !was_granted) co_return Outcome::done();
+
+  decide(look);
+  if (look.decision.verdict == Verdict::foreign) {
+    if (auto back = core::plan_slice_restore(look.slice, look.before.has_value(), context_.clock.wall())) {
+      auto written = co_await write_status(look.slice, std::move(*back));
+      co_return written ? Outcome::done() : Outcome::retry(std::move(written.error()));
+    }
+    look.wish.record = foreign_record(look.slice);
+  } else {
+    look.wish.record = look.decision.record;
+  }
+  if (look.quota || look.wish.record) {
+    auto written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
+    if (!written) co_return Outcome::retry(std::move(written.error()));
+  }
+  // A node that is shown as another kind of machine for a moment attracts the wrong pods.
+  if (look.decision.accepted() && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
+  co_return co_await answer(look);
+}
+
+void SliceGrantController::decide(Look& look) {
+  const kube::Object& slice = look.slice;
+  const std::string_view consumer = api::ResourceSlice(slice).consumer();
+  look.wish = {.user = core::slice_user(slice.name(), look.peer), .enforcement = policy_.limits_enforcement};
+  if (look.quota) look.before = core::read_slice_record(*look.quota, slice.uid());
+  const auto tenant = tenant_of(*tenants_, std::string(slice.ns()), look.peer);
+  if (!tenant) {
+    // Whoever is not a tenant any more gets nothing new; the Tenant's return brings every slice back here.
+    look.decision.verdict = Verdict::unchanged;
+    look.wish.cordoned = true;
+    if (look.quota || consumer == look.peer)
+      context_.events.warning(slice, api::kinds::resource_slices, "TenantNotFound",
+                              "there is no Tenant for cluster " + look.peer + " in this namespace: create it first");
+    return;
+  }
+  const core::TenantState state = core::tenant_state(*tenant);
+  const bool keeps_pods = state == core::TenantState::drained && api::Tenant(*tenant).keeps_pods();
+  look.wish.drained = core::is_drained(slice) || (state == core::TenantState::drained && !keeps_pods);
+  look.wish.cordoned = state != core::TenantState::active || look.wish.drained || core::is_cordoned(slice);
+  if (consumer == look.peer) {
+    look.decision = decide_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
+    return;
+  }
+  look.decision.verdict = Verdict::unchanged;
+  if (!consumer.empty())
+    context_.events.warning(slice, api::kinds::resource_slices, "WrongConsumer",
+                            "spec.consumerClusterID is not " + look.peer +
+                                ", whose tenant namespace this is: the request is not looked at");
+}
+
+asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
+  const kube::ObjectKey key = look.slice.key();
+  const core::GrantDecision& decision = look.decision;
+  const bool custom = !core::is_built_in_class(api::ResourceSlice(look.slice).slice_class());
+  Memory& memory = memory_[key];
+  const bool told = custom && memory.drain_told;
+  memory.drain_told = decision.verdict == Verdict::denied;
+  if (!told || decision.verdict != Verdict::denied) {
+    if (auto patch = core::plan_slice_status(look.slice, decision, policy_, storage_classes(), context_.clock.wall(),
+                                             platforms_.common())) {
+      auto written = co_await write_status(look.slice, std::move(*patch));
+      if (!written) {
+        memory_[key].drain_told = false;
+        co_return Outcome::retry(std::move(written.error()));
+      }
+      tell(look);
+    }
+  }
+  if (decision.again_after > 0ms) co_return Outcome::again_after(decision.again_after);
+  co_return Outcome::done();
+}
+
+void SliceGrantController::tell(const Look& look) {
+  const core::GrantDecision& decision = look.decision;
+  const kube::ObjectKey key = look.slice.key();
+  if (!decision.accepted()) {
+    context_.events.warning(look.slice, api::kinds::resource_slices, decision.reason, decision.message);
+    log_.info("slice denied", {{"slice", key}, {"reason", decision.message}});
+    return;
+  }
+  const std::string granted = listed(decision.record->granted);
+  const std::string before = look.before ? listed(look.before->granted) : "nothing";
+  context_.events.normal(look.slice, api::kinds::resource_slices, decision.reason, "granted: " + granted);
+  if (granted != before) log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", before}});
+}
+
+asio::awaitable<kube::Result<bool>> SliceGrantController::remove_stale(kube::Object slice, kube::Object quota) {
+  const auto owner = quota.controller();
+  if (!owner || owner->kind != api::kinds::resource_slices.kind || owner->name != slice.name()) {
+    context_.events.warning(
+        slice, api::kinds::resource_slices, "QuotaExists",
+        "the Quota " + std::string(quota.name()) + " belongs to something else: delete it, and the slice gets its own");
+    co_return false;
+  }
+  auto removed =
+      co_await context_.home.api().remove(api::kinds::quotas, quota.key(), {.uid = std::string(quota.uid())});
+  if (!removed && !removed.error().is_not_found())
+    co_return kube::fail(std::move(removed.error()), "removing the Quota of an earlier slice of this name");
+  quotas_->observe_gone(quota.key(), quota.uid());
+  log_.info("quota removed: it was of an earlier slice", {{"quota", quota.key()}, {"slice", slice.key()}});
+  co_return true;
+}
+
+asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Object slice,
+                                                                      std::optional<kube::Object> quota,
+                                                                      core::QuotaWish wish) {
+  kube::Api& home = context_.home.api();
+  if (!quota) {
+    auto created = co_await home.create(api::kinds::quotas, core::forge_quota(slice, wish));
+    if (created) {
+      log_.info("quota made", {{"quota", created->key()}, {"slice", slice.key()}});
+      quotas_->observe(std::move(*created));
+      co_return kube::Result<void>();
+    }
+    if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Quota");
+    // Not in the cache yet: whose it is decides the next look.
+    auto live = co_await home.get(api::kinds::quotas, {std::string(slice.ns()), wish.user});
+    if (!live) co_return kube::fail(std::move(live.error()), "reading the Quota");
+    quotas_->observe(std::move(*live));
+    co_return kube::fail(kube::Errc::api, "the Quota was made by somebody else a moment ago");
+  }
+  auto patch = core::plan_quota_update(*quota, slice, wish);
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await home.patch(api::kinds::quotas, quota->key(), kube::PatchType::merge, json::serialize(*patch));
+  if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Quota");
+  const api::Quota now(*patched);
+  log_.info("quota changed", {{"quota", patched->key()},
+                              {"granted", json::serialize(now.resources())},
+                              {"cordoned", now.is_cordoned() ? "true" : "false"},
+                              {"drained", now.is_drained() ? "true" : "false"}});
+  quotas_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> SliceGrantController::write_status(kube::Object slice, json::object patch) {
+  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, slice.key(), kube::PatchType::merge,
+                                                    json::serialize(patch), {.subresource = "status"});
+  if (patched) slices_->observe(std::move(*patched));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "answering the ResourceSlice");
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

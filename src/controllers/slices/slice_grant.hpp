@@ -1,0 +1,83 @@
+// The provider's half of a slice: how much is granted, and the Quota that bounds it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "controllers/peering/tenant_namespace.hpp"
+#include "controllers/slices/node_platforms.hpp"
+#include "controllers/slices/shared_capacity.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/core/slices/grant.hpp"
+#include "liqo/core/slices/quota.hpp"
+
+namespace liqo::controllers {
+
+/// Decides on the resources of every slice that a consumer has sent, keeps its Quota, and answers in its status: first
+/// the Quota, so that nobody uses what is not bounded yet. What was granted is recorded on the Quota; the status, which
+/// may be tampered with, is only ever written. Of a slice of a custom class the Quota follows what its controller
+/// accepts. Cordoned tenants and slices have cordoned Quotas, whatever becomes of their requests. One thread.
+class SliceGrantController final : public Runnable {
+ public:
+  SliceGrantController(TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  struct Memory {
+    std::string uid;
+    std::optional<core::PendingShare> pending;
+    core::Resources granting;  ///< by the last decision; its Quota may not be written yet
+    bool drain_told = false;   ///< of a custom class: our denial was written, its controller may have its own view
+  };
+  /// A slice, what it has, and what is decided about it.
+  struct Look {
+    kube::Object slice;
+    std::string peer;                        ///< whose tenant namespace it is in
+    std::optional<kube::Object> quota = {};  ///< its own
+    std::optional<core::SliceRecord> before = {};
+    core::GrantDecision decision = {};
+    core::QuotaWish wish = {};
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  void decide(Look& look);
+  /// Says in the status what was decided.
+  asio::awaitable<kube::Outcome> answer(const Look& look);
+  /// Says so to people.
+  void tell(const Look& look);
+  asio::awaitable<kube::Result<void>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
+                                                  core::QuotaWish wish);
+  asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
+  /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.
+  asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
+  core::GrantDecision decide_grant(const kube::Object& slice, const kube::Object& tenant,
+                                   const core::SliceRecord* record, std::string_view peer);
+  std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
+  /// What the policy of a consumer bounds, and what its other slices have.
+  core::GrantLimits limits_of(const kube::ObjectKey& slice) const;
+  kube::json::array storage_classes();
+  void read_policy();
+  void see_slice(const kube::Change& change);
+  void enqueue(const kube::ObjectKey& slice) { controller_.enqueue({slice.ns, slice}); }
+  void enqueue_all(std::string_view ns);
+  /// How many slices of class "share" the consumer of that tenant namespace has.
+  int share_slices_of(std::string_view ns) const;
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  kube::InformerHandle slices_, tenants_, quotas_, config_, storage_classes_;
+  core::SlicePolicy policy_;
+  SharedCapacity capacity_;
+  NodePlatforms platforms_;
+  std::set<kube::ObjectKey> incoming_;      ///< slices of consumers
+  std::set<kube::ObjectKey> share_slices_;  ///< those of them that are of class "share"
+  std::unordered_map<kube::ObjectKey, Memory> memory_;
+  kube::Controller controller_;
+  kube::Log log_{"quota"};
+};
+
+}  // namespace liqo::controllers

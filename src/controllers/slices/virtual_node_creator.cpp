@@ -1,0 +1,132 @@
+#include "controllers/slices/virtual_node_creator.hpp"
+
+#include "controllers/guarded_write.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/slices/local.hpp"
+
+namespace liqo::controllers {
+
+using kube::Outcome;
+namespace conditions = api::slice_conditions;
+
+namespace {
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      identities_(context_.home.acquire({.resource = api::kinds::identities})),
+      virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
+      controller_(context_, {.name = "resourceslice_vncreator", .ready = [this] { return has_synced(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(""); };
+  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
+  identities_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        const std::string prefix = core::slice_identity_name("");
+        const kube::ObjectKey slice{key.ns, key.name.starts_with(prefix) ? key.name.substr(prefix.size()) : ""};
+        if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
+      },
+      all);
+  // A VirtualNode that is gone does not tell which slice it was of.
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+}
+
+void VirtualNodeCreator::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+}
+
+std::vector<kube::Object> VirtualNodeCreator::nodes_of(const kube::Object& slice) const {
+  std::vector<kube::Object> found;
+  for (kube::Object& node : virtual_nodes_->objects_in(slice.ns()))
+    if (core::is_node_of(node, slice) || node.label(api::labels::resource_slice_name) == slice.name())
+      found.push_back(std::move(node));
+  return found;
+}
+
+asio::awaitable<kube::Result<void>> VirtualNodeCreator::remove_node(kube::Object virtual_node) {
+  if (virtual_node.is_deleting()) co_return kube::Result<void>();
+  auto removed = co_await context_.home.api().remove(api::kinds::virtual_nodes, virtual_node.key(),
+                                                     {.uid = std::string(virtual_node.uid())});
+  if (!removed && !removed.error().is_not_found())
+    co_return kube::fail(std::move(removed.error()), "removing a VirtualNode of the slice");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto slice = slices_->find(key);
+  if (!slice) co_return Outcome::done();
+  const api::ResourceSlice view(*slice);
+  if (!view.is_local()) co_return Outcome::done();
+  kube::Api& home = context_.home.api();
+  const std::vector<kube::Object> nodes = nodes_of(*slice);
+
+  if (slice->is_deleting()) {
+    for (const kube::Object& node : nodes) {
+      auto removed = co_await remove_node(node);
+      if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    }
+    if (!nodes.empty()) co_return Outcome::done();  // their end brings the slice back here
+    auto released = co_await set_finalizer(home, *slices_, *slice, api::finalizers::resource_slice, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+    co_return Outcome::done();
+  }
+  const std::string peer = namespaces_.peer_of(key.ns);
+  if (peer.empty() || view.provider() != peer) co_return Outcome::done();
+
+  const auto existing = virtual_nodes_->find(key);
+  const bool ours = existing && core::is_node_of(*existing, *slice);
+  const bool wanted = core::wants_virtual_node(*slice);
+  if (!wanted && ours) {
+    auto removed = co_await remove_node(*existing);
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  }
+  const auto identity = identities_->find({key.ns, core::slice_identity_name(key.name)});
+  const bool has_identity = identity && identity->controller() && identity->controller()->uid == slice->uid();
+  const std::string secret(has_identity ? api::Identity(*identity).kubeconfig_secret() : std::string_view());
+  const bool ready = wanted && view.is_accepted(conditions::authentication) &&
+                     view.is_accepted(conditions::resources) && !secret.empty();
+  // Before there is something to hold it for, so that no node is ever without.
+  auto held = co_await set_finalizer(home, *slices_, *slice, api::finalizers::resource_slice, ready || !nodes.empty());
+  if (!held) co_return Outcome::retry(std::move(held.error()));
+  if (!ready || (existing && existing->is_deleting())) co_return Outcome::done();
+
+  const core::SliceNodePlan plan =
+      core::plan_slice_node(*slice, secret, existing ? &*existing : nullptr, context_.settings.refused_node_labels);
+  if (!plan.refusal.empty()) {
+    context_.events.warning(*slice, api::kinds::resource_slices, "VirtualNodeExists", plan.refusal);
+    co_return Outcome::done();
+  }
+  if (!plan.create && !plan.patch) co_return Outcome::done();
+  kube::Result<kube::Object> written = plan.create
+                                           ? co_await home.create(api::kinds::virtual_nodes, *plan.create)
+                                           : co_await home.patch(api::kinds::virtual_nodes, key, kube::PatchType::merge,
+                                                                 kube::json::serialize(*plan.patch));
+  if (!written) co_return Outcome::retry(std::move(written.error()).in("writing the VirtualNode of the slice"));
+  virtual_nodes_->observe(std::move(*written));
+  if (!plan.dropped.empty())
+    context_.events.warning(*slice, api::kinds::resource_slices, "AnswerNotUsable",
+                            "of what the provider says this cannot be used and is left out: " + listed(plan.dropped));
+  if (plan.create)
+    context_.events.normal(*slice, api::kinds::resource_slices, "VirtualNodeCreated",
+                           "the VirtualNode " + key.name + " has the size that was granted");
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,39 @@
+// The consumer's half of a slice: what is granted becomes a VirtualNode.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controllers/peering/tenant_namespace.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps a VirtualNode of the slice's name for each slice whose identity and resources the provider has accepted, and
+/// which does not say that it wants none. A slice that is denied later leaves its VirtualNode as it is. A deleted slice
+/// is held until all VirtualNodes that use it are drained and gone, because they need its identity. One thread.
+class VirtualNodeCreator final : public Runnable {
+ public:
+  VirtualNodeCreator(TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return namespaces_.has_synced() && slices_->has_synced() && identities_->has_synced() &&
+           virtual_nodes_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Result<void>> remove_node(kube::Object virtual_node);
+  /// The VirtualNodes that were made of the slice or name it.
+  std::vector<kube::Object> nodes_of(const kube::Object& slice) const;
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  kube::InformerHandle slices_, identities_, virtual_nodes_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

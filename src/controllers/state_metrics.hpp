@@ -1,0 +1,38 @@
+// What the objects of this cluster say about its peers, as metrics: virtual nodes, slices, certificates.
+#pragma once
+
+#include "controllers/nodes/virtual_node.hpp"
+
+namespace liqo::controllers {
+
+/// Read from the caches at each scrape, so that a series goes with its object. Only the process that leads shows them:
+/// a sum over all replicas is right. Label values are names of objects of this cluster, and a closed set of resources.
+/// One thread.
+class StateMetrics {
+ public:
+  /// `nodes` outlives this.
+  StateMetrics(const VirtualNodeController& nodes, Context context);
+
+ private:
+  void refresh();
+  void show_nodes(bool leads);
+  void show_slices(bool leads);
+  void show_peers(bool leads);
+  /// Reads the certificate of an Identity anew.
+  void read_identity(const kube::Change& identity);
+
+  struct Expiry {
+    std::string cluster;
+    double start, end;  ///< of its certificate, in seconds since the epoch
+  };
+  const VirtualNodeController& controller_;
+  Context context_;
+  kube::InformerHandle virtual_nodes_, nodes_, slices_, foreign_clusters_, identities_;
+  std::map<kube::ObjectKey, Expiry> expiries_;  ///< of the Identities that have a certificate
+  kube::Gauge leads_;
+  kube::GaugeSet ready_, pods_, without_room_, requested_, granted_, accepted_, reachable_, begins_, expires_;
+  kube::TimePoint next_{};          ///< not read anew before
+  kube::Metrics::Reading reading_;  ///< last: it calls the others
+};
+
+}  // namespace liqo::controllers

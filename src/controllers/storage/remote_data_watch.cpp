@@ -1,0 +1,65 @@
+#include "controllers/storage/remote_data_watch.hpp"
+
+#include "liqo/api/kinds.hpp"
+
+namespace liqo::controllers {
+
+namespace storage = core::storage;
+
+RemoteDataWatch::RemoteDataWatch(Context context, Changed changed, const std::function<void()>& synced)
+    : context_(context), changed_(std::move(changed)) {
+  if (context.settings.storage_class.empty()) return;
+  volumes_ = context.home.acquire({.resource = api::kinds::volumes});
+  claims_ = context.home.acquire({.resource = api::kinds::claims});
+  volumes_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        const auto volume = volumes_->find(key);
+        take(of_volumes_, key, volume ? storage::data_of_volume(*volume) : std::nullopt);
+      },
+      synced);
+  claims_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        const auto claim = claims_->find(key);
+        take(of_claims_, key, claim ? storage::data_of_claim(*claim) : std::nullopt);
+      },
+      synced);
+  // Another reader may have had them before; whoever makes this one looks at all of them first.
+  for (const kube::ObjectKey& key : volumes_->store().keys())
+    if (const auto volume = volumes_->find(key))
+      if (auto data = storage::data_of_volume(*volume)) of_volumes_.emplace(key, std::move(*data));
+  for (const kube::ObjectKey& key : claims_->store().keys())
+    if (const auto claim = claims_->find(key))
+      if (auto data = storage::data_of_claim(*claim)) of_claims_.emplace(key, std::move(*data));
+}
+
+bool RemoteDataWatch::has_synced() const {
+  return context_.settings.storage_class.empty() || (volumes_->has_synced() && claims_->has_synced());
+}
+
+void RemoteDataWatch::take(Known& known, const kube::ObjectKey& key, std::optional<storage::RemoteData> now) {
+  const auto found = known.find(key);
+  const std::optional<storage::RemoteData> before =
+      found == known.end() ? std::nullopt : std::optional(std::move(found->second));
+  if (found != known.end()) known.erase(found);
+  if (now) known.insert_or_assign(key, *now);
+  if (before == now) return;
+  if (before) changed_(*before);
+  if (now) changed_(*now);
+}
+
+std::vector<storage::RemoteData> RemoteDataWatch::all() const {
+  std::vector<storage::RemoteData> volumes, claims;
+  for (const auto& [key, data] : of_volumes_) volumes.push_back(data);
+  for (const auto& [key, data] : of_claims_) claims.push_back(data);
+  return storage::each_once(std::move(volumes), std::move(claims));
+}
+
+void RemoteDataWatch::warn(const storage::RemoteData& data, std::string_view reason, std::string message) const {
+  if (context_.settings.storage_class.empty()) return;
+  if (const auto volume = volumes_->find({"", data.volume}))
+    context_.events.warning(*volume, api::kinds::volumes, reason, std::move(message));
+  else if (const auto claim = claims_->find(data.claim))
+    context_.events.warning(*claim, api::kinds::claims, reason, std::move(message));
+}
+
+}  // namespace liqo::controllers

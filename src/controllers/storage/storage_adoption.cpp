@@ -1,0 +1,60 @@
+// How volumes are taken over that the Go version has made, which records nothing of where their data is.
+#include "controllers/guarded_write.hpp"
+#include "controllers/storage/storage_parts.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace json = kube::json;
+namespace kinds = api::kinds;
+namespace reasons = api::reasons;
+namespace storage = core::storage;
+
+}  // namespace
+
+asio::awaitable<Outcome> StorageProvisioner::adopt(kube::Object claim, kube::Object volume, std::string cluster) {
+  auto site = site_in(claim, cluster);
+  if (!site) co_return Outcome::again_after(later);
+  auto backing = co_await api_of(*site).get(kinds::claims, site->key);
+  if (!backing && !is_gone(backing.error(), *site, claim.ns())) co_return Outcome::retry(std::move(backing.error()));
+  const bool is_taken = backing && storage::is_backing_of(*backing, claim.uid());
+  const core::ClusterPair* pair = site->reach ? &site->reach->forging.clusters : nullptr;
+  if (!backing || !(is_taken || storage::is_unrecorded_backing(*backing, claim, pair))) {
+    context_.events.warning(claim, kinds::claims, reasons::volume_lost,
+                            "there is no claim " + site->key.text() + " in " + site->where +
+                                " that the Go version has made to hold the data of " + std::string(volume.name()));
+    co_return Outcome::again_after(rarely);
+  }
+  if (!is_taken) {
+    auto patched = co_await api_of(*site).patch(kinds::claims, site->key, kube::PatchType::merge,
+                                                guarded_patch(*backing, storage::backing_notes(claim)));
+    if (!patched) co_return Outcome::retry(std::move(patched.error()).in("taking over the claim that holds the data"));
+  }
+  // The volume last: with its record the others count as written.
+  const storage::Backing recorded{.cluster = site->cluster, .key = site->key, .uid = std::string(backing->uid())};
+  auto noted = co_await note_backing(claim, *site);
+  if (!noted) co_return Outcome::retry(std::move(noted.error()));
+  auto patched = co_await context_.home.api().patch(kinds::volumes, volume.key(), kube::PatchType::merge,
+                                                    guarded_patch(volume, storage::backing_record(recorded)));
+  if (!patched) co_return Outcome::retry(std::move(patched.error()).in("recording where the data of the volume is"));
+  log_.info("volume of the Go version taken over",
+            {{"claim", claim.key()}, {"behind", site->key}, {"where", site->where}});
+  volumes_->observe(std::move(*patched));
+  co_return Outcome::again_after(soon);
+}
+
+asio::awaitable<kube::Result<kube::Object>> StorageProvisioner::note_backing(kube::Object claim, const Site& site) {
+  const json::value cluster = site.cluster.empty() ? json::value() : json::value(json::string(site.cluster));
+  json::object notes{{api::annotations::backing_claim, json::string(site.key.text())},
+                     {api::annotations::backing_cluster, cluster}};
+  auto noted = co_await context_.home.api().patch(
+      kinds::claims, claim.key(), kube::PatchType::merge,
+      guarded_patch(claim, json::object{{"metadata", json::object{{"annotations", std::move(notes)}}}}));
+  if (noted) claims_->observe(*noted);
+  co_return noted;
+}
+
+}  // namespace liqo::controllers

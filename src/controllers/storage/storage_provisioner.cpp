@@ -1,0 +1,292 @@
+#include "controllers/storage/storage_provisioner.hpp"
+
+#include <algorithm>
+
+#include "controllers/guarded_write.hpp"
+#include "controllers/storage/storage_parts.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/quoted.hpp"
+#include "liqo/core/slices/policy.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+namespace kinds = api::kinds;
+namespace reasons = api::reasons;
+namespace storage = core::storage;
+
+/// A claim that is not bound by then is told of.
+constexpr kube::Duration patience = 60s;
+/// A provider's claim that is not bound by then, and of which no provisioner has taken notice, waits for a pod though
+/// no Event says so: Events are written at best.
+constexpr kube::Duration silence = 20s;
+/// Of Events of one claim, and of pods in its namespace.
+constexpr std::int64_t most_events = 50, most_pods = 500;
+
+bool is_bound(const kube::Object& claim) { return kube::string_at(claim.status(), {"phase"}) == "Bound"; }
+
+}  // namespace
+
+StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
+    : context_(context),
+      reach_(std::move(reach)),
+      claims_(context.home.acquire({.resource = kinds::claims})),
+      volumes_(context.home.acquire({.resource = kinds::volumes})),
+      classes_(context.home.acquire({.resource = kinds::storage_classes})),
+      virtual_nodes_(context.home.acquire({.resource = kinds::virtual_nodes})),
+      namespace_maps_(context.home.acquire({.resource = kinds::namespace_maps})),
+      config_(context.home.acquire(
+          {.resource = kube::resources::config_maps,
+           .ns = context.settings.liqo_namespace,
+           .selection = {.field_selector = "metadata.name=" + std::string(core::policy_config_map)}})),
+      controller_(context,
+                  {.name = "storage-provisioner",
+                   .limits = {.workers = 16, .workers_per_group = 4},
+                   .ready = [this] { return has_synced(); },
+                   .fill = [this] { enqueue_all(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  claims_.subscribe([this](const kube::ObjectKey& key) { see_claim(key); });
+  volumes_.subscribe([this](const kube::ObjectKey& key) { see_volume(key); });
+  for (kube::InformerHandle* source : {&classes_, &virtual_nodes_, &namespace_maps_, &config_})
+    source->subscribe([this](const kube::ObjectKey&) { enqueue_waiting(); });
+}
+
+bool StorageProvisioner::has_synced() const {
+  return claims_->has_synced() && volumes_->has_synced() && classes_->has_synced() && virtual_nodes_->has_synced() &&
+         namespace_maps_->has_synced() && config_->has_synced();
+}
+
+bool StorageProvisioner::is_of_class(const kube::Object& claim) const {
+  return kube::string_at(claim.spec(), {"storageClassName"}) == context_.settings.storage_class;
+}
+
+void StorageProvisioner::see_claim(const kube::ObjectKey& key) {
+  const auto claim = claims_->find(key);
+  if (claim && is_of_class(*claim)) return enqueue(key);
+  if (!claim || key.ns != context_.settings.storage_namespace) return;
+  // The claim behind one of ours.
+  const std::string_view front = claim->annotation(api::annotations::virtual_claim);
+  const std::size_t slash = front.find('/');
+  if (slash != std::string_view::npos)
+    enqueue({std::string(front.substr(0, slash)), std::string(front.substr(slash + 1))});
+}
+
+void StorageProvisioner::see_volume(const kube::ObjectKey& key) {
+  const auto volume = volumes_->find(key);
+  if (!volume || volume->annotation(api::annotations::provisioned_by) != api::storage_provisioner) return;
+  if (storage::backing_of(*volume)) enqueue(key);
+  // Also where nothing is recorded yet: the claim shows whether the volume is to be taken over.
+  enqueue({std::string(kube::string_at(volume->spec(), {"claimRef", "namespace"})),
+           std::string(kube::string_at(volume->spec(), {"claimRef", "name"}))});
+}
+
+void StorageProvisioner::enqueue_waiting() {
+  for (const kube::ObjectKey& key : claims_->store().keys())
+    if (const auto claim = claims_->find(key); claim && is_of_class(*claim) && !is_bound(*claim)) enqueue(key);
+}
+
+void StorageProvisioner::enqueue_all() {
+  for (const kube::ObjectKey& key : claims_->store().keys()) see_claim(key);
+  for (const kube::ObjectKey& key : volumes_->store().keys()) see_volume(key);
+}
+
+kube::Duration StorageProvisioner::waited(std::string_view uid) {
+  const kube::TimePoint now = context_.clock.now();
+  return now - waiting_since_.try_emplace(std::string(uid), now).first->second;
+}
+
+asio::awaitable<Outcome> StorageProvisioner::reconcile(kube::WorkKey work) {
+  if (work.object.ns.empty()) co_return co_await reconcile_volume(work.object);
+  co_return co_await reconcile_claim(work.object);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key) {
+  const auto claim = claims_->find(key);
+  // The real class must not be this one: claims would stand behind claims without an end.
+  if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage_namespace) co_return Outcome::done();
+  auto volume = volumes_->find({"", storage::volume_name(*claim)});
+  if (claim->is_deleting() && !volume) co_return co_await abandon(*claim);
+  if (volume) {
+    auto released =
+        co_await set_finalizer(context_.home.api(), *claims_, *claim, api::finalizers::storage_provisioning, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+    if (claim->is_deleting()) {
+      waiting_since_.erase(std::string(claim->uid()));
+      co_return Outcome::done();
+    }
+    if (auto place = storage::unrecorded_place(*volume, *claim))
+      co_return co_await adopt(*claim, *volume, std::move(*place));
+  }
+  const bool is_lost = !volume && storage::had_volume(*claim);
+  if (!volume && !is_lost && !storage::is_due(*claim, context_.settings.storage_class)) co_return Outcome::done();
+  if (is_lost) {
+    auto seen = co_await see_live_volume(*claim);
+    if (!seen) co_return Outcome::retry(std::move(seen.error()));
+    if (*seen) co_return Outcome::again_after(soon);
+  }
+
+  const auto recorded = volume ? storage::backing_of(*volume) : std::nullopt;
+  // What the Go version has made goes on as it is.
+  if (volume && !recorded && storage::is_go_volume_of(*volume, *claim)) co_return Outcome::done();
+  if (volume && (!recorded || !storage::is_volume_of(*volume, *claim))) {
+    context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed,
+                            "there is a PersistentVolume " + std::string(volume->name()) + " of somebody else");
+    co_return Outcome::done();
+  }
+  if (!volume && !is_lost && !storage::volume_to_take(*claim).empty()) co_return co_await take_volume(*claim);
+  auto site = recorded ? site_of(*recorded) : co_await site_of(*claim);
+  if (!site) {
+    if (!volume) context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed, site.error().text());
+    co_return Outcome::again_after(later);
+  }
+  // The peering has ended: whether the volume is there nobody can tell.
+  if (recorded && !site->cluster.empty() && !site->virtual_node) co_return Outcome::again_after(rarely);
+  auto behind = co_await look_behind(*claim, volume ? &*volume : nullptr, *site, is_lost);
+  if (!behind) co_return Outcome::retry(std::move(behind.error()));
+  co_return co_await act(*claim, std::move(volume), std::move(*behind), *site);
+}
+
+asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::look_behind(kube::Object claim,
+                                                                                          const kube::Object* volume,
+                                                                                          Site& site, bool is_lost) {
+  Behind behind;
+  auto live = co_await api_of(site).get(kinds::claims, site.key);
+  if (!live && !is_gone(live.error(), site, claim.ns())) co_return std::unexpected(std::move(live.error()));
+  if (live) behind.live = std::move(*live);
+  behind.is_pending = behind.live && !is_bound(*behind.live) && !is_lost;
+  storage::VolumeSight sight{
+      .claim = claim, .volume = volume, .backing = behind.live ? &*behind.live : nullptr, .where = site.where};
+  if (behind.is_pending) {
+    // Nobody waits for a volume that no pod uses.
+    if (volume && (co_await pods_of(claim)).empty()) waiting_since_.erase(std::string(claim.uid()));
+    behind.waited = waited(claim.uid());
+    sight.is_late = behind.waited >= patience;
+    if (!volume && !site.cluster.empty())
+      sight.waits_for_consumer =
+          (behind.waited >= silence && behind.live->annotation(api::annotations::volume_provisioner).empty()) ||
+          co_await waits_for_consumer(*behind.live, site);
+  }
+  behind.plan = storage::plan_volume(sight);
+  co_return behind;
+}
+
+asio::awaitable<Outcome> StorageProvisioner::act(kube::Object claim, std::optional<kube::Object> volume, Behind behind,
+                                                 Site& site) {
+  std::optional<kube::Object>& live = behind.live;
+  storage::VolumePlan& plan = behind.plan;
+  if (!plan.reason.empty()) {
+    if (plan.for_pods)
+      co_await tell(claim, plan.reason, plan.message);
+    else
+      context_.events.warning(claim, kinds::claims, plan.reason, plan.message);
+  }
+  using Next = storage::VolumePlan::Next;
+  switch (plan.next) {
+    case Next::create_backing:
+      co_return co_await create_backing(claim, site);
+    case Next::create_volume:
+      co_return co_await create_volume(claim, std::move(*live), site);
+    case Next::discard: {
+      auto removed = co_await api_of(site).remove(kinds::claims, site.key, {.uid = std::string(live->uid())});
+      if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+      if (!live->has_annotation(api::annotations::selected_node))
+        co_return co_await reschedule(claim, "the node that was chosen has no room for the volume");
+      co_return Outcome::again_after(soon);
+    }
+    case Next::wait:
+      // Each look costs the provider two requests.
+      co_return Outcome::again_after(std::clamp(behind.waited / 2, soon, later));
+    case Next::settled:
+      break;
+  }
+  if (!behind.is_pending) waiting_since_.erase(std::string(claim.uid()));
+  if (!volume) co_return Outcome::again_after(rarely);
+  const bool grows = !plan.backing.empty() || (live && !behind.is_pending && !storage::has_grown(claim, *live));
+  auto done = co_await carry_out(claim, *volume, live ? &*live : nullptr, std::move(plan), site);
+  if (done.failure() || done.delay()) co_return done;
+  co_return Outcome::again_after(behind.is_pending || grows ? later : rarely);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube::Object volume,
+                                                       const kube::Object* backing, storage::VolumePlan plan,
+                                                       Site& site) {
+  kube::Api& home = context_.home.api();
+  if (!plan.backing.empty() && backing) {
+    auto patched = co_await api_of(site).patch(kinds::claims, site.key, kube::PatchType::merge,
+                                               guarded_patch(*backing, std::move(plan.backing)));
+    if (!patched && !patched.error().is_permanent()) co_return Outcome::retry(std::move(patched.error()));
+    if (!patched) {
+      context_.events.warning(
+          claim, kinds::claims, reasons::resize_failed,
+          "the volume in " + site.where + " does not grow: " + core::one_line(patched.error().text(), 800));
+      co_return Outcome::again_after(rarely);
+    }
+  }
+  if (!plan.volume.empty()) {
+    auto patched = co_await home.patch(kinds::volumes, volume.key(), kube::PatchType::merge,
+                                       guarded_patch(volume, std::move(plan.volume)));
+    if (!patched) co_return Outcome::retry(std::move(patched.error()).in("correcting the volume"));
+    volumes_->observe(std::move(*patched));
+  }
+  if (!plan.claim_status.empty()) {
+    auto patched = co_await home.patch(kinds::claims, claim.key(), kube::PatchType::merge,
+                                       guarded_patch(latest_of(*claims_, claim), std::move(plan.claim_status)),
+                                       {.subresource = "status"});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()).in("telling the size of the volume"));
+    claims_->observe(std::move(*patched));
+  }
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<bool>> StorageProvisioner::see_live_volume(const kube::Object& claim) {
+  const kube::ObjectKey key{"", storage::volume_name(claim)};
+  auto live = co_await context_.home.api().get(kinds::volumes, key);
+  if (!live && live.error().is_not_found()) co_return false;
+  if (!live) co_return kube::fail(std::move(live.error()), "looking for the volume");
+  volumes_->observe(std::move(*live));
+  co_return true;
+}
+
+asio::awaitable<bool> StorageProvisioner::waits_for_consumer(const kube::Object& backing, Site& site) {
+  auto page = co_await api_of(site).list(
+      kube::resources::events, site.key.ns,
+      {.selection = {.field_selector = "involvedObject.uid=" + std::string(backing.uid())}, .limit = most_events},
+      1U << 20);
+  if (!page) co_return false;
+  co_return std::ranges::any_of(page->items, [](const json::value& event) {
+    const std::string_view reason = kube::string_at(event, {"reason"});
+    return reason == "WaitForFirstConsumer" || reason == "WaitForPodScheduled";
+  });
+}
+
+asio::awaitable<std::vector<kube::Object>> StorageProvisioner::pods_of(const kube::Object& claim) {
+  const std::string name(claim.name());
+  auto page = co_await context_.home.api().list(kube::resources::pods, claim.ns(), {.limit = most_pods});
+  std::vector<kube::Object> users;
+  if (!page) co_return users;
+  for (json::value& item : page->items) {
+    auto pod = kube::Object::from(std::move(item));
+    if (pod && std::ranges::any_of(kube::array_at(pod->spec(), {"volumes"}), [&](const json::value& volume) {
+          return kube::string_at(volume, {"persistentVolumeClaim", "claimName"}) == name;
+        }))
+      users.push_back(std::move(*pod));
+  }
+  co_return users;
+}
+
+asio::awaitable<void> StorageProvisioner::tell(kube::Object claim, std::string_view reason, std::string message) {
+  context_.events.warning(claim, kinds::claims, reason, message);
+  for (kube::Object& pod : co_await pods_of(claim)) {
+    // Items of a list do not say what they are.
+    pod.tree()["apiVersion"] = "v1";
+    pod.tree()["kind"] = "Pod";
+    context_.events.warning(pod, kube::resources::pods, reason,
+                            "PersistentVolumeClaim " + std::string(claim.name()) + ": " + message);
+  }
+}
+
+}  // namespace liqo::controllers

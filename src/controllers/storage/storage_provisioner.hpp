@@ -1,0 +1,121 @@
+// The provisioner of StorageClass liqo: volumes where their pods run, in this cluster or at a provider.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "controllers/runnable.hpp"
+#include "kube/client/api.hpp"
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/controllers/providers/provider_link.hpp"
+#include "liqo/core/storage/volume.hpp"
+#include "liqo/core/storage/volume_plan.hpp"
+
+namespace liqo::controllers {
+
+/// A provider as one virtual node reaches it.
+struct ProviderReach {
+  std::shared_ptr<ProviderLink> link;
+  core::ForgingContext forging;
+};
+/// Nothing where there is no session.
+using FindReach = std::function<std::optional<ProviderReach>(const kube::ObjectKey& virtual_node)>;
+
+/// Makes a claim behind each claim of the class once the scheduler has chosen a node for it, at the provider where that
+/// is a virtual node, and then the volume between the two. It keeps the volume's size as it is there, has it grow with
+/// the claim here, and removes the data with the volume where the policy says so. The content of a provider's claims is
+/// read while something is to come of it, and every five minutes besides. One thread.
+class StorageProvisioner final : public Runnable {
+ public:
+  StorageProvisioner(FindReach reach, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  /// Where the claim behind another one is, or is to be.
+  struct Site {
+    std::string cluster;  ///< the provider; "" = this cluster
+    std::string where;    ///< for sentences
+    kube::ObjectKey key;
+    std::optional<kube::Object> virtual_node;  ///< of a provider
+    std::optional<ProviderReach> reach;
+    std::unique_ptr<kube::Api> provider;  ///< over `reach`
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> reconcile_claim(kube::ObjectKey key);
+  asio::awaitable<kube::Outcome> reconcile_volume(kube::ObjectKey key);
+  /// The claim behind another one, and what is to be done about both.
+  struct Behind {
+    std::optional<kube::Object> live;
+    bool is_pending = false;
+    kube::Duration waited{};  ///< where it is pending
+    core::storage::VolumePlan plan;
+  };
+  /// `volume`: null where the claim has none yet; `is_lost`: it had one.
+  asio::awaitable<kube::Result<Behind>> look_behind(kube::Object claim, const kube::Object* volume, Site& site,
+                                                    bool is_lost);
+  asio::awaitable<kube::Outcome> act(kube::Object claim, std::optional<kube::Object> volume, Behind behind, Site& site);
+  asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
+  /// Makes the volume of a claim that is to have the data of another one, whose own claim is gone.
+  asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
+  /// Records, on all three objects, where the data of a volume is that the Go version has made.
+  asio::awaitable<kube::Outcome> adopt(kube::Object claim, kube::Object volume, std::string cluster);
+  /// Writes on the claim where the one behind it is, should the volume be lost; what is stored then.
+  asio::awaitable<kube::Result<kube::Object>> note_backing(kube::Object claim, const Site& site);
+  /// Puts our finalizer on the claim, and where it is begun; false where the claim has gone meanwhile, or goes.
+  asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const Site& site);
+  /// `policy`: what becomes of the data when the claim goes; "" = as its class says.
+  asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site,
+                                               std::string policy = {});
+  asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, const kube::Object* backing,
+                                           core::storage::VolumePlan plan, Site& site);
+  /// Whether the claim has its volume, of which the cache does not know yet.
+  asio::awaitable<kube::Result<bool>> see_live_volume(const kube::Object& claim);
+  /// Removes what was made for a claim that goes before it has a volume.
+  asio::awaitable<kube::Outcome> abandon(kube::Object claim);
+  asio::awaitable<kube::Outcome> reschedule(kube::Object claim, std::string message);
+  asio::awaitable<kube::Result<void>> ensure_storage_namespace();
+  /// Whether a provider's claim waits for its first pod. A consumer may not read the provider's classes: the Events of
+  /// the claim tell.
+  asio::awaitable<bool> waits_for_consumer(const kube::Object& backing, Site& site);
+  /// Tells the claim, and the pods that use it.
+  asio::awaitable<void> tell(kube::Object claim, std::string_view reason, std::string message);
+  /// The pods that use the claim.
+  asio::awaitable<std::vector<kube::Object>> pods_of(const kube::Object& claim);
+
+  /// The site of a claim whose volume is not there yet. Failure: why there is none, a sentence.
+  asio::awaitable<kube::Result<Site>> site_of(kube::Object claim) const;
+  /// Where the claim behind this one would be in that cluster, "" = this one.
+  kube::Result<Site> site_in(const kube::Object& claim, std::string_view cluster) const;
+  std::optional<kube::Object> selected_virtual_node(const kube::Object& claim) const;
+  kube::Result<Site> site_of(const core::storage::Backing& backing) const;
+  kube::Result<void> connect(Site& site) const;
+  kube::Api& api_of(const Site& site) const { return site.provider ? *site.provider : context_.home.api(); }
+  std::optional<kube::Object> virtual_node(const std::function<bool(const kube::Object&)>& is_it) const;
+  std::string twin_of(const kube::Object& virtual_node, std::string_view ns) const;
+  /// Whether the failure says that the claim of the site, behind one of that namespace, is not there.
+  bool is_gone(const kube::Failure& failure, const Site& site, std::string_view ns) const;
+  bool is_of_class(const kube::Object& claim) const;
+  /// How long this has been waited for.
+  kube::Duration waited(std::string_view uid);
+  void see_claim(const kube::ObjectKey& key);
+  void see_volume(const kube::ObjectKey& key);
+  void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }
+  void enqueue_waiting();
+  void enqueue_all();
+
+  Context context_;
+  FindReach reach_;
+  kube::InformerHandle claims_, volumes_, classes_, virtual_nodes_, namespace_maps_, config_;
+  std::map<std::string, kube::TimePoint, std::less<>> waiting_since_;  ///< by UID of the claim
+  kube::Controller controller_;
+  kube::Log log_{"storage"};
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,94 @@
+// How data goes: with a claim that never got its volume, and with a volume whose policy says so.
+#include <set>
+
+#include "controllers/guarded_write.hpp"
+#include "controllers/storage/storage_parts.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace kinds = api::kinds;
+namespace reasons = api::reasons;
+namespace storage = core::storage;
+
+}  // namespace
+
+asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
+  waiting_since_.erase(std::string(claim.uid()));
+  if (!claim.has_finalizer(api::finalizers::storage_provisioning)) co_return Outcome::done();
+  if (storage::had_volume(claim)) {
+    // The data goes with the volume, or stays with it: a cache that does not have it yet says nothing.
+    auto seen = co_await see_live_volume(claim);
+    if (!seen) co_return Outcome::retry(std::move(seen.error()));
+    if (*seen) co_return Outcome::again_after(soon);
+  }
+  // Wherever it may have been begun: users may write both annotations.
+  std::set<std::string> clusters{"", std::string(claim.annotation(api::annotations::backing_cluster))};
+  if (const auto selected = selected_virtual_node(claim)) clusters.emplace(api::VirtualNode(*selected).cluster_id());
+  for (const std::string& cluster : clusters) {
+    // Without a twin nothing is left there. Without a session it is waited for.
+    if (!cluster.empty() && !virtual_node([&](const kube::Object& node) {
+          return api::VirtualNode(node).cluster_id() == cluster && !twin_of(node, claim.ns()).empty();
+        }))
+      continue;
+    auto site = site_in(claim, cluster);
+    if (!site) co_return Outcome::again_after(later);
+    auto live = co_await api_of(*site).get(kinds::claims, site->key);
+    if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
+    if (live && storage::is_backing_of(*live, claim.uid())) {
+      auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = std::string(live->uid())});
+      if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+    }
+  }
+  auto released =
+      co_await set_finalizer(context_.home.api(), *claims_, claim, api::finalizers::storage_provisioning, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey key) {
+  const auto volume = volumes_->find(key);
+  if (!volume || !storage::is_to_be_deleted(*volume)) co_return Outcome::done();
+  const auto recorded = storage::backing_of(*volume);
+  auto site = site_of(*recorded);
+  const auto told = [&](const kube::Failure& failure) {
+    context_.events.warning(*volume, kinds::volumes, reasons::volume_delete_failed, failure.text());
+  };
+  if (!site) {
+    told(site.error());
+    co_return Outcome::again_after(later);
+  }
+  // Without a virtual node the peering has ended, and the twin namespace with it.
+  if (site->cluster.empty() || site->provider) {
+    const std::string_view ns = kube::string_at(volume->spec(), {"claimRef", "namespace"});
+    auto live = co_await api_of(*site).get(kinds::claims, site->key);
+    if (!live && !is_gone(live.error(), *site, ns)) {
+      told(live.error());
+      co_return Outcome::retry(std::move(live.error()).in("looking at the claim that holds the data"));
+    }
+    // One of another UID is not what held this data.
+    if (live && live->uid() == recorded->uid) {
+      if (!storage::is_backing_of(*live, kube::string_at(volume->spec(), {"claimRef", "uid"}))) {
+        told(kube::Failure(kube::Errc::invalid_input, "the claim " + site->key.text() + " in " + site->where +
+                                                          " does not say that it holds the data of this volume: " +
+                                                          "remove the volume and, where it does, the claim"));
+        co_return Outcome::again_after(rarely);
+      }
+      auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
+      if (!removed && !removed.error().is_conflict() && !is_gone(removed.error(), *site, ns)) {
+        told(removed.error());
+        co_return Outcome::retry(std::move(removed.error()).in("removing the claim that holds the data"));
+      }
+    }
+  }
+  auto removed = co_await context_.home.api().remove(kinds::volumes, key, {.uid = std::string(volume->uid())});
+  if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+  log_.info("volume deleted", {{"volume", key}, {"where", site->where}, {"claim", recorded->key}});
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,126 @@
+// Where the data of claims is, or is to be: in this cluster, or in the twin namespace at a provider.
+#include "controllers/storage/storage_provisioner.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_map.hpp"
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+namespace kinds = api::kinds;
+namespace storage = core::storage;
+
+std::string provider_words(std::string_view cluster) { return "cluster " + std::string(cluster); }
+
+}  // namespace
+
+std::optional<kube::Object> StorageProvisioner::virtual_node(
+    const std::function<bool(const kube::Object&)>& is_it) const {
+  std::optional<kube::Object> found;
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
+    auto node = virtual_nodes_->find(key);
+    if (!node || !is_it(*node)) continue;
+    // Of several of a provider any will do that reaches it.
+    if (reach_(key)) return node;
+    if (!found) found = std::move(node);
+  }
+  return found;
+}
+
+std::string StorageProvisioner::twin_of(const kube::Object& virtual_node, std::string_view ns) const {
+  const std::string_view cluster = api::VirtualNode(virtual_node).cluster_id();
+  for (const kube::ObjectKey& key : namespace_maps_->store().keys()) {
+    if (key.ns != virtual_node.ns()) continue;
+    const auto map = namespace_maps_->find(key);
+    if (!map || !api::NamespaceMap(*map).is_outgoing_to(cluster)) continue;
+    for (const api::MappedNamespace& mapped : api::NamespaceMap(*map).current_mapping())
+      if (mapped.local == ns && mapped.accepted()) return mapped.remote;
+  }
+  return {};
+}
+
+kube::Result<void> StorageProvisioner::connect(Site& site) const {
+  site.reach = reach_(site.virtual_node->key());
+  if (!site.reach) return kube::fail(kube::Errc::missing, "there is no session with " + site.where);
+  site.provider = std::make_unique<kube::Api>(
+      site.reach->link->transport(), context_.clock, context_.random, context_.metrics,
+      kube::ApiSettings{.cluster = site.cluster,
+                        .may_write = [&lead = context_.leadership] { return lead.may_write(); }});
+  return {};
+}
+
+std::optional<kube::Object> StorageProvisioner::selected_virtual_node(const kube::Object& claim) const {
+  const std::string_view selected = claim.annotation(api::annotations::selected_node);
+  return virtual_node([&](const kube::Object& node) { return node.name() == selected; });
+}
+
+kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::Object& claim,
+                                                                   std::string_view cluster) const {
+  Site site;
+  if (cluster.empty()) {
+    site.where = storage::this_cluster;
+    site.key = {context_.settings.storage_namespace, std::string(claim.uid())};
+    // One that has taken a volume stands before a claim of another name.
+    const std::string_view noted = claim.annotation(api::annotations::backing_claim);
+    const std::string begin = site.key.ns + "/";
+    if (storage::had_volume(claim) && noted.starts_with(begin)) site.key.name = noted.substr(begin.size());
+    return site;
+  }
+  site.cluster = cluster;
+  site.where = provider_words(cluster);
+  site.virtual_node = selected_virtual_node(claim);
+  const auto is_there = [&](const kube::Object& node) { return api::VirtualNode(node).cluster_id() == cluster; };
+  if (!site.virtual_node || !is_there(*site.virtual_node)) site.virtual_node = virtual_node(is_there);
+  if (!site.virtual_node)
+    return kube::fail(kube::Errc::missing, "the volume was begun in " + site.where +
+                                               ", of which there is no virtual node any more: delete the claim, or " +
+                                               "make one");
+  site.key = {twin_of(*site.virtual_node, claim.ns()), std::string(storage::name_at_provider(claim))};
+  if (site.key.ns.empty())
+    return kube::fail(kube::Errc::missing,
+                      "namespace " + std::string(claim.ns()) + " has no twin in " + site.where + ", or not yet");
+  if (auto connected = connect(site); !connected) return std::unexpected(std::move(connected.error()));
+  return site;
+}
+
+asio::awaitable<kube::Result<StorageProvisioner::Site>> StorageProvisioner::site_of(kube::Object claim) const {
+  const auto node = selected_virtual_node(claim);
+  const std::string selected(node ? api::VirtualNode(*node).cluster_id() : std::string_view());
+  const std::string begun(claim.annotation(api::annotations::backing_cluster));
+  if (!claim.has_annotation(api::annotations::backing_claim) || begun == selected) co_return site_in(claim, selected);
+  // Users may write either annotation. What was begun stays where it is; where nothing is there the scheduler's word
+  // counts.
+  auto site = site_in(claim, begun);
+  if (!site || storage::had_volume(claim)) co_return site;
+  auto live = co_await api_of(*site).get(kinds::claims, site->key);
+  if (live ? storage::is_backing_of(*live, claim.uid()) : !is_gone(live.error(), *site, claim.ns())) co_return site;
+  co_return site_in(claim, selected);
+}
+
+kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage::Backing& backing) const {
+  Site site{.cluster = backing.cluster,
+            .where = backing.cluster.empty() ? std::string(storage::this_cluster) : provider_words(backing.cluster),
+            .key = backing.key,
+            .virtual_node = {},
+            .reach = {},
+            .provider = {}};
+  if (backing.cluster.empty() && backing.key.ns != context_.settings.storage_namespace)
+    return kube::fail(kube::Errc::invalid_input, "the data would be in namespace " + backing.key.ns +
+                                                     ", and it is in " + context_.settings.storage_namespace +
+                                                     " that liqod keeps it");
+  if (backing.cluster.empty()) return site;
+  site.virtual_node =
+      virtual_node([&](const kube::Object& node) { return api::VirtualNode(node).cluster_id() == backing.cluster; });
+  if (!site.virtual_node) return site;
+  if (auto connected = connect(site); !connected) return std::unexpected(std::move(connected.error()));
+  return site;
+}
+
+bool StorageProvisioner::is_gone(const kube::Failure& failure, const Site& site, std::string_view ns) const {
+  if (failure.is_not_found()) return true;
+  // With a twin our rights in it go, too: the provider then forbids what it would not find.
+  return failure.is_forbidden() && site.virtual_node && twin_of(*site.virtual_node, ns) != site.key.ns;
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,51 @@
+#include "liqo/core/addresses/network_configuration.hpp"
+
+namespace liqo::core {
+namespace {
+
+/// Whether the network module has given every range of the Configuration its place, and that is of its present wish.
+bool is_configured(const kube::Object& configuration) {
+  for (const kube::json::value& entry : kube::array_at(configuration.status(), {"conditions"})) {
+    if (kube::string_at(entry, {"type"}) != "NetworkCIDRsConfigured") continue;
+    const std::int64_t seen = kube::int_at(entry, {"observedGeneration"}, configuration.generation());
+    return kube::string_at(entry, {"status"}) == "True" && seen == configuration.generation();
+  }
+  return false;
+}
+
+std::vector<std::string> texts(const kube::json::object& part, std::string_view use) {
+  std::vector<std::string> found;
+  for (const kube::json::value& entry : kube::array_at(part, {"remote", "cidr", use}))
+    if (const auto* text = entry.if_string()) found.emplace_back(*text);
+  return found;
+}
+
+}  // namespace
+
+kube::Result<IpMapping> read_network_mapping(std::span<const kube::Object> configurations) {
+  IpMapping mapping;
+  if (configurations.empty()) return mapping;
+  const std::string name = "the network Configuration " + configurations.front().key().text();
+  if (configurations.size() > 1)
+    return kube::fail(kube::Errc::invalid_input, "there are several network Configurations, " + name + " among them");
+  if (!is_configured(configurations.front()))
+    return kube::fail(kube::Errc::missing, name + " has no ranges yet (NetworkCIDRsConfigured is not True)");
+  for (const std::string_view use : {"pod", "external"})
+    if (auto added =
+            mapping.add(texts(configurations.front().spec(), use), texts(configurations.front().status(), use));
+        !added)
+      return kube::fail(std::move(added.error()), name);
+  return mapping;
+}
+
+bool is_in_range_of_peer(std::span<const kube::Object> configurations, std::string_view address) {
+  const auto parsed = IpAddress::parse(address);
+  if (!parsed) return false;
+  for (const kube::Object& configuration : configurations)
+    for (const std::string_view use : {"pod", "external"})
+      for (const std::string& text : texts(configuration.spec(), use))
+        if (const auto range = Cidr::parse(text); range && range->contains(*parsed)) return true;
+  return false;
+}
+
+}  // namespace liqo::core

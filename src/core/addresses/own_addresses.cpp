@@ -1,0 +1,104 @@
+#include "liqo/core/addresses/own_addresses.hpp"
+
+#include <algorithm>
+
+namespace liqo::core {
+namespace {
+
+void add_address(HeldAddresses& into, std::string_view text) {
+  if (const auto address = IpAddress::parse(text)) into.addresses.push_back(*address);
+}
+
+void add_texts(HeldAddresses& into, const kube::json::array& texts) {
+  for (const kube::json::value& entry : texts)
+    if (const auto* text = entry.if_string()) add_address(into, *text);
+}
+
+void add_ranges(HeldAddresses& into, const kube::json::array& texts) {
+  for (const kube::json::value& entry : texts)
+    if (const auto* text = entry.if_string())
+      if (const auto range = Cidr::parse(*text)) into.ranges.push_back(*range);
+}
+
+}  // namespace
+
+HeldAddresses HeldAddresses::of_pod(const kube::Object* pod) {
+  HeldAddresses held;
+  if (!pod) return held;
+  const std::string_view phase = kube::string_at(pod->status(), {"phase"});
+  // Its address may be another pod's by now.
+  if (phase == "Succeeded" || phase == "Failed") return held;
+  add_address(held, kube::string_at(pod->status(), {"podIP"}));
+  for (const kube::json::value& entry : kube::array_at(pod->status(), {"podIPs"}))
+    add_address(held, kube::string_at(entry, {"ip"}));
+  return held;
+}
+
+HeldAddresses HeldAddresses::of_service(const kube::Object* service) {
+  HeldAddresses held;
+  if (!service) return held;
+  add_address(held, kube::string_at(service->spec(), {"clusterIP"}));
+  add_texts(held, kube::array_at(service->spec(), {"clusterIPs"}));
+  add_texts(held, kube::array_at(service->spec(), {"externalIPs"}));
+  for (const kube::json::value& entry : kube::array_at(service->status(), {"loadBalancer", "ingress"}))
+    add_address(held, kube::string_at(entry, {"ip"}));
+  return held;
+}
+
+HeldAddresses HeldAddresses::of_node(const kube::Object* node) {
+  HeldAddresses held;
+  if (!node) return held;
+  for (const kube::json::value& entry : kube::array_at(node->status(), {"addresses"}))
+    add_address(held, kube::string_at(entry, {"address"}));
+  add_ranges(held, kube::array_at(node->spec(), {"podCIDRs"}));
+  if (const auto one = Cidr::parse(kube::string_at(node->spec(), {"podCIDR"}))) held.ranges.push_back(*one);
+  return held;
+}
+
+HeldAddresses HeldAddresses::of_service_cidr(const kube::Object* cidr) {
+  HeldAddresses held;
+  if (cidr) add_ranges(held, kube::array_at(cidr->spec(), {"cidrs"}));
+  return held;
+}
+
+OwnAddresses::Change OwnAddresses::set(std::string_view kind, const kube::ObjectKey& key, HeldAddresses now) {
+  Change change;
+  const std::pair place(std::string(kind), key);
+  const auto known = held_.find(place);
+  const HeldAddresses before = known == held_.end() ? HeldAddresses() : known->second;
+  if (before == now) return change;
+  std::map<Number, bool> had;
+  const auto remember = [&](const IpAddress& address) {
+    had.try_emplace(number(address), addresses_.contains(number(address)));
+  };
+  std::ranges::for_each(before.addresses, remember);
+  std::ranges::for_each(now.addresses, remember);
+  for (const IpAddress& address : now.addresses) ++addresses_[number(address)];
+  for (const IpAddress& address : before.addresses)
+    if (const auto at = addresses_.find(number(address)); --at->second == 0) addresses_.erase(at);
+  for (const auto& [address, was] : had)
+    if (addresses_.contains(address) != was) change.addresses.push_back({.bytes = address.second, .v6 = address.first});
+  change.any = before.ranges != now.ranges;
+  if (now == HeldAddresses())
+    held_.erase(place);
+  else
+    held_[place] = std::move(now);
+  if (change.any) merge();
+  return change;
+}
+
+void OwnAddresses::merge() {
+  std::vector<Cidr> all = declared_;
+  for (const auto& [place, held] : held_) all.insert(all.end(), held.ranges.begin(), held.ranges.end());
+  ranges_ = merge_ranges(std::move(all));
+}
+
+bool OwnAddresses::contain(const IpAddress& address) const {
+  if (addresses_.contains(number(address))) return true;
+  // Ranges are apart from each other, so only the last that does not begin behind the address can hold it.
+  const auto behind =
+      std::ranges::upper_bound(ranges_, number(address), {}, [](const Cidr& range) { return number(range.base); });
+  return behind != ranges_.begin() && std::prev(behind)->contains(address);
+}
+
+}  // namespace liqo::core

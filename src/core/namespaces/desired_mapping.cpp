@@ -1,0 +1,140 @@
+#include "liqo/core/namespaces/desired_mapping.hpp"
+
+#include <algorithm>
+
+#include "core/nodes/node_parts.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/remote_name.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace labels = api::labels;
+namespace {
+
+json::object replication_labels(std::string_view remote_cluster) {
+  return {{labels::remote_cluster_id, remote_cluster},
+          {labels::replication, "true"},
+          {labels::replication_destination, remote_cluster}};
+}
+
+std::set<std::string, std::less<>> selected_nodes(const NodeSelector& selector, std::span<const OfferedNode> nodes,
+                                                  const NodeContext& ctx) {
+  std::set<std::string, std::less<>> selected;
+  for (const OfferedNode& offered : nodes)
+    if (is_selected(selector, offered, ctx)) selected.emplace(offered.virtual_node->name());
+  return selected;
+}
+
+/// Whether one of the nodes that were selected is without the Node that it should have: the labels that were set on
+/// that by hand are not known, and may come back with it.
+bool is_in_doubt(const TwinMemory::Selection& before, std::span<const OfferedNode> nodes) {
+  return std::ranges::any_of(nodes, [&](const OfferedNode& offered) {
+    return !offered.node && api::VirtualNode(*offered.virtual_node).create_node() &&
+           before.nodes.contains(offered.virtual_node->name());
+  });
+}
+
+/// Whether somebody has said that the twin is not wanted: by another selector, or by removing every node that was
+/// selected.
+bool is_meant(const TwinMemory::Selection& before, std::string_view by, std::span<const OfferedNode> nodes) {
+  if (before.by.empty()) return false;
+  return before.by != by || std::ranges::none_of(nodes, [&](const OfferedNode& offered) {
+           return !offered.virtual_node->is_deleting() && before.nodes.contains(offered.virtual_node->name());
+         });
+}
+
+}  // namespace
+
+bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx) {
+  if (selector.empty()) return true;
+  const api::VirtualNode virtual_node(*offered.virtual_node);
+  if (offered.node) return selector.matches(virtual_node.name(), offered.node->labels());
+  return selector.matches(virtual_node.name(), node_labels(virtual_node, ctx));
+}
+
+TwinRequest twin_request(const kube::Object& object, std::string_view local_cluster) {
+  const api::NamespaceOffloading offloading(object);
+  TwinRequest request{.local = std::string(object.ns()),
+                      .counts = offloading.has_right_name() && !object.is_deleting(),
+                      .is_guarded = object.has_finalizer(api::finalizers::namespace_offloading),
+                      .by = std::string(object.uid()) + json::serialize(offloading.cluster_selector())};
+  if (auto selector = NodeSelector::parse(offloading.cluster_selector())) request.selector = std::move(*selector);
+  if (auto name = remote_namespace_name(offloading, local_cluster)) request.remote = std::move(*name);
+  return request;
+}
+
+TwinWish wanted_twins(std::span<const TwinRequest* const> requests, std::span<const OfferedNode> nodes,
+                      const TwinRules& rules, const WantedTwins& current, TwinMemory& memory) {
+  TwinWish wish;
+  TwinMemory before;
+  std::swap(before, memory);
+  for (const TwinRequest* request : requests) {
+    if (!request->counts) continue;
+    const std::string& local = request->local;
+    const auto present = current.find(local);
+    auto known = before.namespaces.extract(local);
+    TwinMemory::Selection last = known ? std::move(known.mapped()) : TwinMemory::Selection();
+    if (!request->selector || !request->remote || !request->is_guarded) {
+      if (present == current.end()) continue;
+      wish.twins.insert(*present);
+      memory.namespaces.emplace(local, std::move(last));
+      continue;
+    }
+    if (auto selected = selected_nodes(*request->selector, nodes, rules.node); !selected.empty()) {
+      wish.twins.insert_or_assign(local, *request->remote);
+      memory.namespaces.emplace(local, TwinMemory::Selection{request->by, std::move(selected), std::nullopt});
+      continue;
+    }
+    if (present == current.end()) continue;
+    if (!is_in_doubt(last, nodes)) {
+      const bool meant = is_meant(last, request->by, nodes), is_new = !last.lost_since;
+      if (!meant && is_new) last.lost_since = rules.now;
+      const kube::Duration left = meant ? kube::Duration::zero() : rules.grace - (rules.now - *last.lost_since);
+      if (left <= kube::Duration::zero()) {
+        // Until the map does not ask for it any more, which may take long, it is known why.
+        memory.namespaces.emplace(local, std::move(last));
+        continue;
+      }
+      wish.leaving.emplace(local, TwinWish::Leaving{left, is_new});
+    }
+    wish.twins.insert(*present);
+    memory.namespaces.emplace(local, std::move(last));
+  }
+  for (auto last = wish.twins.end(); wish.twins.size() > max_mappings && last != wish.twins.begin();) {
+    --last;
+    if (!current.contains(last->first)) last = wish.twins.erase(last);
+  }
+  return wish;
+}
+
+kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view remote_cluster,
+                                 const WantedTwins& wanted) {
+  kube::Object map = kube::Object::make(api::kinds::namespace_maps, key);
+  map.mutable_metadata()["labels"] = replication_labels(remote_cluster);
+  json::object& desired = kube::ensure_object(map.mutable_spec(), "desiredMapping");
+  for (const auto& [local, remote] : wanted) desired[local] = remote;
+  return map;
+}
+
+std::optional<json::object> plan_namespace_map(const kube::Object& map, std::string_view remote_cluster,
+                                               const WantedTwins& wanted) {
+  json::object marks;
+  for (const auto& [key, value] : replication_labels(remote_cluster))
+    if (map.label(key) != value.get_string()) marks[key] = value;
+  const json::object& present = kube::object_at(map.spec(), {"desiredMapping"});
+  json::object changes;
+  for (const auto& [local, remote] : wanted)
+    if (kube::string_at(present, {local}) != remote) changes[local] = remote;
+  for (const auto& [local, remote] : present)
+    if (!wanted.contains(std::string_view(local))) changes[local] = nullptr;
+  if (marks.empty() && changes.empty()) return std::nullopt;
+
+  json::object metadata{{"resourceVersion", map.resource_version()}};
+  if (!marks.empty()) metadata["labels"] = std::move(marks);
+  json::object patch{{"metadata", std::move(metadata)}};
+  if (!changes.empty()) patch["spec"] = json::object{{"desiredMapping", std::move(changes)}};
+  return patch;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,81 @@
+#include "liqo/core/namespaces/namespaces.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "liqo/core/names.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+
+NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const NamespaceMapping* before) {
+  Tables made;
+  std::map<std::string, int, std::less<>> uses;
+  std::vector<api::MappedNamespace> usable;
+  for (api::MappedNamespace& entry : map.current_mapping()) {
+    // What was not asked for is none of the provider's business: it could otherwise have the objects of any namespace
+    // sent to it; what is left there is only looked at. This also ends the work in a twin as soon as it is no longer
+    // wanted, before the provider removes it.
+    if (map.desired_twin(entry.local) != entry.remote || entry.phase == "Terminating") {
+      if (is_dns_label(entry.local) && is_dns_label(entry.remote))
+        made.withdrawn.emplace(std::move(entry.local), std::move(entry.remote));
+      continue;
+    }
+    if (!entry.accepted()) {
+      if (entry.phase != "CreationLoopBackOff") continue;
+      const std::string* used = before ? before->to_remote(entry.local) : nullptr;
+      if (!used || *used != entry.remote) {
+        made.troubled.insert(std::move(entry.local));
+        continue;
+      }
+    }
+    if (!is_dns_label(entry.local) || !is_dns_label(entry.remote)) {
+      made.refused.push_back("the mapping of namespace " + in_quotes(entry.local, 63) + " to " +
+                             in_quotes(entry.remote, 63) + " is not used: not the names of namespaces");
+      continue;
+    }
+    ++uses[entry.remote];
+    usable.push_back(std::move(entry));
+  }
+  for (api::MappedNamespace& entry : usable) {
+    if (uses[entry.remote] > 1) {
+      made.refused.push_back("the mapping of namespace " + entry.local + " to " + entry.remote +
+                             " is not used: another namespace is mapped to the same");
+      continue;
+    }
+    made.backward.emplace(entry.remote, entry.local);
+    made.forward.emplace(std::move(entry.local), std::move(entry.remote));
+  }
+  return NamespaceMapping(std::move(made));
+}
+
+const std::string* NamespaceMapping::to_remote(std::string_view local) const {
+  const auto found = tables_->forward.find(local);
+  return found == tables_->forward.end() ? nullptr : &found->second;
+}
+
+const std::string* NamespaceMapping::withdrawn(std::string_view local) const {
+  const auto found = tables_->withdrawn.find(local);
+  return found == tables_->withdrawn.end() ? nullptr : &found->second;
+}
+
+std::set<std::string, std::less<>> NamespaceMapping::differences(const NamespaceMapping& other) const {
+  std::set<std::string, std::less<>> found;
+  const auto note = [&found](const auto& some, const auto& others) {
+    for (const auto& [local, remote] : some)
+      if (const auto same = others.find(local); same == others.end() || same->second != remote) found.insert(local);
+  };
+  note(tables_->forward, other.tables_->forward);
+  note(other.tables_->forward, tables_->forward);
+  note(tables_->withdrawn, other.tables_->withdrawn);
+  note(other.tables_->withdrawn, tables_->withdrawn);
+  std::ranges::set_symmetric_difference(tables_->troubled, other.tables_->troubled, std::inserter(found, found.end()));
+  return found;
+}
+
+const std::string* NamespaceMapping::to_local(std::string_view remote) const {
+  const auto found = tables_->backward.find(remote);
+  return found == tables_->backward.end() ? nullptr : &found->second;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,135 @@
+#include "liqo/core/namespaces/offloading_status.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/desired_mapping.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+constexpr std::size_t longest_message = 300;
+
+struct Condition {
+  std::string_view type;
+  bool holds;
+  std::string_view reason;
+  std::string message;
+};
+
+Condition required_condition(bool required) {
+  if (required)
+    return {"OffloadingRequired", true, "ClusterSelected",
+            "The remote cluster has been selected through the ClusterSelector field"};
+  return {"OffloadingRequired", false, "ClusterNotSelected",
+          "The remote cluster has not been selected through the ClusterSelector field"};
+}
+
+bool is_failed(const TwinState& twin, const OffloadingFacts& facts) {
+  return !facts.trouble.empty() || !twin.held.empty() || twin.is_crowded_out || twin.phase == "CreationLoopBackOff";
+}
+
+std::string crowded_out() {
+  return "the cluster is asked for " + std::to_string(max_mappings) +
+         " namespaces already, which is the most that one cluster may ask of another: offload fewer namespaces to "
+         "it, " +
+         "by their clusterSelectors";
+}
+
+Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
+  if (!twin.required && !twin.held.empty()) return {"Ready", false, api::reasons::twin_holds_data, twin.held};
+  if (twin.phase == "Terminating" || !twin.required)
+    return {"Ready", false, "Terminating", "The remote namespace is being deleted"};
+  if (is_failed(twin, facts)) {
+    std::string message = "Some problems occurred during remote namespace creation";
+    const std::string why = !facts.trouble.empty() ? facts.trouble
+                            : !twin.held.empty()   ? twin.held
+                            : twin.is_crowded_out  ? crowded_out()
+                                                   : one_line(twin.message, longest_message);
+    if (!why.empty()) message += ": " + why;
+    return {"Ready", false, "CreationLoopBackOff", std::move(message)};
+  }
+  if (twin.phase == "Accepted")
+    return {"Ready", true, "NamespaceCreated", "Namespace correctly offloaded to the remote cluster"};
+  return {"Ready", false, "Creating", "The remote namespace is being created"};
+}
+
+json::value forge_condition(const json::array& present, const Condition& wanted, kube::WallTime now) {
+  const std::string_view status = wanted.holds ? "True" : "False";
+  json::object made{{"type", wanted.type},
+                    {"status", status},
+                    {"lastTransitionTime", kube::format_time(now)},
+                    {"reason", wanted.reason},
+                    {"message", wanted.message}};
+  for (const json::value& before : present)
+    if (kube::string_at(before, {"type"}) == wanted.type && kube::string_at(before, {"status"}) == status)
+      if (const auto since = kube::string_at(before, {"lastTransitionTime"}); !since.empty())
+        made["lastTransitionTime"] = since;
+  return made;
+}
+
+bool is_gone(const TwinState& twin) { return !twin.required && twin.phase.empty() && twin.held.empty(); }
+
+std::string_view phase_of(const kube::Object& offloading, const OffloadingFacts& facts) {
+  if (offloading.is_deleting()) return "Terminating";
+  std::size_t required = 0, ready = 0, failed = 0;
+  for (const TwinState& twin : facts.twins) {
+    if (!twin.required) continue;
+    ++required;
+    if (is_failed(twin, facts)) {
+      ++failed;
+    } else if (twin.phase == "Accepted") {
+      ++ready;
+    }
+  }
+  if (required == 0) return "NoClusterSelected";
+  if (ready == required) return "Ready";
+  if (failed == required) return "AllFailed";
+  return failed > 0 ? "SomeFailed" : "InProgress";
+}
+
+}  // namespace
+
+std::optional<json::object> plan_offloading_status(const kube::Object& object, const OffloadingFacts& facts,
+                                                   kube::WallTime now) {
+  const api::NamespaceOffloading offloading(object);
+  const json::object& before = offloading.conditions();
+  json::object entries;
+  for (const TwinState& twin : facts.twins) {
+    if (object.is_deleting() && is_gone(twin)) continue;
+    const json::array& present = kube::array_at(before, {twin.map});
+    json::array conditions{forge_condition(present, required_condition(twin.required), now)};
+    if (!is_gone(twin)) conditions.push_back(forge_condition(present, ready_condition(twin, facts), now));
+    entries[twin.map] = std::move(conditions);
+  }
+
+  json::object changes;
+  const json::object& status = object.status();
+  const auto set = [&](std::string_view field, json::value wanted) {
+    const json::value* present = status.if_contains(field);
+    if (!present || *present != wanted) changes[field] = std::move(wanted);
+  };
+  set("offloadingPhase", json::string(phase_of(object, facts)));
+  set("observedGeneration", object.generation());
+  if (!facts.remote_name.empty()) set("remoteNamespaceName", json::string(facts.remote_name));
+  json::object condition_changes;
+  for (const auto& [map, conditions] : entries) {
+    const json::value* present = before.if_contains(map);
+    if (!present || *present != conditions) condition_changes[map] = conditions;
+  }
+  for (const auto& [map, conditions] : before)
+    if (!entries.contains(map)) condition_changes[map] = nullptr;
+  if (!condition_changes.empty()) changes["remoteNamespacesConditions"] = std::move(condition_changes);
+  if (changes.empty()) return std::nullopt;
+  return json::object{{"metadata", json::object{{"resourceVersion", object.resource_version()}}},
+                      {"status", std::move(changes)}};
+}
+
+bool is_withdrawn(const OffloadingFacts& facts) {
+  return std::ranges::all_of(
+      facts.twins, [](const TwinState& twin) { return is_gone(twin) || (!twin.required && !twin.held.empty()); });
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,127 @@
+#include "liqo/core/namespaces/tenant_roles.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace annotations = api::annotations;
+namespace labels = api::labels;
+namespace {
+
+constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
+constexpr std::string_view reads[] = {"get", "list", "watch"};
+constexpr std::size_t most_kinds = 100, longest_name = 253, digest_length = 16, longest_word = 80;
+
+std::vector<std::string_view> words(const json::value& rule, std::string_view list) {
+  std::vector<std::string_view> found;
+  for (const json::value& word : kube::array_at(rule, {list}))
+    if (word.is_string()) found.emplace_back(word.get_string());
+  return found;
+}
+
+/// The group of a custom kind has a dot in it, and *.k8s.io is Kubernetes' own.
+bool is_protected(std::string_view group) {
+  return !group.contains('.') || group.ends_with(".k8s.io") || group == "liqo.io" || group.ends_with(".liqo.io");
+}
+
+/// A subresource that does something when it is read: exec is a GET with WebSocket.
+bool acts(std::string_view resource) {
+  return resource.contains('/') && !resource.ends_with("/status") && resource != "pods/log";
+}
+
+std::string full_name(std::string_view resource, std::string_view group) {
+  return in_quotes(group.empty() ? std::string(resource) : std::string(resource) + "." + std::string(group),
+                   longest_word);
+}
+
+/// What is wrong with one rule; what it lets write is added to `writable`.
+std::string judge_rule(const json::value& rule, std::set<std::string>& writable) {
+  const auto groups = words(rule, "apiGroups"), resources = words(rule, "resources"), verbs = words(rule, "verbs");
+  const auto writing = std::ranges::find_if(
+      verbs, [](std::string_view verb) { return std::ranges::find(reads, verb) == std::end(reads); });
+  for (std::string_view group : groups)
+    if (group.contains('*')) return "names the group \"*\", which is more than can be looked at";
+  for (std::string_view resource : resources) {
+    if (resource.contains('*'))
+      return "names the resource " + in_quotes(resource, longest_word) + ", which is more than can be looked at";
+    for (std::string_view group : groups) {
+      if (is_protected(group)) {
+        if (acts(resource)) return "gives " + full_name(resource, group) + ", past the pod firewall";
+        if (writing != verbs.end())
+          return "lets " + in_quotes(*writing, longest_word) + " " + full_name(resource, group) +
+                 ", past the pod firewall; roles of tenants write custom kinds only";
+      } else if (writing != verbs.end() && !resource.contains('/')) {
+        writable.insert(std::string(resource) + "." + std::string(group));
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+RoleVerdict judge_tenant_role(const kube::Object& role) {
+  RoleVerdict verdict;
+  std::size_t number = 0;
+  for (const json::value& rule : kube::array_at(role.tree(), {"rules"})) {
+    ++number;
+    if (const std::string mistake = judge_rule(rule, verdict.writable); !mistake.empty()) {
+      verdict.refusal = "its rule " + std::to_string(number) + " " + mistake;
+      return verdict;
+    }
+  }
+  for (const std::string& kind : verdict.writable)
+    if (!is_label_key("count/" + kind)) {
+      verdict.refusal = "it names " + in_quotes(kind) + ", which no ResourceQuota can count";
+      return verdict;
+    }
+  if (verdict.writable.size() > most_kinds)
+    verdict.refusal = "it lets write more than " + std::to_string(most_kinds) + " kinds";
+  return verdict;
+}
+
+std::string tenant_role_binding_name(std::string_view tenant_namespace, std::string_view role) {
+  const std::string name = std::string(tenant_namespace) + "-" + std::string(role);
+  if (name.size() <= longest_name) return name;
+  return name.substr(0, longest_name - digest_length - 1) + "-" + sha256_hex(name).substr(0, digest_length);
+}
+
+kube::Object forge_tenant_role_binding(std::string_view twin, std::string_view tenant_namespace,
+                                       std::string_view consumer, std::string_view map_id, std::string_view role) {
+  kube::Object binding = kube::Object::make(api::kinds::role_bindings,
+                                            {std::string(twin), tenant_role_binding_name(tenant_namespace, role)});
+  binding.set_label(labels::app_managed_by, labels::app_managed_by_liqo);
+  binding.set_label(labels::remote_cluster_id, consumer);
+  binding.set_annotation(annotations::managed_by_namespace_map, map_id);
+  binding.set_annotation(annotations::tenant_role, role);
+  binding.tree()["subjects"] =
+      json::array{json::object{{"kind", "Group"}, {"name", consumer}, {"apiGroup", rbac_group}}};
+  binding.tree()["roleRef"] = json::object{{"kind", "ClusterRole"}, {"name", role}, {"apiGroup", rbac_group}};
+  return binding;
+}
+
+bool is_tenant_role_binding(const kube::Object& binding) {
+  return binding.has_annotation(annotations::tenant_role) &&
+         binding.label(labels::app_managed_by) == labels::app_managed_by_liqo;
+}
+
+bool is_same_binding(const kube::Object& binding, const kube::Object& wanted) {
+  const auto says = [](const kube::Object& object) {
+    const json::array& subjects = kube::array_at(object.tree(), {"subjects"});
+    std::string text = std::to_string(subjects.size());
+    for (const json::value& subject : subjects)
+      text +=
+          "/" + std::string(kube::string_at(subject, {"kind"})) + "/" + std::string(kube::string_at(subject, {"name"}));
+    return text + "/" + std::string(kube::string_at(object.tree(), {"roleRef", "kind"})) + "/" +
+           std::string(kube::string_at(object.tree(), {"roleRef", "name"})) + "/" +
+           std::string(object.annotation(annotations::tenant_role));
+  };
+  return is_tenant_role_binding(binding) && says(binding) == says(wanted);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,222 @@
+#include "liqo/core/namespaces/twin_plan.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/remote_name.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace annotations = api::annotations;
+namespace labels = api::labels;
+namespace {
+
+constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
+constexpr std::string_view levels[] = {"privileged", "baseline", "restricted"};
+constexpr std::string_view default_level = "baseline";
+constexpr std::size_t longest_message = 300;
+
+json::object twin_labels(const TwinContext& ctx) {
+  return {{labels::remote_cluster_id, ctx.origin}, {labels::pod_security, ctx.pod_security}};
+}
+json::object twin_annotations(const api::WantedNamespace& wanted, const TwinContext& ctx) {
+  return {{annotations::managed_by_namespace_map, ctx.map_id()}, {annotations::original_name, wanted.local}};
+}
+
+/// The entries of `wanted` that `present` does not have.
+json::object missing(const json::object& present, const json::object& wanted) {
+  json::object found;
+  for (const auto& [key, value] : wanted)
+    if (const json::value* have = present.if_contains(key); !have || *have != value) found[key] = value;
+  return found;
+}
+
+std::optional<json::object> metadata_patch(const kube::Object& object, const json::object& wanted_labels,
+                                           const json::object& wanted_annotations) {
+  json::object metadata;
+  if (auto changes = missing(object.labels(), wanted_labels); !changes.empty()) metadata["labels"] = std::move(changes);
+  if (auto changes = missing(object.annotations(), wanted_annotations); !changes.empty())
+    metadata["annotations"] = std::move(changes);
+  if (metadata.empty()) return std::nullopt;
+  metadata["resourceVersion"] = object.resource_version();
+  return json::object{{"metadata", std::move(metadata)}};
+}
+
+/// Whether a RoleBinding gives exactly these subjects their rights; fields that the API server fills in are no matter.
+bool has_subject(const kube::Object& binding, const TwinContext& ctx) {
+  const json::array& subjects = kube::array_at(binding.tree(), {"subjects"});
+  return subjects.size() == 1 && kube::string_at(subjects[0], {"kind"}) == "Group" &&
+         kube::string_at(subjects[0], {"name"}) == ctx.origin;
+}
+bool has_role(const kube::Object& binding) {
+  return kube::string_at(binding.tree(), {"roleRef", "kind"}) == "ClusterRole" &&
+         kube::string_at(binding.tree(), {"roleRef", "name"}) == api::remote_role;
+}
+
+}  // namespace
+
+kube::Result<std::string> check_origin(const api::NamespaceMap& map, const kube::Object* tenant_namespace) {
+  const std::string origin(map.origin());
+  const auto refuse = [](std::string text) { return kube::fail(kube::Errc::invalid_input, std::move(text)); };
+  if (!is_dns_label(origin))
+    return refuse("its label " + std::string(labels::replication_origin) + " is no cluster ID");
+  if (!tenant_namespace || !tenant_namespace->has_label(labels::tenant_namespace))
+    return refuse("it is not in a tenant namespace, so nothing is made for it; delete it");
+  const std::string_view tenant = tenant_namespace->label(labels::remote_cluster_id);
+  if (tenant != origin)
+    return refuse("it claims to come from cluster " + origin + ", but this is the tenant namespace of " +
+                  (tenant.empty() ? "no cluster" : std::string(tenant)) + "; nothing is made for it");
+  return origin;
+}
+
+kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace) {
+  const std::string_view asked = tenant_namespace.annotation(annotations::twin_pod_security);
+  if (asked.empty()) return std::string(default_level);
+  if (std::ranges::find(levels, asked) != std::end(levels)) return std::string(asked);
+  return kube::fail(kube::Errc::invalid_input,
+                    "the annotation " + std::string(annotations::twin_pod_security) + " of namespace " +
+                        std::string(tenant_namespace.name()) + " is " + in_quotes(asked, 50) +
+                        "; it must be privileged, baseline or restricted, and baseline holds until it is");
+}
+
+TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* existing, const TwinContext& ctx) {
+  TwinPlan plan;
+  plan.refusal = refuse_twin_name(wanted.remote, ctx.liqo_namespace, ctx.storage_namespace);
+  if (plan.refusal.empty() && !is_dns_label(wanted.local))
+    plan.refusal = "it is wanted for what cannot be the name of a namespace";
+  // What exists stays, also where the policy has changed.
+  if (plan.refusal.empty() && !existing) plan.refusal = refuse_new_twin_name(wanted.remote, ctx.names);
+  if (!plan.refusal.empty()) return plan;
+  if (!existing) {
+    kube::Object twin = kube::Object::make(kube::resources::namespaces, {"", wanted.remote});
+    twin.mutable_metadata()["labels"] = twin_labels(ctx);
+    twin.mutable_metadata()["annotations"] = twin_annotations(wanted, ctx);
+    plan.create = std::move(twin);
+    return plan;
+  }
+  const std::string_view cluster = existing->label(labels::remote_cluster_id);
+  if (existing->annotation(annotations::managed_by_namespace_map) != ctx.map_id() ||
+      existing->has_label(labels::tenant_namespace) || (!cluster.empty() && cluster != ctx.origin)) {
+    plan.refusal = "the provider has a namespace " + wanted.remote +
+                   " already, which was not made for this cluster; use another name, or ask the provider to remove it";
+    return plan;
+  }
+  if (existing->is_deleting()) {
+    plan.terminating = true;
+    return plan;
+  }
+  const std::string_view original = existing->annotation(annotations::original_name);
+  if (!original.empty() && original != wanted.local) {
+    plan.refusal = wanted.remote + " is the twin of namespace " + std::string(original) +
+                   " already, and a twin belongs to one namespace; use another name";
+    return plan;
+  }
+  plan.patch = metadata_patch(*existing, twin_labels(ctx), twin_annotations(wanted, ctx));
+  return plan;
+}
+
+kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx) {
+  kube::Object binding = kube::Object::make(api::kinds::role_bindings, {std::string(twin), ctx.map.ns});
+  binding.set_label(labels::app_managed_by, labels::app_managed_by_liqo);
+  binding.set_label(labels::remote_cluster_id, ctx.origin);
+  binding.set_annotation(annotations::managed_by_namespace_map, ctx.map_id());
+  binding.tree()["subjects"] =
+      json::array{json::object{{"kind", "Group"}, {"name", ctx.origin}, {"apiGroup", rbac_group}}};
+  binding.tree()["roleRef"] =
+      json::object{{"kind", "ClusterRole"}, {"name", api::remote_role}, {"apiGroup", rbac_group}};
+  return binding;
+}
+
+BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx) {
+  BindingPlan plan;
+  if (!existing) {
+    plan.create = true;
+    return plan;
+  }
+  const bool ours = existing->annotation(annotations::managed_by_namespace_map) == ctx.map_id();
+  if (!ours && !(has_role(*existing) && has_subject(*existing, ctx))) {
+    plan.refusal = "RoleBinding " + existing->key().text() + " exists and was not made by Liqo; remove it";
+    return plan;
+  }
+  if (!has_role(*existing)) {
+    plan.replace = true;
+    return plan;
+  }
+  const kube::Object wanted = forge_twin_binding(twin, ctx);
+  plan.patch = metadata_patch(*existing, wanted.labels(), wanted.annotations());
+  if (!has_subject(*existing, ctx)) {
+    if (!plan.patch)
+      plan.patch = json::object{{"metadata", json::object{{"resourceVersion", existing->resource_version()}}}};
+    (*plan.patch)["subjects"] = *wanted.tree().if_contains("subjects");
+  }
+  return plan;
+}
+
+std::string too_many_twins(std::size_t limit) {
+  return "the provider makes no more than " + std::to_string(limit) + " namespaces for one cluster; offload fewer";
+}
+
+TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere,
+                           std::size_t limit) {
+  std::map<std::string_view, std::string_view> existing;  // twin to local namespace
+  for (const kube::Object& twin : twins) existing[twin.name()] = twin.annotation(annotations::original_name);
+  std::vector<api::WantedNamespace> wanted = map.desired_mapping();
+  const auto rank = [&](const api::WantedNamespace& entry) {
+    const auto found = existing.find(entry.remote);
+    return found != existing.end() && found->second == entry.local ? 0 : 1;
+  };
+  std::ranges::sort(wanted, [&](const auto& a, const auto& b) {
+    return std::tuple(rank(a), a.local) < std::tuple(rank(b), b.local);
+  });
+  TwinSelection selection;
+  std::map<std::string, std::string> used;  // twin to local namespace
+  const auto refuse = [&](const api::WantedNamespace& entry, std::string why) {
+    if (selection.refused.size() >= limit) {
+      ++selection.left_out;
+      return;
+    }
+    selection.refused.emplace(
+        entry.local,
+        api::MappedNamespace{
+            .local = entry.local, .remote = entry.remote, .phase = "CreationLoopBackOff", .message = std::move(why)});
+  };
+  for (api::WantedNamespace& entry : wanted) {
+    const auto [user, is_new] = used.try_emplace(entry.remote, entry.local);
+    if (!is_new) {
+      refuse(entry,
+             "the wanted name is that of the twin of another namespace already, and a twin belongs to one namespace; "
+             "use another name");
+    } else if (rank(entry) > 0 && selection.taken.size() + elsewhere >= limit) {
+      refuse(entry, too_many_twins(limit));
+    } else {
+      selection.taken.push_back(std::move(entry));
+    }
+  }
+  return selection;
+}
+
+std::optional<json::object> plan_map_status(const kube::Object& map,
+                                            const std::map<std::string, api::MappedNamespace>& entries) {
+  const json::object& present = kube::object_at(map.status(), {"currentMapping"});
+  json::object changes;
+  for (const auto& [local, entry] : entries) {
+    json::object wanted{{"remoteNamespace", entry.remote}, {"phase", entry.phase}};
+    const std::string message = entry.message.substr(0, longest_message);
+    if (!message.empty()) wanted["message"] = message;
+    const json::value* before = present.if_contains(local);
+    if (before && *before == wanted) continue;
+    if (message.empty()) wanted["message"] = nullptr;
+    changes[local] = std::move(wanted);
+  }
+  for (const auto& [local, before] : present)
+    if (!entries.contains(std::string(local))) changes[local] = nullptr;
+  if (changes.empty()) return std::nullopt;
+  return json::object{{"metadata", json::object{{"resourceVersion", map.resource_version()}}},
+                      {"status", json::object{{"currentMapping", std::move(changes)}}}};
+}
+
+}  // namespace liqo::core

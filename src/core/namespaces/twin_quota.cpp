@@ -1,0 +1,132 @@
+#include "liqo/core/namespaces/twin_quota.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace labels = api::labels;
+namespace {
+
+struct Bound {
+  std::string_view name;
+  std::int64_t twin, consumer;
+  bool and_pods = false;  ///< as many more as pods are granted
+};
+
+/// A consumer of the Go version sends all Secrets of a namespace, and one more for each pod; every namespace has a
+/// ConfigMap of Kubernetes' own. EndpointSlices are made of ShadowEndpointSlices, and by Kubernetes of Services. Node
+/// ports and load balancers are the cluster's, whose namespace ever.
+constexpr Bound usual[] = {
+    {"count/configmaps", 1'000, 20'000, true},
+    {"count/endpointslices.discovery.k8s.io", 10'000, 40'000},
+    {"count/ingresses.networking.k8s.io", 1'000, 5'000},
+    {"count/persistentvolumeclaims", 1'000, 5'000, true},
+    {"count/secrets", 1'000, 20'000, true},
+    {"count/services", 1'000, 5'000},
+    {"count/shadowendpointslices.offloading.liqo.io", 5'000, 20'000},
+    {"services.loadbalancers", 20, 50},
+    {"services.nodeports", 100, 200},
+};
+constexpr std::int64_t pods_without_bound = 20'000, pods_step = 1'000;
+
+bool is_of_liqo(std::string_view name) { return name.ends_with(".liqo.io"); }
+
+Resources hard_of(const kube::Object& quota) {
+  return read_resources(kube::object_at(quota.spec(), {"hard"})).value_or(Resources());
+}
+
+}  // namespace
+
+std::string twin_quota_selector() {
+  return std::string(labels::app_managed_by) + "=" + std::string(labels::app_managed_by_liqo);
+}
+
+std::int64_t counted_pods(std::span<const kube::Object> quotas) {
+  kube::Quantity sum;
+  for (const kube::Object& object : quotas) {
+    const auto granted = read_resources(api::Quota(object).resources());
+    const auto pods = granted ? granted->find("pods") : Resources::const_iterator();
+    sum += granted && pods != granted->end() ? pods->second : kube::Quantity(pods_without_bound);
+  }
+  for (std::int64_t pods = 0; pods < pods_without_bound; pods += pods_step)
+    if (sum <= kube::Quantity(pods)) return pods;
+  return pods_without_bound;
+}
+
+TwinBounds twin_bounds(std::int64_t pods, const Resources& twin, const Resources& consumer) {
+  TwinBounds bounds{.twin = twin, .consumer = consumer};
+  for (const Bound& bound : usual) {
+    const std::int64_t more = bound.and_pods ? pods : 0;
+    bounds.twin.emplace(bound.name, kube::Quantity(bound.twin + more));
+    bounds.consumer.emplace(bound.name, kube::Quantity(bound.consumer + more));
+  }
+  // What is bounded for all twins together has to be counted in each.
+  for (const auto& [name, amount] : bounds.consumer) bounds.twin.emplace(name, amount);
+  return bounds;
+}
+
+Resources twin_usage(const kube::Object& quota) {
+  return read_resources(kube::object_at(quota.status(), {"used"})).value_or(Resources());
+}
+
+std::set<std::string> spent_bounds(const TwinBounds& bounds, const Resources& used,
+                                   const std::set<std::string>& before) {
+  std::set<std::string> spent;
+  for (const auto& [name, most] : bounds.consumer) {
+    const kube::Quantity have = amount(used, name);
+    kube::Quantity ten_times;
+    for (int i = 0; i < 10; ++i) ten_times += have;
+    kube::Quantity nine_times;
+    for (int i = 0; i < 9; ++i) nine_times += most;
+    if (before.contains(name) ? nine_times < ten_times || most <= have : most <= have) spent.insert(name);
+  }
+  return spent;
+}
+
+Resources twin_hard(const TwinBounds& bounds, const std::set<std::string>& spent, const kube::Object* quota) {
+  Resources hard = bounds.twin;
+  const Resources used = quota ? twin_usage(*quota) : Resources();
+  for (auto& [name, most] : hard)
+    if (spent.contains(name)) most = std::min(most, amount(used, name));
+  return hard;
+}
+
+kube::Object forge_twin_quota(std::string_view twin, const TwinContext& ctx, const Resources& hard) {
+  kube::Object quota =
+      kube::Object::make(api::kinds::resource_quotas, {std::string(twin), std::string(twin_quota_name)});
+  quota.set_label(labels::app_managed_by, labels::app_managed_by_liqo);
+  quota.set_label(labels::remote_cluster_id, ctx.origin);
+  quota.mutable_spec()["hard"] = write_resources(hard);
+  return quota;
+}
+
+std::optional<json::object> plan_twin_quota(const kube::Object& quota, const TwinContext& ctx, const Resources& hard) {
+  json::object metadata, changes;
+  for (const auto& [key, value] :
+       {std::pair<std::string_view, std::string_view>{labels::app_managed_by, labels::app_managed_by_liqo},
+        {labels::remote_cluster_id, ctx.origin}})
+    if (quota.label(key) != value) kube::ensure_object(metadata, "labels")[key] = value;
+  const Resources present = hard_of(quota);
+  for (const auto& [name, most] : hard)
+    if (const auto found = present.find(name); found == present.end() || found->second != most)
+      changes[name] = most.text();
+  for (const auto& [name, most] : kube::object_at(quota.spec(), {"hard"}))
+    if (!hard.contains(std::string_view(name))) changes[name] = nullptr;
+  if (metadata.empty() && changes.empty()) return std::nullopt;
+  metadata["resourceVersion"] = quota.resource_version();
+  json::object patch{{"metadata", std::move(metadata)}};
+  if (!changes.empty()) patch["spec"] = json::object{{"hard", std::move(changes)}};
+  return patch;
+}
+
+bool is_counted(const kube::Object& quota) {
+  const json::object& used = kube::object_at(quota.status(), {"used"});
+  return std::ranges::all_of(hard_of(quota),
+                             [&](const auto& entry) { return is_of_liqo(entry.first) || used.contains(entry.first); });
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,225 @@
+#include "liqo/core/nodes/node.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/nodes/node_parts.hpp"
+#include "kube/base/quantity.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace labels = api::labels;
+
+/// One of the conditions that a node of ours has, by what it is True for.
+struct NodeCondition {
+  std::string_view type;
+  bool holds;
+  std::string_view reason_true, reason_false;
+  std::string message_true, message_false;
+};
+
+bool has_amount(const json::object& resources, std::string_view name) {
+  const json::value* value = resources.if_contains(name);
+  if (!value) return false;
+  const auto amount = kube::Quantity::from_json(*value);
+  return amount && amount->sign() > 0;
+}
+
+std::string why_not_ready(bool resources, const ProviderHealth& health) {
+  if (!health.refusal.empty()) return health.refusal.substr(0, 500);
+  if (!health.probed) return "The provider has not been reached yet.";
+  if (health.failed_probes >= health.failure_threshold)
+    return "The provider does not answer: " + health.last_error.substr(0, 500);
+  if (health.network == ProviderHealth::Network::down) return "The network between the clusters is not established.";
+  if (!resources) return "The provider offers no CPU or no memory.";
+  return {};
+}
+
+json::object condition_of(const NodeCondition& condition, const std::string& now) {
+  return {{"type", condition.type},
+          {"status", condition.holds ? "True" : "False"},
+          {"reason", condition.holds ? condition.reason_true : condition.reason_false},
+          {"message", condition.holds ? condition.message_true : condition.message_false},
+          {"lastHeartbeatTime", now},
+          {"lastTransitionTime", now}};
+}
+
+}  // namespace
+
+ProviderHealth::Network network_state(const kube::Object* foreign_cluster) {
+  using Network = ProviderHealth::Network;
+  if (!foreign_cluster) return Network::unchecked;
+  const json::object& module = kube::object_at(foreign_cluster->status(), {"modules", "networking"});
+  if (!kube::bool_at(foreign_cluster->tree(), {"status", "modules", "networking", "enabled"}))
+    return Network::unchecked;
+  for (const json::value& condition : kube::array_at(module, {"conditions"}))
+    if (kube::string_at(condition, {"type"}) == "NetworkConnectionStatus") {
+      const std::string_view says = kube::string_at(condition, {"status"});
+      // "None" is what stands there where nobody has said anything.
+      if (says.empty() || says == "None") return Network::unchecked;
+      return says == "Established" ? Network::up : Network::down;
+    }
+  return Network::unchecked;
+}
+
+std::string provider_id(const api::VirtualNode& virtual_node) {
+  return std::string(provider_scheme).append(virtual_node.cluster_id()).append("/").append(virtual_node.name());
+}
+
+json::object node_labels(const api::VirtualNode& virtual_node, const NodeContext& ctx) {
+  json::object wanted{{labels::type, labels::type_virtual_node},
+                      {labels::remote_cluster_id, virtual_node.cluster_id()},
+                      {"type", "virtual-kubelet"},
+                      {"kubernetes.io/role", "agent"},
+                      {"kubernetes.io/hostname", virtual_node.name()},
+                      {"kubernetes.io/os", "linux"},
+                      {"kubernetes.io/arch", ctx.architecture},
+                      {"node.kubernetes.io/exclude-from-external-load-balancers", "true"},
+                      {"alpha.service-controller.kubernetes.io/exclude-balancer", "true"}};
+  for (const auto& [key, value] : ctx.extra_labels) wanted[key] = value;
+  for (const auto& [key, value] : virtual_node.labels())
+    if (value.is_string()) wanted[key] = value;
+  // Our own means of finding the node are not for others to set.
+  wanted[labels::type] = labels::type_virtual_node;
+  wanted[labels::remote_cluster_id] = virtual_node.cluster_id();
+  wanted[labels::storage_available] = virtual_node.storage_classes().empty() ? "false" : "true";
+  return wanted;
+}
+
+json::object node_annotations(const api::VirtualNode& virtual_node, const NodeContext& ctx) {
+  json::object wanted;
+  for (const auto& [key, value] : ctx.extra_annotations) wanted[key] = value;
+  for (const auto& [key, value] : virtual_node.annotations())
+    if (value.is_string()) wanted[key] = value;
+  return wanted;
+}
+
+json::array node_taints(const api::VirtualNode& virtual_node, const ProviderHealth& health) {
+  json::array taints{json::object{{"key", api::virtual_node_taint}, {"value", "true"}, {"effect", "NoExecute"}}};
+  if (!health.closed.empty())
+    taints.push_back(json::object{{"key", api::closed_taint}, {"value", health.closed}, {"effect", "NoSchedule"}});
+  for (const json::value& entry : virtual_node.taints()) {
+    const std::string_view key = kube::string_at(entry, {"key"});
+    const std::string_view effect = kube::string_at(entry, {"effect"});
+    if (key.empty() || effect.empty() || find_taint(taints, key, effect)) continue;
+    json::object taint{{"key", key}, {"effect", effect}};
+    if (const std::string_view value = kube::string_at(entry, {"value"}); !value.empty()) taint["value"] = value;
+    taints.push_back(std::move(taint));
+  }
+  return taints;
+}
+
+const json::value* find_taint(const json::array& taints, std::string_view key, std::string_view effect) {
+  for (const json::value& taint : taints)
+    if (kube::string_at(taint, {"key"}) == key && kube::string_at(taint, {"effect"}) == effect) return &taint;
+  return nullptr;
+}
+
+json::object node_resources(const api::VirtualNode& virtual_node) {
+  json::object resources;
+  for (const auto& [name, value] : virtual_node.hard()) {
+    // One amount that the API server cannot read would make it refuse the whole status.
+    const auto amount = kube::Quantity::from_json(value);
+    if (amount && amount->sign() >= 0) resources[name] = amount->text();
+  }
+  return resources;
+}
+
+json::array node_conditions(const json::object& resources, const ProviderHealth& health, kube::WallTime now) {
+  using Network = ProviderHealth::Network;
+  const bool enough = has_amount(resources, "cpu") && has_amount(resources, "memory");
+  const std::string plenty = "The provider offers CPU and memory.";
+  const std::string none = "The provider offers no CPU or no memory.";
+  const std::string why = why_not_ready(enough, health);
+  const std::string time = kube::format_time(now);
+  json::array conditions;
+  conditions.push_back(condition_of(
+      {"Ready", why.empty(), "KubeletReady", "KubeletNotReady", "The provider answers and offers resources.", why},
+      time));
+  conditions.push_back(condition_of(
+      {"MemoryPressure", !enough, "RemoteClusterHasMemoryPressure", "RemoteClusterHasSufficientMemory", none, plenty},
+      time));
+  conditions.push_back(condition_of(
+      {"DiskPressure", !enough, "RemoteClusterHasDiskPressure", "RemoteClusterHasNoDiskPressure", none, plenty}, time));
+  conditions.push_back(condition_of(
+      {"PIDPressure", !enough, "RemoteClusterHasPIDPressure", "RemoteClusterHasNoPIDPressure", none, plenty}, time));
+  if (health.network != Network::unchecked)
+    conditions.push_back(condition_of(
+        {"NetworkUnavailable", health.network == Network::down, "LiqoNetworkingDown", "LiqoNetworkingUp",
+         "The network between the clusters is not established.", "The network between the clusters is established."},
+        time));
+  if (health.custom) {
+    using Reflected = CustomState::Reflected;
+    const bool is_known = health.custom->reflected != Reflected::unknown;
+    json::object condition = condition_of({api::custom_resources_condition, health.custom->reflected == Reflected::yes,
+                                           api::reasons::custom_reflected, api::reasons::custom_not_reflected,
+                                           health.custom->message, std::string(cut_text(health.custom->message, 1000))},
+                                          time);
+    if (!is_known) condition["status"] = "Unknown";
+    if (!is_known) condition["reason"] = api::reasons::custom_unknown;
+    conditions.push_back(std::move(condition));
+  }
+  return conditions;
+}
+
+json::object node_status(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
+                         kube::WallTime now) {
+  json::object resources = node_resources(virtual_node);
+  json::object status;
+  status["conditions"] = node_conditions(resources, health, now);
+  // As the labels that pods are scheduled by.
+  const json::object marks = node_labels(virtual_node, ctx);
+  status["nodeInfo"] = json::object{{"kubeletVersion", health.version.empty() ? ctx.kubelet_version : health.version},
+                                    {"architecture", marks.at("kubernetes.io/arch")},
+                                    {"operatingSystem", marks.at("kubernetes.io/os")}};
+  if (!ctx.node_ip.empty())
+    status["addresses"] = json::array{json::object{{"type", "InternalIP"}, {"address", ctx.node_ip}}};
+  status["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", ctx.kubelet_port}}}};
+  if (!virtual_node.images().empty()) status["images"] = virtual_node.images();
+  status["allocatable"] = resources;
+  status["capacity"] = std::move(resources);
+  return status;
+}
+
+std::string server_version(std::string_view answer) {
+  constexpr std::size_t longest = 63;
+  const auto document = kube::parse_json(answer);
+  if (!document) return {};
+  const std::string_view version = kube::string_at(*document, {"gitVersion"});
+  const bool is_one = version.size() > 1 && version.size() <= longest && version[0] == 'v' &&
+                      std::ranges::all_of(version, [](unsigned char c) {
+                        return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '+';
+                      });
+  return is_one ? std::string(version) : std::string();
+}
+
+std::string unready_reason(const kube::Object& node) {
+  for (const json::value& condition : kube::array_at(node.status(), {"conditions"})) {
+    if (kube::string_at(condition, {"type"}) != "Ready") continue;
+    return kube::string_at(condition, {"status"}) == "True" ? "" : std::string(kube::string_at(condition, {"message"}));
+  }
+  return "its status is not written yet";
+}
+
+kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
+                        kube::WallTime now) {
+  kube::Object node = kube::Object::make(kube::resources::nodes, {"", std::string(virtual_node.name())});
+  json::object& metadata = node.mutable_metadata();
+  json::object wanted_labels = node_labels(virtual_node, ctx);
+  json::object annotations = node_annotations(virtual_node, ctx);
+  json::array taints = node_taints(virtual_node, health);
+  const std::string applied = applied_entries(wanted_labels, annotations, taints);
+  annotations[api::annotations::applied_node] = applied;
+  metadata["labels"] = std::move(wanted_labels);
+  metadata["annotations"] = std::move(annotations);
+  node.mutable_spec()["taints"] = std::move(taints);
+  node.mutable_spec()["providerID"] = provider_id(virtual_node);
+  node.mutable_status() = node_status(virtual_node, health, ctx, now);
+  return node;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,254 @@
+// What has to be written when a Node and its VirtualNode, or the provider's health, have come apart.
+#include <algorithm>
+
+#include "core/conditions.hpp"
+#include "core/nodes/node_parts.hpp"
+#include "kube/base/quantity.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// Where the Go version remembers what it applied; read once when a node is taken over from it, then removed.
+constexpr std::string_view go_applied_metadata = "virtual-kubelet.io/last-applied-object-meta";
+constexpr std::string_view go_applied_status = "virtual-kubelet.io/last-applied-node-status";
+
+json::array keys_of(const json::object& entries) {
+  json::array keys;
+  for (const auto& [key, value] : entries) keys.push_back(json::value(key));
+  return keys;
+}
+
+std::string taint_name(const json::value& taint) {
+  return std::string(kube::string_at(taint, {"key"})) + ":" + std::string(kube::string_at(taint, {"effect"}));
+}
+
+bool contains(const json::array& names, std::string_view name) {
+  return std::ranges::any_of(names,
+                             [&](const json::value& entry) { return entry.is_string() && entry.get_string() == name; });
+}
+
+json::object map_patch(const json::object& live, const json::object& wanted, const json::array& applied) {
+  json::object patch;
+  for (const auto& [key, value] : wanted) {
+    const json::value* have = live.if_contains(key);
+    if (!have || *have != value) patch[key] = value;
+  }
+  for (const auto& [key, value] : live)
+    if (!wanted.contains(key) && contains(applied, key)) patch[key] = nullptr;
+  return patch;
+}
+
+/// The list with the taints of others, and those that are wanted; nullopt where it is so.
+std::optional<json::array> taints_patch(const json::array& live, const json::array& wanted,
+                                        const json::array& applied) {
+  json::array taints;
+  bool changed = false;
+  for (const json::value& entry : live) {
+    const json::value* wish = find_taint(wanted, kube::string_at(entry, {"key"}), kube::string_at(entry, {"effect"}));
+    if (!wish && contains(applied, taint_name(entry))) {
+      changed = true;
+      continue;
+    }
+    if (wish && kube::string_at(*wish, {"value"}) != kube::string_at(entry, {"value"})) {
+      changed = true;
+      taints.push_back(*wish);
+      continue;
+    }
+    taints.push_back(entry);
+  }
+  for (const json::value& wish : wanted)
+    if (!find_taint(live, kube::string_at(wish, {"key"}), kube::string_at(wish, {"effect"}))) {
+      changed = true;
+      taints.push_back(wish);
+    }
+  if (!changed) return std::nullopt;
+  return taints;
+}
+
+std::optional<json::object> metadata_patch(const kube::Object& node, const api::VirtualNode& virtual_node,
+                                           const ProviderHealth& health, const NodeContext& ctx) {
+  const AppliedKeys applied = read_applied(node);
+  const json::object labels = node_labels(virtual_node, ctx);
+  json::object annotations = node_annotations(virtual_node, ctx);
+  const json::array taints = node_taints(virtual_node, health);
+  const std::string entries = applied_entries(labels, annotations, taints);
+  annotations[api::annotations::applied_node] = entries;
+
+  json::object label_changes = map_patch(node.labels(), labels, applied.labels);
+  json::object annotation_changes = map_patch(node.annotations(), annotations, applied.annotations);
+  for (std::string_view key : {go_applied_metadata, go_applied_status})
+    if (node.has_annotation(key)) annotation_changes[key] = nullptr;
+  auto taint_changes = taints_patch(kube::array_at(node.spec(), {"taints"}), taints, applied.taints);
+  // It can be set once and never changed.
+  const bool unnamed = kube::string_at(node.spec(), {"providerID"}).empty();
+  if (label_changes.empty() && annotation_changes.empty() && !taint_changes && !unnamed) return std::nullopt;
+
+  // Others add taints to the list as well: it is replaced only as it was read.
+  json::object metadata{{"uid", node.uid()}, {"resourceVersion", node.resource_version()}};
+  if (!label_changes.empty()) metadata["labels"] = std::move(label_changes);
+  if (!annotation_changes.empty()) metadata["annotations"] = std::move(annotation_changes);
+  json::object patch{{"metadata", std::move(metadata)}};
+  if (taint_changes) kube::ensure_object(patch, "spec")["taints"] = std::move(*taint_changes);
+  if (unnamed) kube::ensure_object(patch, "spec")["providerID"] = provider_id(virtual_node);
+  return patch;
+}
+
+bool is_same_amount(const json::value& left, const json::value& right) {
+  const auto a = kube::Quantity::from_json(left);
+  const auto b = kube::Quantity::from_json(right);
+  return a && b ? *a == *b : left == right;
+}
+
+json::object resources_patch(const json::object& live, const json::object& wanted) {
+  json::object patch;
+  for (const auto& [name, value] : wanted) {
+    const json::value* have = live.if_contains(name);
+    if (!have || !is_same_amount(*have, value)) patch[name] = value;
+  }
+  for (const auto& [name, value] : live)
+    if (!wanted.contains(name)) patch[name] = nullptr;
+  return patch;
+}
+
+/// The part of a message that says what is the matter, without the changing details behind a colon.
+std::string_view gist(std::string_view message) { return message.substr(0, message.find(": ")); }
+
+/// True if the condition says what is wanted, times aside.
+bool says_the_same(const json::object& have, const json::object& wanted) {
+  for (std::string_view key : {"status", "reason"})
+    if (kube::string_at(have, {key}) != kube::string_at(wanted, {key})) return false;
+  const std::string_view said = kube::string_at(have, {"message"}), now = kube::string_at(wanted, {"message"});
+  const bool has_details = kube::string_at(wanted, {"type"}) == "Ready";
+  return has_details ? gist(said) == gist(now) : said == now;
+}
+
+bool is_due(const json::object& condition, kube::WallTime now, std::chrono::seconds heartbeat) {
+  const auto last = kube::parse_time(kube::string_at(condition, {"lastHeartbeatTime"}));
+  return !last || now - *last >= heartbeat || *last > now + heartbeat;
+}
+
+/// Everything changes or nothing does: a heartbeat is one write for all conditions.
+json::array conditions_patch(const json::object& live, const json::array& wanted, bool& worth_writing,
+                             kube::WallTime now, std::chrono::seconds heartbeat) {
+  json::array patch;
+  for (const json::value& entry : wanted) {
+    const json::object& wish = entry.get_object();
+    const json::object* have = find_condition(live, kube::string_at(entry, {"type"}));
+    if (!have || !says_the_same(*have, wish)) {
+      worth_writing = true;
+      json::object change = wish;
+      if (have && kube::string_at(*have, {"status"}) == kube::string_at(wish, {"status"}))
+        change.erase("lastTransitionTime");
+      patch.push_back(std::move(change));
+      continue;
+    }
+    if (is_due(*have, now, heartbeat)) worth_writing = true;
+    patch.push_back(json::object{{"type", kube::string_at(entry, {"type"})},
+                                 {"lastHeartbeatTime", kube::string_at(entry, {"lastHeartbeatTime"})}});
+  }
+  // Those that come and go; they are ours only if the reason says so.
+  for (const auto& [type, reason] :
+       {std::pair<std::string_view, std::string_view>{"NetworkUnavailable", "LiqoNetworking"},
+        {api::custom_resources_condition, "CustomResources"}}) {
+    const json::object* had = find_condition(live, type);
+    if (!had || find_condition(wanted, type) || !kube::string_at(*had, {"reason"}).starts_with(reason)) continue;
+    worth_writing = true;
+    patch.push_back(json::object{{"$patch", "delete"}, {"type", type}});
+  }
+  return patch;
+}
+
+/// The entries of `wanted` that `live` does not have so.
+json::object object_patch(const json::object& live, const json::object& wanted) {
+  json::object patch;
+  for (const auto& [key, value] : wanted) {
+    const json::value* have = live.if_contains(key);
+    if (!have || *have != value) patch[key] = value;
+  }
+  return patch;
+}
+
+std::optional<json::object> status_patch(const kube::Object& node, const api::VirtualNode& virtual_node,
+                                         const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
+                                         std::chrono::seconds heartbeat) {
+  const json::object& live = node.status();
+  json::object wanted = node_status(virtual_node, health, ctx, now);
+  // A process that has just begun does not know it yet, and the one before it did.
+  if (json::value* info = wanted.if_contains("nodeInfo"); info && health.version.empty())
+    info->get_object().erase("kubeletVersion");
+  json::object patch;
+  for (std::string_view key : {"capacity", "allocatable"})
+    if (json::object changes = resources_patch(kube::object_at(live, {key}), kube::object_at(wanted, {key}));
+        !changes.empty())
+      patch[key] = std::move(changes);
+  if (json::object changes = object_patch(kube::object_at(live, {"nodeInfo"}), kube::object_at(wanted, {"nodeInfo"}));
+      !changes.empty())
+    patch["nodeInfo"] = std::move(changes);
+  if (kube::int_at(node.tree(), {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}) != ctx.kubelet_port)
+    patch["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", ctx.kubelet_port}}}};
+  // Merged by type, and there is one type: this replaces.
+  if (const json::array& addresses = kube::array_at(wanted, {"addresses"});
+      !addresses.empty() && kube::array_at(live, {"addresses"}) != addresses)
+    patch["addresses"] = addresses;
+  if (const json::array& images = kube::array_at(wanted, {"images"}); images != kube::array_at(live, {"images"}))
+    patch["images"] = images.empty() ? json::value(nullptr) : json::value(images);
+
+  bool worth_writing = !patch.empty();
+  json::array conditions =
+      conditions_patch(live, kube::array_at(wanted, {"conditions"}), worth_writing, now, heartbeat);
+  if (!worth_writing) return std::nullopt;
+  patch["conditions"] = std::move(conditions);
+  return json::object{{"metadata", json::object{{"uid", node.uid()}}}, {"status", std::move(patch)}};
+}
+
+}  // namespace
+
+std::string why_foreign(const kube::Object& node) {
+  const std::string name(node.name());
+  // Who takes away the label by which virtual nodes are found does not make a machine of one.
+  if (node.label(api::labels::type) != api::labels::type_virtual_node &&
+      !node.has_annotation(api::annotations::applied_node))
+    return "a node named " + name +
+           " exists and is no virtual node: delete it, or create the VirtualNode under another name";
+  constexpr std::pair<std::string_view, std::string_view> marks[] = {{"status", "machineID"}, {"status", "bootID"}};
+  for (const auto& [part, mark] : marks)
+    if (!kube::string_at(node.tree(), {part, "nodeInfo", mark}).empty())
+      return "a machine has registered as node " + name + " (its " + std::string(mark) +
+             " is set): stop its kubelet or give it another name, then delete the Node, which is made anew";
+  const std::string_view provider = kube::string_at(node.spec(), {"providerID"});
+  if (!provider.empty() && !provider.starts_with(provider_scheme))
+    return "the Node " + name + " has the providerID of a machine: delete the Node, which is made anew";
+  return {};
+}
+
+AppliedKeys read_applied(const kube::Object& node) {
+  if (auto ours = kube::parse_json(node.annotation(api::annotations::applied_node)))
+    return {kube::array_at(*ours, {"labels"}), kube::array_at(*ours, {"annotations"}),
+            kube::array_at(*ours, {"taints"})};
+  if (auto theirs = kube::parse_json(node.annotation(go_applied_metadata)))
+    return {keys_of(kube::object_at(*theirs, {"labels"})), keys_of(kube::object_at(*theirs, {"annotations"})), {}};
+  return {};
+}
+
+std::string applied_entries(const json::object& labels, const json::object& annotations, const json::array& taints) {
+  json::array names;
+  for (const json::value& taint : taints) names.push_back(json::value(taint_name(taint)));
+  return json::serialize(
+      json::object{{"labels", keys_of(labels)}, {"annotations", keys_of(annotations)}, {"taints", std::move(names)}});
+}
+
+NodeUpdate plan_node_update(const kube::Object& node, const api::VirtualNode& virtual_node,
+                            const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
+                            std::chrono::seconds heartbeat) {
+  NodeUpdate update;
+  update.refusal = why_foreign(node);
+  if (!update.refusal.empty()) return update;
+  if (node.is_deleting()) return update;
+  update.metadata = metadata_patch(node, virtual_node, health, ctx);
+  update.status = status_patch(node, virtual_node, health, ctx, now, heartbeat);
+  return update;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,46 @@
+#include "liqo/core/nodes/room.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/slices/grant.hpp"
+
+namespace liqo::core {
+namespace {
+
+// In our words, and in those of the Go version.
+constexpr std::string_view room_words[] = {" has not enough ",
+                                           " is cordoned",
+                                           " is drained",
+                                           " has been withdrawn",
+                                           "there is no quota for user ",
+                                           "(maxShadowPods in the policy)",
+                                           "(maxShadowPodBytes in the policy)",
+                                           "quota usage exceeded",
+                                           "failed getting quota"};
+// In the words of API servers.
+constexpr std::string_view rights_words[] = {"cannot create resource \"shadowpods\"", "is being terminated",
+                                             "namespaces \""};
+
+bool says_one_of(const kube::Failure& refusal, std::span<const std::string_view> parts) {
+  if (!refusal.is_forbidden() && !refusal.is_not_found()) return false;
+  const std::string words = refusal_words(refusal);
+  return std::ranges::any_of(parts, [&](std::string_view part) { return words.contains(part); });
+}
+
+}  // namespace
+
+bool is_for_lack_of_room(const kube::Failure& refusal) { return says_one_of(refusal, room_words); }
+
+bool is_for_lack_of_rights(const kube::Failure& refusal) { return says_one_of(refusal, rights_words); }
+
+std::string why_closed(const kube::Object* slice, bool no_room) {
+  const auto said = slice ? api::ResourceSlice(*slice).condition(api::slice_conditions::resources) : std::nullopt;
+  if (said && said->status == api::slice_conditions::denied) return "denied";
+  if (said && said->reason == slice_reasons::cordoned) return "cordoned";
+  return no_room ? "full" : "";
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,90 @@
+#include "core/offloading/affinity.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// Labels that differ between the pods of one workload, or between two virtual nodes of one provider: a selector with
+/// one of them would not find the siblings that are to be kept apart.
+constexpr std::string_view individual_labels[] = {"controller-revision-hash",
+                                                  "pod-template-hash",
+                                                  "statefulset.kubernetes.io/pod-name",
+                                                  "apps.kubernetes.io/pod-index",
+                                                  "batch.kubernetes.io/job-completion-index",
+                                                  api::labels::node_name};
+
+json::object selector_labels(const kube::Object& local_pod, const json::object& labels) {
+  json::object chosen;
+  std::string_view list = local_pod.annotation(api::annotations::anti_affinity_labels);
+  if (list.empty()) {
+    for (const auto& [key, value] : labels)
+      if (std::ranges::find(individual_labels, std::string_view(key)) == std::end(individual_labels))
+        chosen[key] = value;
+    return chosen;
+  }
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    std::string_view key = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    while (key.starts_with(' ')) key.remove_prefix(1);
+    while (key.ends_with(' ')) key.remove_suffix(1);
+    if (const json::value* value = labels.if_contains(key)) chosen[key] = *value;
+  }
+  return chosen;
+}
+
+void add_anti_affinity(json::object& affinity, const kube::Object& local_pod, const json::object& labels) {
+  const std::string_view preset = local_pod.annotation(api::annotations::anti_affinity_preset);
+  if (preset == "propagate") {
+    const json::object& wanted = kube::object_at(local_pod.spec(), {"affinity", "podAntiAffinity"});
+    if (!wanted.empty()) affinity["podAntiAffinity"] = wanted;
+    return;
+  }
+  if (preset != "soft" && preset != "hard") return;
+  json::object selected = selector_labels(local_pod, labels);
+  // An empty selector would mean every pod of the namespace.
+  if (selected.empty()) return;
+  json::object term{{"labelSelector", json::object{{"matchLabels", std::move(selected)}}},
+                    {"topologyKey", "kubernetes.io/hostname"}};
+  json::object& rule = kube::ensure_object(affinity, "podAntiAffinity");
+  if (preset == "hard")
+    rule["requiredDuringSchedulingIgnoredDuringExecution"] = json::array{std::move(term)};
+  else
+    rule["preferredDuringSchedulingIgnoredDuringExecution"] =
+        json::array{json::object{{"weight", 1}, {"podAffinityTerm", std::move(term)}}};
+}
+
+void exclude_virtual_nodes(json::object& affinity) {
+  const json::value exclusion = json::object{{"key", api::labels::type},
+                                             {"operator", "NotIn"},
+                                             {"values", json::array{json::value(api::labels::type_virtual_node)}}};
+  json::object& required = kube::ensure_object(kube::ensure_object(affinity, "nodeAffinity"),
+                                               "requiredDuringSchedulingIgnoredDuringExecution");
+  json::value& terms = required["nodeSelectorTerms"];
+  if (!terms.is_array()) terms = json::array();
+  if (terms.get_array().empty()) terms.get_array().push_back(json::object());
+  // The terms are alternatives, so each of them needs it.
+  for (json::value& term : terms.get_array()) {
+    if (!term.is_object()) continue;
+    json::value& expressions = term.get_object()["matchExpressions"];
+    if (!expressions.is_array()) expressions = json::array();
+    expressions.get_array().push_back(exclusion);
+  }
+}
+
+}  // namespace
+
+json::object forge_affinity(const kube::Object& local_pod, const json::object& labels, const ForgingContext& ctx,
+                            bool excludes_virtual_nodes) {
+  json::object affinity;
+  if (!ctx.patch.node_affinity.empty()) affinity["nodeAffinity"] = ctx.patch.node_affinity;
+  add_anti_affinity(affinity, local_pod, labels);
+  if (excludes_virtual_nodes) exclude_virtual_nodes(affinity);
+  return affinity;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,125 @@
+#include "core/offloading/api_server.hpp"
+
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/service_account_token.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+json::array* array_in(json::object& parent, std::string_view key) {
+  json::value* found = parent.if_contains(key);
+  return found ? found->if_array() : nullptr;
+}
+json::object* object_in(json::object& parent, std::string_view key) {
+  json::value* found = parent.if_contains(key);
+  return found ? found->if_object() : nullptr;
+}
+
+/// The source that reads the reflected token in place of one that asks for a token of the provider.
+json::object token_source(const kube::Object& local_pod, std::string_view volume, const json::object& token) {
+  const std::string_view path = kube::string_at(token, {"path"});
+  json::object item{{"key", token_key(volume, path)}, {"path", path}};
+  return {
+      {"secret", json::object{{"name", token_secret_name(local_pod.name())}, {"items", json::array{std::move(item)}}}}};
+}
+
+json::array adapt_sources(const json::array& sources, std::string_view volume, const kube::Object& local_pod,
+                          ApiServerSupport support, const ForgingContext& ctx) {
+  json::array adapted;
+  for (const json::value& entry : sources) {
+    const json::object* source = entry.if_object();
+    if (source && source->contains("serviceAccountToken")) {
+      if (support == ApiServerSupport::token_api)
+        adapted.push_back(token_source(local_pod, volume, kube::object_at(*source, {"serviceAccountToken"})));
+      continue;
+    }
+    json::value kept = entry;
+    if (source && kube::string_at(*source, {"configMap", "name"}) == api::root_ca_name)
+      (*object_in(kept.get_object(), "configMap"))["name"] = remote_root_ca_name(ctx.clusters.local);
+    adapted.push_back(std::move(kept));
+  }
+  return adapted;
+}
+
+struct ApiServerAddress {
+  std::string host, port;
+};
+
+/// Host and port are overridden one by one: either may be given alone.
+ApiServerAddress address_of(const ForgingContext& ctx) {
+  return {ctx.api_server_host.empty() ? "kubernetes.default" : ctx.api_server_host,
+          ctx.api_server_port.empty() ? ctx.kubernetes_service_port : ctx.api_server_port};
+}
+
+json::array service_environment(const ForgingContext& ctx) {
+  const auto [host, port] = address_of(ctx);
+  const bool bracketed = host.contains(':');
+  const std::string url = "tcp://" + (bracketed ? "[" + host + "]" : host) + ":" + port;
+  const std::string prefix = "KUBERNETES_PORT_" + port + "_TCP";
+  const auto entry = [](std::string_view name, std::string_view value) -> json::value {
+    return json::object{{"name", name}, {"value", value}};
+  };
+  return {entry("KUBERNETES_SERVICE_HOST", host), entry("KUBERNETES_SERVICE_PORT", port),
+          entry("KUBERNETES_PORT", url),          entry(prefix, url),
+          entry(prefix + "_PROTO", "tcp"),        entry(prefix + "_ADDR", host),
+          entry(prefix + "_PORT", port)};
+}
+
+void adapt_container(json::object& container, const json::array& added, std::string_view service_account) {
+  json::value& slot = container["env"];
+  if (!slot.is_array()) slot = json::array();
+  json::array& env = slot.get_array();
+  const auto is_set = [&env](std::string_view name) {
+    for (const json::value& entry : env)
+      if (kube::string_at(entry, {"name"}) == name) return true;
+    return false;
+  };
+  for (json::value& entry : env) {
+    if (kube::string_at(entry, {"valueFrom", "fieldRef", "fieldPath"}) != "spec.serviceAccountName") continue;
+    entry = json::object{{"name", kube::string_at(entry, {"name"})}, {"value", service_account}};
+  }
+  // What the pod sets itself stands, as it does against the variables that a kubelet adds.
+  json::array missing;
+  for (const json::value& entry : added)
+    if (!is_set(kube::string_at(entry, {"name"}))) missing.push_back(entry);
+  for (json::value& entry : missing) env.push_back(std::move(entry));
+}
+
+}  // namespace
+
+void adapt_volumes(json::object& pod_spec, const kube::Object& local_pod, ApiServerSupport support,
+                   const ForgingContext& ctx) {
+  json::array* volumes = array_in(pod_spec, "volumes");
+  if (!volumes) return;
+  for (json::value& entry : *volumes) {
+    json::object* volume = entry.if_object();
+    json::object* projected = volume ? object_in(*volume, "projected") : nullptr;
+    if (!projected) continue;
+    const std::string name(kube::string_at(*volume, {"name"}));
+    (*projected)["sources"] = adapt_sources(kube::array_at(*projected, {"sources"}), name, local_pod, support, ctx);
+  }
+}
+
+void adapt_environment(json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx) {
+  const json::array added = service_environment(ctx);
+  const std::string service_account = service_account_of(local_pod);
+  for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
+    json::array* containers = array_in(pod_spec, list);
+    if (!containers) continue;
+    for (json::value& container : *containers)
+      if (json::object* object = container.if_object()) adapt_container(*object, added, service_account);
+  }
+}
+
+void adapt_host_aliases(json::object& pod_spec, const ForgingContext& ctx) {
+  if (!ctx.api_server_host.empty() || ctx.api_server_ips.empty()) return;
+  json::value& slot = pod_spec["hostAliases"];
+  if (!slot.is_array()) slot = json::array();
+  for (const std::string& ip : ctx.api_server_ips)
+    slot.get_array().push_back(
+        json::object{{"ip", ip}, {"hostnames", json::array{"kubernetes.default", "kubernetes.default.svc"}}});
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,46 @@
+#include "liqo/core/offloading/earlier_pods.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/pod_scheduling.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+
+EarlierPod plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffloading& offloading) {
+  using Fate = EarlierPod::Fate;
+  if (pod.is_deleting() || api::is_final_phase(api::phase_of(pod))) return {};
+  auto patch = plan_pod_scheduling(pod.tree(), offloading);
+  if (patch && patch->empty()) return {};
+  if (!kube::string_at(pod.spec(), {"nodeName"}).empty()) {
+    // Where local nodes are allowed, one that has a local node has a right one.
+    const bool is_right = offloading.pod_strategy() == api::PodOffloadingStrategy::local_and_remote;
+    return {.fate = is_right ? Fate::as_wanted : Fate::placed, .patch = {}};
+  }
+  const bool is_gated = !kube::array_at(pod.spec(), {"schedulingGates"}).empty();
+  const auto moves = [](const json::value& step) {
+    return kube::string_at(step, {"path"}).starts_with("/spec/affinity");
+  };
+  if (!patch || (!is_gated && std::ranges::any_of(*patch, moves))) return {.fate = Fate::waits, .patch = {}};
+  json::array checked{json::object{{"op", "test"}, {"path", "/metadata/uid"}, {"value", pod.uid()}}};
+  for (json::value& step : *patch) checked.push_back(std::move(step));
+  return {.fate = Fate::adjustable, .patch = std::move(checked)};
+}
+
+std::string describe_earlier_pods(const EarlierPods& pods, api::PodOffloadingStrategy strategy) {
+  if (pods.placed + pods.waiting == 0) return {};
+  std::string text =
+      "The podOffloadingStrategy does not count for pods that were created before the namespace was extended: ";
+  if (pods.placed > 0) text += std::to_string(pods.placed) + " have a node already, where they stay";
+  if (pods.placed > 0 && pods.waiting > 0) text += "; ";
+  if (pods.waiting > 0)
+    text += std::to_string(pods.waiting) +
+            (strategy == api::PodOffloadingStrategy::remote ? " wait for a node and may get one of this cluster"
+                                                            : " wait for a node and get only one of this cluster") +
+            ", because Kubernetes lets nobody change the node affinity of a pod without scheduling gates";
+  return text + ". Create them anew to have it count (kubectl rollout restart)";
+}
+
+}  // namespace liqo::core

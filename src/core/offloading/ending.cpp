@@ -1,0 +1,54 @@
+#include "liqo/core/offloading/ending.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// Grace of a pod that is being deleted.
+std::int64_t pending_grace(const kube::Object& pod) {
+  return kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, own_grace(pod.spec()));
+}
+
+}  // namespace
+
+std::int64_t own_grace(const json::object& pod_spec) {
+  return kube::int_at(pod_spec, {"terminationGracePeriodSeconds"}, default_grace);
+}
+
+bool outlives(const kube::Object& pod, std::int64_t seconds) {
+  return !pod.is_deleting() || pending_grace(pod) > seconds;
+}
+
+std::optional<std::int64_t> asked_grace(const kube::Object& local, const kube::Object& remote) {
+  // What has ended at home is deleted without any time, and says nothing about how the rest is to end.
+  if (!local.is_deleting() || api::is_final_phase(api::phase_of(local)) || api::is_final_phase(api::phase_of(remote)))
+    return std::nullopt;
+  const std::int64_t asked = pending_grace(local);
+  if (asked == own_grace(local.spec())) return std::nullopt;
+  // Without any time it would be gone by word alone, and its containers would run on unseen.
+  const std::int64_t seconds = std::max<std::int64_t>(asked, 1);
+  return outlives(remote, seconds) ? std::optional(seconds) : std::nullopt;
+}
+
+std::optional<std::int64_t> ordered_grace(const kube::Object& shadow) {
+  const std::string_view text = shadow.annotation(api::annotations::ending_grace);
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return std::max<std::int64_t>(seconds, 1);
+}
+
+json::object grace_patch(const kube::Object& shadow, std::int64_t seconds) {
+  json::object changes;
+  changes[api::annotations::ending_grace] = std::to_string(seconds);
+  return {{"metadata", json::object{{"uid", shadow.uid()}, {"annotations", std::move(changes)}}}};
+}
+
+}  // namespace liqo::core

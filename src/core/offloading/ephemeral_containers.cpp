@@ -1,0 +1,176 @@
+#include "liqo/core/offloading/ephemeral_containers.hpp"
+
+#include <algorithm>
+
+#include "core/bounded.hpp"
+#include "core/offloading/api_server.hpp"
+#include "core/offloading/refused_container.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/offloading/shadow_pod.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace annotations = api::annotations;
+
+constexpr std::string_view field = "ephemeralContainers";
+/// So many are looked at, however many another cluster has.
+constexpr std::size_t most = 500;
+/// The note on a Pod, with the words about each. An API server takes no annotations beyond that: whatever was written
+/// is read.
+constexpr std::size_t longest_note = 256 * 1024;
+constexpr std::size_t longest_words = 500;
+
+constexpr std::string_view made_again = "the pod there was made again after it had run";
+constexpr std::string_view not_carried = "its version of Liqo does not carry them";
+constexpr std::string_view without_words = "it does not say why";
+
+const json::array& in_shadow(const kube::Object& shadow) { return kube::array_at(shadow.spec(), {"pod", field}); }
+
+const json::value* named(const json::array& list, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(list, [name](const json::value& entry) { return kube::string_at(entry, {"name"}) == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+const json::value* status_of(const kube::Object& pod, std::string_view name) {
+  return named(kube::array_at(pod.status(), {"ephemeralContainerStatuses"}), name);
+}
+
+bool has_ended(const json::value* status) { return status && kube::find(*status, {"state", "terminated"}); }
+bool has_run(const json::value* status) {
+  return has_ended(status) || (status && kube::find(*status, {"state", "running"}));
+}
+
+/// The container as the provider is asked for it: with the address of the API server of home where the others have it.
+json::value forge(const json::value& container, const kube::Object& local_pod, const ForgingContext& ctx) {
+  json::object spec{{field, json::array{container}}};
+  if (api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api) adapt_environment(spec, local_pod, ctx);
+  json::value forged = std::move(spec[field].get_array().front());
+  // The API server writes it on every container, and lets none of these have any.
+  if (json::object* object = forged.if_object()) object->erase("resources");
+  return forged;
+}
+
+/// Name -> why the Pod does not get that one.
+json::object read_note(const kube::Object& pod) {
+  const std::string_view text = pod.annotation(annotations::ephemeral_left_out);
+  if (text.empty() || text.size() > longest_note) return {};
+  auto document = kube::parse_json(text, 2);
+  json::object* note = document ? document->if_object() : nullptr;
+  return note ? std::move(*note) : json::object();
+}
+
+json::value refused(const json::value& container, std::string_view provider, std::string_view words) {
+  const std::string message = "Cluster " + std::string(provider) +
+                              " does not run the ephemeral container: " + std::string(cut_text(words, longest_refusal));
+  return refused_container(container, message);
+}
+
+/// Why the provider does not run it, "" = nothing is known against it.
+std::string_view words_against(std::string_view name, const kube::Object& remote, const kube::Object* shadow,
+                               const json::object& note, std::string_view refusal, bool ran) {
+  if (note.contains(name)) {
+    const std::string_view words = kube::string_at(note, {name});
+    return words.empty() ? without_words : words;
+  }
+  if (!takes_ephemeral(remote)) return not_carried;
+  if (shadow && named(in_shadow(*shadow), name)) return {};
+  if (shadow && ran) return made_again;
+  return refusal;
+}
+
+}  // namespace
+
+bool takes_ephemeral(const kube::Object& remote) { return remote.has_annotation(annotations::applied_spec); }
+
+std::optional<json::object> plan_shadow_ephemeral(const kube::Object& local_pod, const kube::Object& shadow,
+                                                  const ForgingContext& ctx) {
+  const json::array& have = in_shadow(shadow);
+  const json::array& all = kube::array_at(local_pod.spec(), {field});
+  const auto next = std::ranges::find_if(all, [&](const json::value& container) {
+    const std::string_view name = kube::string_at(container, {"name"});
+    return !named(have, name) && !has_run(status_of(local_pod, name));
+  });
+  if (next == all.end() || have.size() >= most) return std::nullopt;
+  json::array wanted = have;
+  wanted.push_back(forge(*next, local_pod, ctx));
+  const json::object metadata{{"uid", shadow.uid()}, {"resourceVersion", shadow.resource_version()}};
+  return json::object{{"metadata", metadata},
+                      {"spec", json::object{{"pod", json::object{{field, std::move(wanted)}}}}}};
+}
+
+std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& shadow, const kube::Object& pod,
+                                                         const admission::PodPolicy& policy) {
+  if (in_shadow(shadow).empty()) return std::nullopt;
+  const json::array& have = kube::array_at(pod.spec(), {field});
+  const json::object note = read_note(pod);
+  for (const json::value& container : in_shadow(shadow)) {
+    const std::string_view name = kube::string_at(container, {"name"});
+    if (!container.is_object() || name.empty() || named(have, name) || note.contains(name)) continue;
+    json::object added = container.get_object();
+    if (policy.always_pull_images) added["imagePullPolicy"] = "Always";
+    const json::object metadata{{"resourceVersion", pod.resource_version()}};
+    return EphemeralAddition{
+        .name = std::string(name),
+        .patch = {{"metadata", metadata}, {"spec", json::object{{field, json::array{std::move(added)}}}}}};
+  }
+  return std::nullopt;
+}
+
+json::object ephemeral_refusal_patch(const kube::Object& pod, std::string_view name, std::string_view words) {
+  json::object note = read_note(pod);
+  note[name] = cut_text(words, longest_words);
+  const json::object changed{{annotations::ephemeral_left_out, json::serialize(note)}};
+  return {{"metadata", json::object{{"uid", pod.uid()}, {"annotations", changed}}}};
+}
+
+void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow) {
+  json::object note;
+  for (const json::value& container : in_shadow(shadow)) note[kube::string_at(container, {"name"})] = made_again;
+  if (!note.empty()) pod.set_annotation(annotations::ephemeral_left_out, json::serialize(note));
+}
+
+json::array ephemeral_statuses(const kube::Object& local_pod, const kube::Object& remote, const kube::Object* shadow,
+                               std::string_view provider, std::string_view refusal) {
+  json::array statuses;
+  const json::array& containers = kube::array_at(local_pod.spec(), {field});
+  if (containers.empty()) return statuses;
+  const json::object note = read_note(remote);
+  Bounds bounds;
+  for (const json::value& container : containers) {
+    if (statuses.size() >= most) break;
+    const std::string_view name = kube::string_at(container, {"name"});
+    const json::value* have = status_of(local_pod, name);
+    const json::value* told = has_ended(have) ? nullptr : status_of(remote, name);
+    if (told && bounds.left > 0) {
+      statuses.push_back(bounded(*told, bounds));
+      continue;
+    }
+    // What has ended stays as it is: the API server lets it become nothing else.
+    const bool is_asked_for = !has_ended(have) && !told;
+    const std::string_view words =
+        is_asked_for ? words_against(name, remote, shadow, note, refusal, has_run(have)) : std::string_view();
+    // They were asked for one by one.
+    if (!refusal.empty() && words == refusal) refusal = {};
+    if (!words.empty())
+      statuses.push_back(refused(container, provider, words));
+    else if (have)
+      statuses.push_back(*have);
+  }
+  return statuses;
+}
+
+std::map<std::string, std::string> refused_containers(const kube::Object& local_pod) {
+  std::map<std::string, std::string> refused;
+  for (std::string_view list : {"containerStatuses", "ephemeralContainerStatuses"})
+    for (const json::value& status : kube::array_at(local_pod.status(), {list}))
+      if (kube::string_at(status, {"state", "terminated", "reason"}) == api::reasons::offloading_refused)
+        refused.emplace(kube::string_at(status, {"name"}), kube::string_at(status, {"state", "terminated", "message"}));
+  return refused;
+}
+
+}  // namespace liqo::core

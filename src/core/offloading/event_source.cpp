@@ -1,0 +1,28 @@
+#include "liqo/core/offloading/event_source.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+namespace {
+
+namespace reasons = api::reasons;
+
+constexpr std::string_view of_reflection[] = {reasons::failed_reflection, reasons::reflection_disabled,
+                                              reasons::address_left_out, reasons::failed_deletion,
+                                              reasons::remote_warning};
+
+}  // namespace
+
+std::string event_source(const kube::Resource& resource, std::string_view reason) {
+  if (reason == reasons::failed_tokens) return "liqo-serviceaccount-reflection";
+  const bool is_pod = resource.plural == "pods" && resource.group.empty();
+  if (!is_pod && std::ranges::find(of_reflection, reason) == std::end(of_reflection)) return "liqod";
+  std::string kind(resource.kind);
+  for (char& c : kind)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return "liqo-" + kind + "-reflection";
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,59 @@
+#include "core/offloading/label_keys.hpp"
+
+#include <set>
+#include <string>
+
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// The entries of a list that are objects; a ShadowPod says what a consumer has written, whatever that is.
+template <typename Change>
+void for_each_object(json::object& parent, std::string_view list, Change change) {
+  json::value* entries = parent.if_contains(list);
+  if (!entries || !entries->is_array()) return;
+  for (json::value& entry : entries->get_array())
+    if (json::object* object = entry.if_object()) change(*object);
+}
+
+json::object* object_in(json::object& parent, std::string_view key) {
+  json::value* found = parent.if_contains(key);
+  return found ? found->if_object() : nullptr;
+}
+
+void drop_merged(json::object& constraint) {
+  std::set<std::string, std::less<>> merged;
+  for (const json::value& expression : kube::array_at(constraint, {"labelSelector", "matchExpressions"}))
+    merged.emplace(kube::string_at(expression, {"key"}));
+  for (std::string_view list : {"matchLabelKeys", "mismatchLabelKeys"}) {
+    json::value* keys = constraint.if_contains(list);
+    if (!keys || !keys->is_array()) continue;
+    json::array kept;
+    for (const json::value& key : keys->get_array())
+      if (!key.is_string() || !merged.contains(std::string_view(key.get_string()))) kept.push_back(key);
+    if (kept.empty())
+      constraint.erase(list);
+    else
+      *keys = std::move(kept);
+  }
+}
+
+}  // namespace
+
+void drop_merged_label_keys(json::object& spec) {
+  for_each_object(spec, "topologySpreadConstraints", drop_merged);
+  json::object* affinity = object_in(spec, "affinity");
+  if (!affinity) return;
+  for (std::string_view rule : {"podAffinity", "podAntiAffinity"}) {
+    json::object* terms = object_in(*affinity, rule);
+    if (!terms) continue;
+    for_each_object(*terms, "requiredDuringSchedulingIgnoredDuringExecution", drop_merged);
+    for_each_object(*terms, "preferredDuringSchedulingIgnoredDuringExecution", [](json::object& weighted) {
+      if (json::object* term = object_in(weighted, "podAffinityTerm")) drop_merged(*term);
+    });
+  }
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,61 @@
+#include "liqo/core/offloading/left_out.hpp"
+
+#include <algorithm>
+
+#include "kube/base/json.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+// Sixteen texts of the longest kind, quoted and escaped.
+constexpr std::size_t max_annotation = 4'096;
+
+bool is_printable(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+}  // namespace
+
+std::string forge_left_out(std::span<const std::string> things) {
+  if (things.empty()) return "";
+  json::array named;
+  for (const std::string& thing : things.first(std::min(things.size(), max_left_out)))
+    if (is_printable(thing)) named.emplace_back(std::string_view(thing).substr(0, max_left_out_text));
+  return json::serialize(named);
+}
+
+std::vector<std::string> read_left_out(std::string_view annotation) {
+  std::vector<std::string> things;
+  if (annotation.empty() || annotation.size() > max_annotation) return things;
+  const auto document = kube::parse_json(annotation, 2);
+  const json::array* named = document ? document->if_array() : nullptr;
+  if (!named) return things;
+  for (const json::value& entry : *named) {
+    if (things.size() >= max_left_out) break;
+    const json::string* text = entry.if_string();
+    if (text && !text->empty() && is_printable(*text))
+      things.emplace_back(std::string_view(*text).substr(0, max_left_out_text));
+  }
+  return things;
+}
+
+std::string left_out_priority_class(std::string_view name) { return "priority class " + std::string(name); }
+
+std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote) {
+  std::vector<std::string> things = read_left_out(remote.annotation(api::annotations::left_out));
+  const std::string_view wanted = kube::string_at(local.spec(), {"priorityClassName"});
+  if (wanted.empty() || !kube::string_at(remote.spec(), {"priorityClassName"}).empty()) return things;
+  std::string named = left_out_priority_class(wanted).substr(0, max_left_out_text);
+  if (std::ranges::find(things, named) == things.end()) things.push_back(std::move(named));
+  return things;
+}
+
+std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
+  std::string text = "Cluster " + std::string(provider) + " runs the pod without: ";
+  for (std::size_t i = 0; i < things.size(); ++i) text += (i > 0 ? ", " : "") + things[i];
+  return text + ". Its administrator can allow them in the policy of this cluster";
+}
+
+}  // namespace liqo::core

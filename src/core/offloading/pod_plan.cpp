@@ -1,0 +1,276 @@
+#include "liqo/core/offloading/pod_plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "core/conditions.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/ending.hpp"
+#include "liqo/core/offloading/order.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+using namespace pod_action;
+
+bool is_bound(const kube::Object& pod) { return !kube::string_at(pod.spec(), {"nodeName"}).empty(); }
+
+bool restarts_on_failure(const kube::Object& pod) {
+  return kube::string_at(pod.spec(), {"restartPolicy"}) == "OnFailure";
+}
+
+/// An object at the provider that was made for another pod than this one. Without a UID it is taken as this one's.
+bool is_for_another(const kube::Object& remote, const kube::Object& local) {
+  const std::string_view uid = remote.annotation(api::annotations::local_pod_uid);
+  return !uid.empty() && uid != local.uid();
+}
+
+/// What is left when objects of others, and what is not there, are told apart.
+struct Sight {
+  const kube::Object& local;
+  const kube::Object* shadow;  ///< ours, for this pod
+  const kube::Object* stale;   ///< ours, for another pod of this name
+  const kube::Object* remote;  ///< ours, for this pod
+  bool predecessor;            ///< a remote pod of ours is there for another pod of this name
+  bool foreign;                ///< an object of somebody else has the name
+};
+
+Sight look(const kube::Object& local, const kube::Object* shadow, const kube::Object* remote,
+           const ClusterPair& clusters) {
+  Sight sight{local, nullptr, nullptr, nullptr, false, false};
+  if (shadow && !is_reflected(*shadow, clusters))
+    sight.foreign = true;
+  else if (shadow)
+    (is_for_another(*shadow, local) ? sight.stale : sight.shadow) = shadow;
+  if (remote && !is_reflected(*remote, clusters))
+    sight.foreign = true;
+  else if (remote && (is_for_another(*remote, local) || (sight.stale && !sight.shadow)))
+    sight.predecessor = true;
+  else
+    sight.remote = remote;
+  return sight;
+}
+
+DeleteShadow delete_unowned(const kube::Object& shadow) {
+  return {.uid = std::string(shadow.uid()),
+          .confirm_first = true,
+          .owner_uid = std::string(shadow.annotation(api::annotations::local_pod_uid))};
+}
+DeleteShadow delete_own(const kube::Object& shadow) { return {.uid = std::string(shadow.uid())}; }
+
+/// The ShadowPod of a pod that is being deleted at home.
+PodPlan end_shadow(const Sight& sight, const PodMemory& memory) {
+  const kube::Object& shadow = *sight.shadow;
+  std::optional<std::int64_t> grace;
+  if (sight.remote) grace = asked_grace(sight.local, *sight.remote);
+  if (grace && grace != memory.grace_given_up) {
+    if (ordered_grace(shadow) != grace) return {TellGrace{*grace}, true};
+    if (!sight.remote->is_deleting()) return {AwaitEnding{*grace}, true};
+  }
+  if (shadow.is_deleting()) return {Nothing{}, true};
+  DeleteShadow remove = delete_own(shadow);
+  // A provider of the Go version makes the Pod again while its ShadowPod is being deleted.
+  const bool is_ours = sight.remote && sight.remote->has_annotation(api::annotations::applied_spec);
+  if (is_ours && !api::is_final_phase(api::phase_of(*sight.remote)))
+    remove.foreground = sight.remote->is_deleting() ? outlives(*sight.remote, default_grace)
+                                                    : own_grace(sight.local.spec()) > default_grace;
+  return {std::move(remove), true};
+}
+
+PodPlan plan_absent(const kube::Object* shadow, const ForgingContext& ctx) {
+  // The ShadowPods of other virtual nodes of the same provider are theirs to remove.
+  if (!shadow || !is_reflected(*shadow, ctx.clusters) || shadow->is_deleting() ||
+      shadow->label(api::labels::node_name) != ctx.node_name)
+    return {Nothing{}};
+  return {delete_unowned(*shadow)};
+}
+
+PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
+  // As long as there is a ShadowPod of this name, an order that is still on its way is refused by the provider.
+  if (memory.order_in_doubt && !(sight.shadow && sight.shadow->is_deleting())) return {AwaitOrder{}, true};
+  if (sight.shadow) return end_shadow(sight, memory);
+  // What has ended there may be held for a record that only the provider's liqod, perhaps not there, can write.
+  const bool is_told =
+      sight.remote && (api::phase_of(sight.local) == api::phase_of(*sight.remote) || !is_bound(*sight.remote));
+  if (sight.remote && !(is_over(*sight.remote) && is_told)) return {Nothing{}, true};
+  // A ShadowPod that was created a moment ago must not outlive the pod unseen.
+  if (memory.shadow_created && !sight.stale) return {AwaitShadow{}};
+  return {RemoveLocal{std::string(sight.local.uid())}};
+}
+
+/// A local phase that is final stays, whoever set it. The ShadowPod is kept while it cannot run anything (it holds the
+/// remote pod with its logs), and removed where it could.
+PodPlan plan_finished(const Sight& sight, const PodMemory& memory) {
+  if (!sight.shadow || sight.shadow->is_deleting()) return {Nothing{}};
+  if (memory.order_in_doubt) return {AwaitOrder{}};
+  if (kube::string_at(sight.local.status(), {"reason"}) == api::reasons::offloading_aborted)
+    return {delete_own(*sight.shadow)};
+  const bool over = api::ShadowPod(*sight.shadow).is_finished() ||
+                    (sight.remote && api::is_final_phase(api::phase_of(*sight.remote)));
+  return over ? PodPlan{Nothing{}} : PodPlan{delete_own(*sight.shadow)};
+}
+
+FailLocal lost() {
+  return {.reason = std::string(api::reasons::remote_lost),
+          .message = "The pod was running at the provider and is lost; with its restart policy it is not run again."};
+}
+
+/// It would stay here without running, and keep its owner from making another one elsewhere.
+FailLocal shut_out() {
+  return {.reason = std::string(api::reasons::offloading_aborted),
+          .message = "The pod was ended by the provider, which takes no new pods: it is drained or has no room."};
+}
+
+/// The status at home may lag behind what was seen at the provider.
+bool may_not_run_again(const Sight& sight, const PodMemory& memory) {
+  return !restarts_always(sight.local.spec()) && (has_started(sight.local) || memory.remote_started);
+}
+
+PodPlan plan_unsent(const Sight& sight, const PodMemory& memory) {
+  if (memory.shadow_created) return {AwaitShadow{}};
+  // The rest of a ShadowPod that was deleted: the garbage collector is about to remove it, and the name with it.
+  if (sight.remote || sight.predecessor) return {Nothing{}, sight.remote != nullptr};
+  if (may_not_run_again(sight, memory)) return {lost()};
+  if (memory.shut_out && has_started(sight.local)) return {shut_out()};
+  return {CreateShadow{}, true};
+}
+
+PodPlan plan_sent(const Sight& sight, const PodMemory& memory) {
+  const std::string_view shown = sight.local.annotation(api::annotations::remote_pod_uid);
+  // A container of OnFailure that did not end may run again in another pod; the provider of our version has seen to it.
+  const bool ran = restarts_on_failure(sight.local) ? has_ended_container(sight.local) : has_started(sight.local);
+  const bool runs_again =
+      sight.remote && !shown.empty() && shown != sight.remote->uid() && !restarts_always(sight.local.spec()) && ran;
+  // A provider of the Go version re-creates every lost pod. The next pass then removes the ShadowPod.
+  if (runs_again) return {lost()};
+  // An order that came late, when what it orders had run already: it must not be confirmed.
+  if (!sight.remote && !is_timely(*sight.shadow) && may_not_run_again(sight, memory)) return {lost()};
+  if (sight.shadow->is_deleting() || (!sight.remote && api::ShadowPod(*sight.shadow).is_finished()))
+    return {Nothing{}, true};
+  // It was to end, and a database that was restored at home has the pod back: the provider makes no other for this one.
+  if (ordered_grace(*sight.shadow)) return {delete_own(*sight.shadow), true};
+  return {KeepShadow{}, true};
+}
+
+}  // namespace
+
+PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                 const PodMemory& memory, const ForgingContext& ctx) {
+  if (!local) return plan_absent(shadow, ctx);
+  const Sight sight = look(*local, shadow, remote, ctx.clusters);
+  if (local->is_deleting()) return plan_terminating(sight, memory);
+  if (sight.stale) return sight.stale->is_deleting() ? PodPlan{Nothing{}} : PodPlan{delete_unowned(*sight.stale)};
+  if (api::is_final_phase(api::phase_of(*local))) return plan_finished(sight, memory);
+  if (sight.foreign)
+    return {RefuseForeign{"The provider has an object named \"" + std::string(local->name()) +
+                          "\" in the twin namespace that does not come from this pod: the remote object already "
+                          "exists, so the pod is not offloaded."}};
+  if (const auto most = sight.remote ? ending_may_take(*sight.remote) : std::nullopt;
+      most && memory.remote_ending_for >= *most)
+    return {EvictLocal{.uid = std::string(local->uid()), .remote_uid = std::string(sight.remote->uid())}, true};
+  return sight.shadow ? plan_sent(sight, memory) : plan_unsent(sight, memory);
+}
+
+PodPlan plan_withdrawn_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                           const PodMemory& memory, const ForgingContext& ctx) {
+  // What has no pod at home goes with the twin.
+  if (!local) return {Nothing{}};
+  const Sight sight = look(*local, shadow, remote, ctx.clusters);
+  if (local->is_deleting()) return plan_terminating(sight, memory);
+  if (api::is_final_phase(api::phase_of(*local))) return {Nothing{}};
+  if (sight.shadow || sight.remote) return {Nothing{}, true};
+  if (memory.order_in_doubt) return {AwaitOrder{}};
+  if (memory.shadow_created) return {AwaitShadow{}};
+  return {Reject{}};
+}
+
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled) {
+  if (local.is_deleting()) return UnmappedPodAction::remove_local;
+  const std::string_view phase = api::phase_of(local);
+  if (api::is_final_phase(phase)) return UnmappedPodAction::nothing;
+  const bool pending = phase.empty() || phase == "Pending";
+  if (!pending || !kube::array_at(local.status(), {"containerStatuses"}).empty())
+    return troubled ? UnmappedPodAction::nothing : UnmappedPodAction::abort;
+  return kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off ? UnmappedPodAction::nothing
+                                                                                          : UnmappedPodAction::back_off;
+}
+
+bool has_started(const kube::Object& pod) {
+  if (api::phase_of(pod) == "Running" || api::is_final_phase(api::phase_of(pod))) return true;
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    for (const json::value& status : kube::array_at(pod.status(), {list}))
+      if (kube::find(status, {"state", "running"}) || kube::find(status, {"state", "terminated"}) ||
+          kube::find(status, {"lastState", "terminated"}) || kube::int_at(status, {"restartCount"}) > 0)
+        return true;
+  return false;
+}
+
+bool has_ended_container(const kube::Object& pod) {
+  std::int64_t offset = 0;
+  const std::string_view text = pod.annotation(api::annotations::restart_offset);
+  std::from_chars(text.data(), text.data() + text.size(), offset);
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    for (const json::value& status : kube::array_at(pod.status(), {list}))
+      if (kube::find(status, {"state", "terminated"}) || kube::find(status, {"lastState", "terminated"}) ||
+          kube::int_at(status, {"restartCount"}) > offset)
+        return true;
+  return false;
+}
+
+bool is_over(const kube::Object& pod) {
+  return pod.is_deleting() && (api::is_final_phase(api::phase_of(pod)) || !is_bound(pod));
+}
+
+std::optional<kube::Duration> ending_may_take(const kube::Object& remote) {
+  if (!remote.is_deleting()) return std::nullopt;
+  if (is_over(remote) && remote.has_finalizer(api::finalizers::shadow_pod_tracking)) return std::nullopt;
+  const std::int64_t grace = kube::int_at(remote.metadata(), {"deletionGracePeriodSeconds"});
+  return std::chrono::seconds(std::clamp<std::int64_t>(grace, 0, std::numeric_limits<std::int32_t>::max())) +
+         ending_patience;
+}
+
+bool is_made_again(const kube::Object& pod) {
+  return pod.is_deleting() &&
+         (restarts_always(pod.spec()) || !is_bound(pod) || (restarts_on_failure(pod) && !has_ended_container(pod)));
+}
+
+bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters) {
+  return is_reflected(remote, clusters) && remote.annotation(api::annotations::local_pod_uid) == local.uid() &&
+         has_started(remote);
+}
+
+bool is_stuck(const kube::Object& pod) {
+  for (const json::value& condition : kube::array_at(pod.status(), {"conditions"}))
+    if (kube::string_at(condition, {"type"}) == "PodScheduled" && kube::string_at(condition, {"status"}) == "False")
+      return true;
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    for (const json::value& status : kube::array_at(pod.status(), {list})) {
+      const std::string_view reason = kube::string_at(status, {"state", "waiting", "reason"});
+      if (!reason.empty() && reason != "ContainerCreating" && reason != "PodInitializing") return true;
+    }
+  return false;
+}
+
+std::optional<kube::Duration> status_may_wait(const kube::Object& local, const kube::Object& remote,
+                                              kube::Duration known_for) {
+  const auto is_pending = [](std::string_view phase) { return phase.empty() || phase == "Pending"; };
+  const bool is_starting = is_pending(api::phase_of(local)) && is_pending(api::phase_of(remote)) &&
+                           !local.is_deleting() && !remote.is_deleting() && !has_started(remote) && !is_stuck(remote);
+  // What is told at home already must not stand longer than it is true.
+  const bool is_untold = local.annotation(api::annotations::remote_pod_uid).empty() &&
+                         kube::string_at(local.status(), {"reason"}).empty() &&
+                         !find_condition(local.status(), api::offloaded_condition);
+  if (!is_starting || !is_untold) return std::nullopt;
+  return std::max(starting_time - known_for, kube::Duration::zero());
+}
+
+bool restarts_always(const json::object& pod_spec) {
+  const std::string_view policy = kube::string_at(pod_spec, {"restartPolicy"});
+  return policy.empty() || policy == "Always";
+}
+
+}  // namespace liqo::core

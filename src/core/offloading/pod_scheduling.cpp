@@ -1,0 +1,214 @@
+#include "liqo/core/offloading/pod_scheduling.hpp"
+
+#include <algorithm>
+
+#include "liqo/core/node_selector.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+using api::PodOffloadingStrategy;
+
+constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
+
+bool is_mirror(const json::object& pod) {
+  return kube::find(pod, {"metadata", "annotations", "kubernetes.io/config.mirror"}) != nullptr;
+}
+
+bool names_node(const json::value& term) {
+  return std::ranges::any_of(kube::array_at(term, {"matchFields"}), [](const json::value& field) {
+    return kube::string_at(field, {"key"}) == "metadata.name" && kube::string_at(field, {"operator"}) == "In";
+  });
+}
+
+bool is_of_daemon_set(const json::object& pod) {
+  const auto& owners = kube::array_at(pod, {"metadata", "ownerReferences"});
+  return std::ranges::any_of(owners, [](const json::value& owner) {
+    return kube::bool_at(owner, {"controller"}) && kube::string_at(owner, {"kind"}) == "DaemonSet" &&
+           kube::string_at(owner, {"apiVersion"}).starts_with("apps/");
+  });
+}
+
+/// The DaemonSet controller chooses the node itself and writes it as a matchFields requirement: such a pod is for that
+/// node or for none.
+bool is_pinned_by_daemon_set(const json::object& pod) {
+  const bool owned = is_of_daemon_set(pod);
+  const auto& terms = kube::array_at(pod, {"spec", "affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"});
+  return owned && !terms.empty() && std::ranges::all_of(terms, names_node);
+}
+
+bool tolerates_virtual_nodes(const json::object& pod) {
+  return std::ranges::any_of(kube::array_at(pod, {"spec", "tolerations"}), [](const json::value& toleration) {
+    const std::string_view key = kube::string_at(toleration, {"key"});
+    const std::string_view op = kube::string_at(toleration, {"operator"});
+    const std::string_view effect = kube::string_at(toleration, {"effect"});
+    const json::value* seconds = kube::find(toleration, {"tolerationSeconds"});
+    if (seconds && !seconds->is_null()) return false;  // only for a time
+    if (!effect.empty() && effect != "NoExecute") return false;
+    if (op == "Exists") return key.empty() || key == api::virtual_node_taint;
+    return key == api::virtual_node_taint && kube::string_at(toleration, {"value"}) == "true";
+  });
+}
+
+json::object on_virtual_nodes(std::string_view op) {
+  return {{"key", api::labels::type}, {"operator", op}, {"values", json::array{api::labels::type_virtual_node}}};
+}
+
+bool matches_something(const json::value& term) {
+  return !kube::array_at(term, {"matchExpressions"}).empty() || !kube::array_at(term, {"matchFields"}).empty();
+}
+
+void append(json::object& term, std::string_view list, const json::array& entries) {
+  if (entries.empty()) return;
+  json::value& present = term[list];
+  if (!present.is_array()) present = json::array();
+  for (const json::value& entry : entries) present.get_array().push_back(entry);
+}
+
+/// The terms that a strategy asks for; nothing where it asks for none.
+json::array imposed_terms(const api::NamespaceOffloading& offloading) {
+  const json::array& selected = kube::array_at(offloading.cluster_selector(), {"nodeSelectorTerms"});
+  const bool remote_only = offloading.pod_strategy() == PodOffloadingStrategy::remote;
+  if (selected.empty()) {
+    if (!remote_only) return {};
+    return {json::object{{"matchExpressions", json::array{on_virtual_nodes("In")}}}};
+  }
+  json::array imposed;
+  for (const json::value& term : selected) {
+    // It selects no cluster, and must not begin to by what is added here.
+    if (!matches_something(term)) continue;
+    json::object made = term.get_object();
+    if (remote_only) append(made, "matchExpressions", {on_virtual_nodes("In")});
+    imposed.push_back(std::move(made));
+  }
+  if (!remote_only) imposed.push_back(json::object{{"matchExpressions", json::array{on_virtual_nodes("NotIn")}}});
+  // No cluster is selected and no other node is allowed: a term that matches nothing says so.
+  if (imposed.empty()) imposed.push_back(json::object());
+  return imposed;
+}
+
+bool includes(const json::value& term, const json::value& other, std::string_view list) {
+  const json::array& has = kube::array_at(term, {list});
+  return std::ranges::all_of(kube::array_at(other, {list}),
+                             [&has](const json::value& wanted) { return std::ranges::find(has, wanted) != has.end(); });
+}
+
+/// True where every node that `own` lets in is let in by `imposed`, because each term says what one of those says: what
+/// has been through here before stays as it is.
+bool say_already(const json::array& own, const json::array& imposed) {
+  return !own.empty() && std::ranges::all_of(own, [&imposed](const json::value& term) {
+    return !matches_something(term) || std::ranges::any_of(imposed, [&term](const json::value& other) {
+      return matches_something(other) && includes(term, other, "matchExpressions") &&
+             includes(term, other, "matchFields");
+    });
+  });
+}
+
+/// Every pair of a pod's term and an imposed one, as one term that demands both.
+json::array combine(const json::array& own, const json::array& imposed) {
+  json::array combined;
+  for (const json::value& term : own) {
+    if (!matches_something(term)) continue;
+    for (const json::value& other : imposed) {
+      if (!matches_something(other)) continue;
+      json::object both = term.get_object();
+      append(both, "matchExpressions", kube::array_at(other, {"matchExpressions"}));
+      append(both, "matchFields", kube::array_at(other, {"matchFields"}));
+      combined.push_back(std::move(both));
+    }
+  }
+  if (combined.empty()) combined.push_back(json::object());
+  return combined;
+}
+
+json::object add(std::string path, json::value value) {
+  return {{"op", "add"}, {"path", std::move(path)}, {"value", std::move(value)}};
+}
+
+/// Sets the terms at the innermost level that the pod has, so that nothing else is written.
+json::object add_terms(const json::object& pod, json::array terms) {
+  const auto has = [&pod](std::initializer_list<std::string_view> path) {
+    const json::value* found = kube::find(pod, path);
+    return found && found->is_object();
+  };
+  const std::string affinity = "/spec/affinity";
+  const std::string node = affinity + "/nodeAffinity";
+  const std::string required = node + "/" + std::string(required_terms);
+  json::object selector{{"nodeSelectorTerms", std::move(terms)}};
+  if (has({"spec", "affinity", "nodeAffinity", required_terms}))
+    return add(required + "/nodeSelectorTerms", std::move(selector["nodeSelectorTerms"]));
+  if (has({"spec", "affinity", "nodeAffinity"})) return add(required, std::move(selector));
+  json::object node_affinity{{required_terms, std::move(selector)}};
+  if (has({"spec", "affinity"})) return add(node, std::move(node_affinity));
+  return add(affinity, json::object{{"nodeAffinity", std::move(node_affinity)}});
+}
+
+}  // namespace
+
+kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api::NamespaceOffloading& offloading) {
+  json::array patch;
+  if (offloading.pod_strategy() == PodOffloadingStrategy::local) return patch;
+  if (kube::string_at(pod, {"spec", "runtimeClassName"}) == api::liqo_runtime_class) return patch;
+  if (is_mirror(pod) || is_pinned_by_daemon_set(pod)) return patch;
+
+  if (auto selector = NodeSelector::parse(offloading.cluster_selector()); !selector)
+    return kube::fail(std::move(selector.error()), "the clusterSelector of NamespaceOffloading " +
+                                                       offloading.object().key().text() +
+                                                       " is invalid; correct it and create the pod again");
+
+  if (!tolerates_virtual_nodes(pod)) {
+    json::object toleration{{"key", api::virtual_node_taint}, {"operator", "Exists"}, {"effect", "NoExecute"}};
+    const json::value* present = kube::find(pod, {"spec", "tolerations"});
+    if (present && present->is_array())
+      patch.push_back(add("/spec/tolerations/-", std::move(toleration)));
+    else
+      patch.push_back(add("/spec/tolerations", json::array{std::move(toleration)}));
+  }
+  json::array terms = imposed_terms(offloading);
+  if (terms.empty()) return patch;
+  const auto& own = kube::array_at(pod, {"spec", "affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"});
+  if (say_already(own, terms)) return patch;
+  if (!own.empty()) {
+    if (own.size() * terms.size() > max_node_selector_terms)
+      return kube::fail(kube::Errc::too_large, std::to_string(own.size()) + " node affinity terms of the pod and " +
+                                                   std::to_string(terms.size()) + " of NamespaceOffloading " +
+                                                   offloading.object().key().text() + " make more than " +
+                                                   std::to_string(max_node_selector_terms) + " together; use fewer");
+    terms = combine(own, terms);
+  }
+  patch.push_back(add_terms(pod, std::move(terms)));
+  return patch;
+}
+
+kube::Result<json::array> plan_daemon_set_scheduling(const json::object& daemon_set,
+                                                     const api::NamespaceOffloading& offloading) {
+  if (offloading.pod_strategy() != PodOffloadingStrategy::remote) return json::array();
+  auto patch = plan_pod_scheduling(kube::object_at(daemon_set, {"spec", "template"}), offloading);
+  if (!patch) return patch;
+  for (json::value& step : *patch) {
+    json::value& path = step.as_object()["path"];
+    path = "/spec/template" + std::string(path.as_string());
+  }
+  return patch;
+}
+
+json::array keep_toleration(const json::object& before, const json::object& now) {
+  json::array patch;
+  const json::value* present = kube::find(now, {"spec", "tolerations"});
+  const bool has_list = present && present->is_array();
+  for (const json::value& toleration : kube::array_at(before, {"spec", "tolerations"})) {
+    if (kube::string_at(toleration, {"key"}) != api::virtual_node_taint) continue;
+    if (has_list && std::ranges::find(present->get_array(), toleration) != present->get_array().end()) continue;
+    patch.push_back(has_list || !patch.empty() ? add("/spec/tolerations/-", toleration)
+                                               : add("/spec/tolerations", json::array{toleration}));
+  }
+  return patch;
+}
+
+bool goes_with_node(const kube::Object& pod, std::string_view since) {
+  // Times of Kubernetes are in UTC and of one length: in their order as texts.
+  return !since.empty() && !pod.is_deleting() && is_of_daemon_set(pod.tree()) && pod.creation_timestamp() >= since;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,368 @@
+#include "liqo/core/offloading/pod_status.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "core/bounded.hpp"
+#include "core/conditions.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/ephemeral_containers.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+#include "liqo/core/offloading/provider_pod.hpp"
+#include "liqo/core/offloading/remote_warning.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace annotations = api::annotations;
+
+/// Longer texts of the provider are cut: they would be stored twice for no reader.
+constexpr std::size_t max_text = 4096;
+constexpr std::size_t max_containers = 500;
+
+/// Conditions that a kubelet sets: where the remote pod has none of them, the local one has none either.
+/// PodScheduled is not among them, because the local scheduler sets it before there is a remote pod.
+constexpr std::string_view kubelet_conditions[] = {"Initialized",
+                                                   "Ready",
+                                                   "ContainersReady",
+                                                   "PodReadyToStartContainers",
+                                                   "PodResizePending",
+                                                   "PodResizeInProgress",
+                                                   api::offloaded_condition,
+                                                   api::home_api_server_condition};
+/// Longer ones are not copied: their types are noted in an annotation.
+constexpr std::size_t longest_type = 200;
+
+/// So many containers of one status are told to have started.
+constexpr std::size_t most_started = 16;
+
+bool is_of_kubelet(std::string_view type) {
+  return std::ranges::find(kubelet_conditions, type) != std::end(kubelet_conditions);
+}
+
+bool is_phase(std::string_view phase) {
+  return phase == "Pending" || phase == "Running" || phase == "Unknown" || api::is_final_phase(phase);
+}
+
+bool has_gate(const kube::Object& local, std::string_view type) {
+  for (const json::value& gate : kube::array_at(local.spec(), {"readinessGates"}))
+    if (kube::string_at(gate, {"conditionType"}) == type) return true;
+  return false;
+}
+
+/// The condition that is set at home and not true, among those that the pod's readiness waits for; "" = none.
+std::string_view open_gate(const kube::Object& local) {
+  for (const json::value& gate : kube::array_at(local.spec(), {"readinessGates"})) {
+    const std::string_view type = kube::string_at(gate, {"conditionType"});
+    const json::object* condition = find_condition(local.status(), type);
+    if (!condition || kube::string_at(*condition, {"status"}) != "True") return type;
+  }
+  return {};
+}
+
+void copy_text(const json::object& from, json::object& to, std::string_view key) {
+  if (std::string_view text = kube::string_at(from, {key}); !text.empty()) to[key] = text.substr(0, max_text);
+}
+
+std::int64_t restart_count(const json::array& statuses, std::string_view name, std::int64_t fallback) {
+  for (const json::value& status : statuses)
+    if (kube::string_at(status, {"name"}) == name) return kube::int_at(status, {"restartCount"});
+  return fallback;
+}
+
+std::int64_t number_annotation(const kube::Object& object, std::string_view key) {
+  const std::string_view text = object.annotation(key);
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return std::clamp<std::int64_t>(number, 0, std::numeric_limits<std::int32_t>::max());
+}
+
+/// What is added to the restart counts of the remote pod, so that they never go back and every re-creation counts as
+/// one. It is kept in the local pod's annotations: a restart of this process loses nothing.
+std::int64_t restart_offset(const kube::Object& local, const kube::Object& remote) {
+  const json::array& have = kube::array_at(local.status(), {"containerStatuses"});
+  const json::array& now = kube::array_at(remote.status(), {"containerStatuses"});
+  const std::string_view name = have.empty() ? std::string_view() : kube::string_at(have.front(), {"name"});
+  const std::int64_t shown = have.empty() ? 0 : kube::int_at(have.front(), {"restartCount"});
+  const std::string_view known = local.annotation(annotations::remote_pod_uid);
+  const std::int64_t offset = number_annotation(local, annotations::restart_offset);
+  if (known == remote.uid()) return offset;
+  const std::int64_t difference = have.empty() ? 0 : shown - restart_count(now, name, shown);
+  if (known.empty()) return std::max<std::int64_t>(0, difference);
+  const std::int64_t restarts = have.empty() ? 0 : shown + 1 - restart_count(now, name, 0);
+  return std::max(offset + 1, restarts);
+}
+
+json::array container_statuses(const json::array& remote, std::int64_t offset) {
+  json::array copied;
+  Bounds bounds{.text = max_text};
+  for (const json::value& entry : remote) {
+    if (copied.size() >= max_containers || bounds.left == 0) break;
+    if (!entry.is_object()) continue;
+    json::object& copy = copied.emplace_back(bounded(entry, bounds)).get_object();
+    const std::int64_t count = std::clamp<std::int64_t>(kube::int_at(entry, {"restartCount"}), 0, INT32_MAX);
+    copy["restartCount"] = std::min<std::int64_t>(count + offset, INT32_MAX);
+  }
+  return copied;
+}
+
+void set_addresses(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
+                   WantedStatus& wanted) {
+  json::object& status = wanted.status;
+  if (ctx.node_ip.empty()) {
+    for (std::string_view key : {"hostIP", "hostIPs"})
+      if (const json::value* have = local.status().if_contains(key)) status[key] = *have;
+  } else {
+    status["hostIP"] = ctx.node_ip;
+    status["hostIPs"] = json::array{json::object{{"ip", ctx.node_ip}}};
+  }
+  if (!ctx.reflect_ips) return;
+  if (!ctx.addresses) {
+    for (std::string_view key : {"podIP", "podIPs"})
+      if (const json::value* have = local.status().if_contains(key)) status[key] = *have;
+    return;
+  }
+  json::array addresses;
+  // What is no address, or a second one of a family, would make the API server refuse the whole status.
+  bool has_family[2] = {};
+  const auto add = [&](std::string_view text) {
+    const auto reported = IpAddress::parse(text);
+    if (!reported) return;
+    const auto shown = ctx.addresses->shown(text);
+    if (!shown && ctx.addresses->tells_left_out()) wanted.left_out = reported->text();
+    if (!shown || std::exchange(has_family[shown->v6 ? 1 : 0], true)) return;
+    addresses.push_back(json::object{{"ip", shown->text()}});
+  };
+  const json::array& all = kube::array_at(remote.status(), {"podIPs"});
+  for (const json::value& entry : all) add(kube::string_at(entry, {"ip"}));
+  if (all.empty()) add(kube::string_at(remote.status(), {"podIP"}));
+  if (addresses.empty()) return;
+  status["podIP"] = kube::string_at(addresses.front(), {"ip"});
+  status["podIPs"] = std::move(addresses);
+}
+
+/// Why the pod must not be Ready although its containers may be; empty = no reason.
+struct NotReady {
+  std::string_view reason;
+  std::string message;
+};
+NotReady not_ready(const kube::Object& local, const kube::Object* remote) {
+  if (local.label(api::labels::remote_unavailable) == "true")
+    return {api::reasons::remote_unavailable, "The cluster that runs the pod does not answer."};
+  if (!remote) return {api::reasons::remote_missing, "The pod at the provider is gone."};
+  if (remote->is_deleting() && !local.is_deleting())
+    return {api::reasons::remote_missing, "The pod at the provider is being deleted."};
+  if (const std::string_view gate = open_gate(local); !gate.empty())
+    return {"ReadinessGatesNotReady", "The condition \"" + std::string(gate) + "\" is not true."};
+  return {};
+}
+
+json::object copy_condition(const json::object& remote) {
+  json::object copy;
+  for (std::string_view key : {"type", "status", "reason", "message", "lastTransitionTime", "lastProbeTime"})
+    copy_text(remote, copy, key);
+  return copy;
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) parts.push_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return parts;
+}
+
+/// The types of the remote pod's conditions that no kubelet, and not the scheduler, would set at home.
+std::string noted_types(const kube::Object& local, const json::array& wanted, const kube::Object& remote) {
+  std::string noted;
+  for (const json::value& entry : wanted) {
+    const std::string_view type = kube::string_at(entry, {"type"});
+    if (is_of_kubelet(type) || type == "PodScheduled" || has_gate(local, type) || type.contains(',') ||
+        !find_condition(remote.status(), type))
+      continue;
+    noted.append(noted.empty() ? "" : ",").append(type);
+  }
+  return noted;
+}
+
+/// The generation of the pod at home that its provider has seen to; 0 = nothing is known, as where its Kubernetes does
+/// not say so. A wish that is refused has been seen to.
+std::int64_t observed_generation(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
+                                 const StatusContext& ctx) {
+  const std::int64_t theirs = kube::int_at(remote.status(), {"observedGeneration"});
+  if (theirs <= 0) return 0;
+  const bool is_current = ctx.is_sent && shadow && has_all_of(*shadow, remote) && theirs >= remote.generation();
+  return is_current ? local.generation() : kube::int_at(local.status(), {"observedGeneration"});
+}
+
+json::array wanted_conditions(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
+                              std::int64_t observed, kube::WallTime now) {
+  json::array wanted;
+  for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
+    const std::string_view type = kube::string_at(entry, {"type"});
+    if (type.empty() || type.size() > longest_type || has_gate(local, type) || wanted.size() >= 100) continue;
+    json::object copy = copy_condition(entry.get_object());
+    if (observed > 0 && kube::int_at(entry, {"observedGeneration"}) > 0) copy["observedGeneration"] = observed;
+    wanted.push_back(std::move(copy));
+  }
+  const std::vector<std::string_view> copied_before = split(local.annotation(annotations::remote_conditions));
+  for (const json::value& entry : kube::array_at(local.status(), {"conditions"})) {
+    const std::string_view type = kube::string_at(entry, {"type"});
+    if (type.empty() || find_condition(wanted, type) || is_of_kubelet(type) ||
+        std::ranges::find(copied_before, type) != copied_before.end())
+      continue;
+    wanted.push_back(entry);
+  }
+  if (!ctx.resize_refusal.words.empty() && !find_condition(wanted, "PodResizePending"))
+    set_condition(wanted, local.status(),
+                  {"PodResizePending", "True", ctx.resize_refusal.may_pass ? "Deferred" : "Infeasible",
+                   "Cluster " + ctx.provider + " does not resize the pod: " + ctx.resize_refusal.words},
+                  now);
+  if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
+    const json::object* ready = find_condition(wanted, "Ready");
+    if (ready && kube::string_at(*ready, {"status"}) != "True" && why.reason != api::reasons::remote_unavailable)
+      return wanted;  // not ready already, and the remote words say why
+    if (ready || why.reason == api::reasons::remote_unavailable)
+      set_condition(wanted, local.status(), {"Ready", "False", why.reason, why.message}, now);
+  }
+  return wanted;
+}
+
+/// Adds what the provider warns of while its pod is not ready. What is told of this very pod stays until that is known:
+/// a restart of this process is no news.
+void add_warning(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx, kube::WallTime now,
+                 json::array& conditions) {
+  if (is_settled(remote) || find_condition(conditions, api::offloaded_condition)) return;
+  std::string message;
+  if (!ctx.warning && local.annotation(annotations::remote_pod_uid) == remote.uid())
+    message = warning_told(local.status());
+  else if (ctx.warning && !ctx.warning->empty())
+    message = warning_message(ctx.provider, *ctx.warning);
+  if (message.empty()) return;
+  set_condition(conditions, local.status(),
+                {api::offloaded_condition, "False", api::reasons::remote_not_ready, message}, now);
+}
+
+/// A kubelet gives a pod that is deleted a final phase, whatever becomes of it. Where the provider replaces it, the
+/// local one is not over.
+std::string_view shown_phase(const kube::Object& local, const kube::Object& remote) {
+  const std::string_view phase = api::phase_of(remote);
+  const bool replaced = api::is_final_phase(phase) && !local.is_deleting() && is_made_again(remote);
+  if (!replaced) return is_phase(phase) ? phase : api::phase_of(local);
+  return api::phase_of(local).empty() ? std::string_view("Pending") : api::phase_of(local);
+}
+
+WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
+                         const StatusContext& ctx, kube::WallTime now) {
+  const json::object& from = remote.status();
+  WantedStatus wanted;
+  json::object& status = wanted.status;
+  const std::string_view phase = shown_phase(local, remote);
+  if (!phase.empty()) status["phase"] = phase;
+  if (phase == api::phase_of(remote)) {
+    copy_text(from, status, "reason");
+    copy_text(from, status, "message");
+  }
+  copy_text(from, status, "startTime");
+  if (!status.contains("startTime")) copy_text(local.status(), status, "startTime");
+  const std::int64_t offset = restart_offset(local, remote);
+  if (json::array all = container_statuses(kube::array_at(from, {"containerStatuses"}), offset); !all.empty())
+    status["containerStatuses"] = std::move(all);
+  if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0); !all.empty())
+    status["initContainerStatuses"] = std::move(all);
+  if (json::array all = ephemeral_statuses(local, remote, shadow, ctx.provider, ctx.ephemeral_refusal); !all.empty())
+    status["ephemeralContainerStatuses"] = std::move(all);
+  set_addresses(local, remote, ctx, wanted);
+  const std::int64_t observed = observed_generation(local, remote, shadow, ctx);
+  if (observed > 0) status["observedGeneration"] = observed;
+  json::array conditions = wanted_conditions(local, remote, ctx, observed, now);
+  add_warning(local, remote, ctx, now, conditions);
+  if (!ctx.api_server_trouble.empty())
+    set_condition(conditions, local.status(),
+                  {api::home_api_server_condition, "False", api::reasons::address_unknown, ctx.api_server_trouble},
+                  now);
+  if (const std::string noted = noted_types(local, conditions, remote);
+      noted != local.annotation(annotations::remote_conditions))
+    wanted.annotations[annotations::remote_conditions] = noted.empty() ? json::value(nullptr) : json::value(noted);
+  status["conditions"] = std::move(conditions);
+  wanted.labels[api::labels::local_pod] = "true";
+  if (!remote.uid().empty()) wanted.annotations[annotations::remote_pod_uid] = remote.uid();
+  if (offset != number_annotation(local, annotations::restart_offset))
+    wanted.annotations[annotations::restart_offset] = std::to_string(offset);
+  return wanted;
+}
+
+/// The remote pod is gone and another one will come: nothing else is known to have changed.
+std::optional<WantedStatus> missing_status(const kube::Object& local, kube::WallTime now) {
+  const json::object* ready = find_condition(local.status(), "Ready");
+  if (!ready || kube::string_at(*ready, {"status"}) != "True") return std::nullopt;
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
+  json::value& conditions = wanted.status["conditions"];
+  const NotReady why = not_ready(local, nullptr);
+  for (std::string_view type : {"Ready", "ContainersReady"})
+    if (find_condition(local.status(), type))
+      set_condition(conditions.get_array(), local.status(), {type, "False", why.reason, why.message}, now);
+  return wanted;
+}
+
+bool is_for_another(const kube::Object* remote, const kube::Object& local) {
+  if (!remote) return false;
+  const std::string_view uid = remote->annotation(annotations::local_pod_uid);
+  return !uid.empty() && uid != local.uid();
+}
+
+}  // namespace
+
+std::vector<std::string> started_containers(const json::object& before, const kube::Object& after) {
+  const auto start_of = [](const json::value& status) {
+    const std::string_view running = kube::string_at(status, {"state", "running", "startedAt"});
+    return running.empty() ? kube::string_at(status, {"state", "terminated", "startedAt"}) : running;
+  };
+  constexpr std::pair<std::string_view, std::string_view> lists[] = {
+      {"initContainers", "initContainerStatuses"},
+      {"containers", "containerStatuses"},
+      {"ephemeralContainers", "ephemeralContainerStatuses"}};
+  std::vector<std::string> started;
+  for (const auto& [own, list] : lists)
+    for (const json::value& status : kube::array_at(after.status(), {list})) {
+      const std::string_view name = kube::string_at(status, {"name"}), start = start_of(status);
+      if (start.empty() || started.size() >= most_started) continue;
+      // Others a provider may make up without end, each with an Event of its own.
+      const bool is_own = std::ranges::any_of(kube::array_at(after.spec(), {own}), [&](const json::value& container) {
+        return kube::string_at(container, {"name"}) == name;
+      });
+      if (!is_own) continue;
+      const bool is_known = std::ranges::any_of(kube::array_at(before, {list}), [&](const json::value& had) {
+        return kube::string_at(had, {"name"}) == name &&
+               (start_of(had) == start || kube::string_at(had, {"lastState", "terminated", "startedAt"}) == start);
+      });
+      if (!is_known) started.emplace_back(name);
+    }
+  return started;
+}
+
+std::optional<WantedStatus> forge_local_status(const kube::Object& local, const kube::Object* remote,
+                                               const kube::Object* shadow, const StatusContext& ctx,
+                                               kube::WallTime now) {
+  if (api::is_final_phase(api::phase_of(local))) return std::nullopt;
+  if (is_for_another(remote, local)) remote = nullptr;
+  if (is_for_another(shadow, local)) shadow = nullptr;
+  if (remote) return copy_status(local, *remote, shadow, ctx, now);
+  if (shadow && api::ShadowPod(*shadow).is_finished())
+    return forge_rejection(local, api::ShadowPod(*shadow).phase(), api::reasons::remote_terminated,
+                           "The pod ended at the provider, and what it left there is gone.", now);
+  auto missing = missing_status(local, now);
+  const std::string_view refusal = shadow ? shadow->annotation(annotations::refused) : std::string_view();
+  if (refusal.empty()) return missing;
+  kube::Object shown = local;
+  if (missing) shown.mutable_status() = std::move(missing->status);
+  return forge_refusal(shown, api::reasons::offloading_refused, refusal_message(ctx.provider, refusal), now);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,200 @@
+#include "liqo/core/offloading/provider_pod.hpp"
+
+#include <algorithm>
+
+#include "core/admission/pod_metadata.hpp"
+#include "core/offloading/label_keys.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/left_out.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+#include "liqo/core/offloading/resize.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// The fields of a pod's spec that may change while it lives, as a strategic merge patch.
+json::object mutable_spec(const json::object& spec) {
+  json::object changing;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    json::array images;
+    for (const json::value& container : kube::array_at(spec, {list}))
+      images.push_back(json::object{{"name", kube::string_at(container, {"name"})},
+                                    {"image", kube::string_at(container, {"image"})}});
+    if (!images.empty()) changing[list] = std::move(images);
+  }
+  if (const json::value* deadline = kube::find(spec, {"activeDeadlineSeconds"}); deadline && !deadline->is_null())
+    changing["activeDeadlineSeconds"] = *deadline;
+  if (const json::array& tolerations = kube::array_at(spec, {"tolerations"}); !tolerations.empty())
+    changing["tolerations"] = tolerations;
+  return changing;
+}
+
+std::string mutable_digest(const api::ShadowPod& shadow) {
+  return digest_hex(json::serialize(mutable_spec(shadow.pod_spec())));
+}
+
+json::object pod_labels(const kube::Object& shadow) {
+  json::object labels = shadow.labels();
+  labels[api::labels::managed_by] = api::labels::managed_by_shadow_pod;
+  return labels;
+}
+
+json::object pod_annotations(const kube::Object& shadow, const admission::PodPolicy& policy,
+                             std::vector<std::string>& left_out) {
+  json::object annotations = admission::kept_annotations(shadow, policy, left_out);
+  for (std::string_view key :
+       {std::string_view("kubectl.kubernetes.io/last-applied-configuration"), api::annotations::ordered_at,
+        api::annotations::left_out, api::annotations::ephemeral_left_out, api::annotations::refused,
+        api::annotations::applied_resources, api::annotations::resize_refused, api::annotations::priority_class})
+    annotations.erase(key);
+  annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
+  return annotations;
+}
+
+/// An image that lies on a node for somebody else is run only after its registry has been asked.
+void pull_always(json::object& spec) {
+  const auto each = [&spec](std::string_view list, auto change) {
+    json::value* entries = spec.if_contains(list);
+    if (!entries || !entries->is_array()) return;
+    for (json::value& entry : entries->get_array())
+      if (json::object* object = entry.if_object()) change(*object);
+  };
+  for (std::string_view list : {"containers", "initContainers"})
+    each(list, [](json::object& container) { container["imagePullPolicy"] = "Always"; });
+  each("volumes", [](json::object& volume) {
+    if (json::value* image = volume.if_contains("image"); image && image->is_object())
+      image->get_object()["pullPolicy"] = "Always";
+  });
+}
+
+/// Classes are of one cluster alone: the Pod gets the one that the policy makes of the consumer's.
+void map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy,
+                  std::vector<std::string>& left_out) {
+  if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return;
+  const std::string_view name = admission::mapped_priority_class(policy, of_consumer);
+  if (name.empty()) return left_out.push_back(left_out_priority_class(of_consumer));
+  spec["priorityClassName"] = name;
+  // Both follow from the class, and an API server refuses what contradicts it.
+  spec.erase("priority");
+  spec.erase("preemptionPolicy");
+}
+
+bool is_home_api_server(const json::value& alias) {
+  const json::array& names = kube::array_at(alias, {"hostnames"});
+  return std::ranges::find(names, json::value("kubernetes.default")) != names.end();
+}
+
+void remap_api_server(json::object& spec, const IpMapping& ips) {
+  json::value* aliases = spec.if_contains("hostAliases");
+  if (!aliases || !aliases->is_array()) return;
+  for (json::value& alias : aliases->get_array()) {
+    if (!is_home_api_server(alias)) continue;
+    if (auto mapped = ips.remap(kube::string_at(alias, {"ip"}))) alias.get_object()["ip"] = *mapped;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> home_api_server_addresses(const kube::Object& shadow) {
+  std::vector<std::string> found;
+  for (const json::value& alias : kube::array_at(api::ShadowPod(shadow).pod_spec(), {"hostAliases"}))
+    if (is_home_api_server(alias)) found.emplace_back(kube::string_at(alias, {"ip"}));
+  return found;
+}
+
+kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips,
+                                const admission::PodPolicy& policy) {
+  kube::Object pod = kube::Object::make(kube::resources::pods, shadow.key());
+  std::vector<std::string> left_out;
+  pod.mutable_metadata()["labels"] = pod_labels(shadow);
+  json::object annotations = pod_annotations(shadow, policy, left_out);
+  pod.add_owner_reference({.api_version = std::string(shadow.api_version()),
+                           .kind = "ShadowPod",
+                           .name = std::string(shadow.name()),
+                           .uid = std::string(shadow.uid()),
+                           .controller = true,
+                           .block_owner_deletion = true});
+  json::object& spec = pod.mutable_spec();
+  spec = api::ShadowPod(shadow).pod_spec();
+  // A pod is made without any; they are added to it.
+  spec.erase("ephemeralContainers");
+  if (api_server_ips) remap_api_server(spec, *api_server_ips);
+  if (spec.contains("tolerations")) spec["tolerations"] = admission::kept_tolerations(spec, policy, left_out);
+  map_priority(spec, shadow.annotation(api::annotations::priority_class), policy, left_out);
+  if (policy.always_pull_images) pull_always(spec);
+  // Other versions of a consumer leave that to the provider.
+  drop_merged_label_keys(spec);
+  if (!left_out.empty()) annotations[api::annotations::left_out] = forge_left_out(left_out);
+  annotations[api::annotations::applied_resources] = applied_note(shadow);
+  const bool tracked = !restarts_always(spec);
+  json::object& metadata = pod.mutable_metadata();
+  metadata["annotations"] = std::move(annotations);
+  if (tracked) metadata["finalizers"] = json::array{json::string(api::finalizers::shadow_pod_tracking)};
+  return pod;
+}
+
+std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
+                                                     const admission::PodPolicy& policy) {
+  std::vector<std::string> left_out;
+  json::object annotations = pod_annotations(shadow, policy, left_out);
+  // What is on a pod that runs, as earlier versions and policies let it, is not taken from it.
+  for (const auto& [key, value] : shadow.annotations())
+    if (const json::value* have = pod.annotations().if_contains(key); have && !annotations.contains(key))
+      annotations[key] = *have;
+  json::object metadata = metadata_patch(pod, pod_labels(shadow), annotations, false);
+  if (metadata.empty()) return std::nullopt;
+  json::object patch;
+  // The digest of what was applied last, not the pod's own spec, tells a change: the provider's admission may have
+  // rewritten images and added tolerations.
+  const bool spec_changed = kube::find(metadata, {"annotations", api::annotations::applied_spec}) != nullptr &&
+                            pod.has_annotation(api::annotations::applied_spec);
+  if (spec_changed) {
+    json::object spec = mutable_spec(api::ShadowPod(shadow).pod_spec());
+    // Tolerations can only be added to a pod; the list is replaced as a whole.
+    json::array tolerations = kube::array_at(pod.spec(), {"tolerations"});
+    for (json::value& wanted : admission::kept_tolerations(spec, policy, left_out))
+      if (std::ranges::find(tolerations, wanted) == tolerations.end()) tolerations.push_back(std::move(wanted));
+    if (tolerations.empty())
+      spec.erase("tolerations");
+    else
+      spec["tolerations"] = std::move(tolerations);
+    patch["spec"] = std::move(spec);
+  }
+  metadata["uid"] = pod.uid();
+  patch["metadata"] = std::move(metadata);
+  return patch;
+}
+
+bool has_all_of(const kube::Object& shadow, const kube::Object& pod) {
+  const auto resized = applied_generation(pod);
+  return pod.annotation(api::annotations::applied_spec) == mutable_digest(api::ShadowPod(shadow)) &&
+         (resized.value_or(shadow.generation()) >= shadow.generation() || !resize_left_out(pod).empty());
+}
+
+void name_requests(json::object& pod_spec, std::span<const Needs> limit_ranges) {
+  if (const json::value* own = pod_spec.if_contains("resources"); own && own->is_object() && !own->get_object().empty())
+    return;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    json::value* containers = pod_spec.if_contains(list);
+    if (!containers || !containers->is_array()) continue;
+    for (json::value& entry : containers->get_array()) {
+      json::object* container = entry.if_object();
+      if (!container) continue;
+      for (std::string_view name : {"cpu", "memory"}) {
+        const bool is_said = kube::find(*container, {"resources", "requests", name}) ||
+                             kube::find(*container, {"resources", "limits", name});
+        const bool is_given = std::ranges::any_of(limit_ranges, [&](const Needs& defaults) {
+          return defaults.requests.contains(name) || defaults.limits.contains(name);
+        });
+        if (!is_said && !is_given)
+          kube::ensure_object(kube::ensure_object(*container, "resources"), "requests")[name] = "0";
+      }
+    }
+  }
+}
+
+}  // namespace liqo::core

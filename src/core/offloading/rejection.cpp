@@ -1,0 +1,98 @@
+// The statuses that say no: a pod that is refused, over, or not run by the provider.
+#include "core/conditions.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+void end_containers(json::object& status, std::string_view list, std::string_view phase, std::string_view reason,
+                    kube::WallTime now) {
+  json::value* statuses = status.if_contains(list);
+  if (!statuses || !statuses->is_array()) return;
+  for (json::value& entry : statuses->get_array()) {
+    if (!entry.is_object()) continue;
+    json::object& container = entry.get_object();
+    container["ready"] = false;
+    if (container.contains("started")) container["started"] = false;
+    if (!api::is_final_phase(phase) || kube::find(entry, {"state", "terminated"})) continue;
+    json::object ended{{"exitCode", phase == "Failed" ? 1 : 0}, {"reason", reason}};
+    const std::string_view started = kube::string_at(entry, {"state", "running", "startedAt"});
+    if (!started.empty()) {
+      ended["startedAt"] = started;
+      ended["finishedAt"] = kube::format_time(now);
+    }
+    container["state"] = json::object{{"terminated", std::move(ended)}};
+  }
+}
+
+/// What the condition about the offloading says, where that is its reason.
+std::string_view told_as(const json::object& status, std::string_view reason) {
+  const json::object* condition = find_condition(status, api::offloaded_condition);
+  if (!condition || kube::string_at(*condition, {"reason"}) != reason) return {};
+  return kube::string_at(*condition, {"message"});
+}
+
+/// That a pod ended for no reason of its own, by which a Job's podFailurePolicy need not count it (KEP-3329).
+constexpr std::string_view disruption_target = "DisruptionTarget";
+
+}  // namespace
+
+WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
+                             std::string_view message, kube::WallTime now) {
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
+  json::object& status = wanted.status;
+  status["phase"] = phase;
+  status["reason"] = reason;
+  if (!message.empty()) status["message"] = message;
+  if (json::value* conditions = status.if_contains("conditions"); conditions && conditions->is_array())
+    for (json::value& entry : conditions->get_array()) {
+      if (!entry.is_object() || kube::string_at(entry, {"status"}) != "True") continue;
+      if (kube::string_at(entry, {"type"}) == disruption_target) continue;
+      json::object& condition = entry.get_object();
+      condition["status"] = "False";
+      condition["reason"] = reason;
+      condition["lastTransitionTime"] = kube::format_time(now);
+    }
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
+    end_containers(status, list, phase, reason, now);
+  if (reason == api::reasons::offloading_aborted || reason == api::reasons::remote_lost) {
+    json::value& conditions = status["conditions"];
+    if (!conditions.is_array()) conditions = json::array();
+    set_condition(conditions.get_array(), local.status(), {disruption_target, "True", reason, message}, now);
+  }
+  return wanted;
+}
+
+std::string refusal_words(const kube::Failure& failure) {
+  if (!failure.status() || failure.status()->message.empty()) return failure.text();
+  // `admission webhook "shadowpod.validate.liqo.io" denied the request: `: which one it was says nothing to a user.
+  constexpr std::string_view begin = "admission webhook \"", end = "\" denied the request: ";
+  std::string_view words = failure.status()->message;
+  if (words.starts_with(begin))
+    if (const std::size_t found = words.find(end); found != std::string_view::npos && found + end.size() < words.size())
+      words.remove_prefix(found + end.size());
+  return std::string(words);
+}
+
+std::string refusal_message(std::string_view provider, std::string_view words) {
+  return "Cluster " + std::string(provider) + " refuses the pod: " + std::string(cut_text(words, longest_refusal));
+}
+
+WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
+                           kube::WallTime now) {
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
+  wanted.labels[api::labels::local_pod] = "true";
+  json::value& conditions = wanted.status["conditions"];
+  if (!conditions.is_array()) conditions = json::array();
+  set_condition(conditions.get_array(), local.status(), {api::offloaded_condition, "False", reason, message}, now);
+  return wanted;
+}
+
+std::string_view refusal_told(const json::object& status) { return told_as(status, api::reasons::offloading_refused); }
+std::string_view warning_told(const json::object& status) { return told_as(status, api::reasons::remote_not_ready); }
+
+}  // namespace liqo::core

@@ -1,0 +1,128 @@
+#include "liqo/core/offloading/remote_warning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "core/conditions.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t longest_reason = 100, longest_message = 500;
+/// What a readiness probe has warned of led to the pod's not being ready, and so comes before it.
+constexpr auto before_not_ready = 1min;
+constexpr kube::Duration first_pause = 10s, longest_pause = 60s;
+/// So many different messages of one pod become Events; the condition tells the others.
+constexpr std::size_t most_told = 16;
+
+const json::object* ready_condition(const kube::Object& pod) { return find_condition(pod.status(), "Ready"); }
+
+/// A kubelet's "Error: ImagePullBackOff" is the reason for which the container waits, and no more.
+bool is_echo(std::string_view message) {
+  constexpr std::string_view begin = "Error: ";
+  return message.starts_with(begin) && !message.substr(begin.size()).contains(' ');
+}
+
+}  // namespace
+
+// Which of the times an Event has depends on who wrote it.
+kube::WallTime time_of_event(const json::value& event) {
+  const std::array times{kube::string_at(event, {"series", "lastObservedTime"}),
+                         kube::string_at(event, {"lastTimestamp"}), kube::string_at(event, {"eventTime"}),
+                         kube::string_at(event, {"firstTimestamp"}),
+                         kube::string_at(event, {"metadata", "creationTimestamp"})};
+  kube::WallTime latest{};
+  for (std::string_view text : times)
+    if (const auto time = kube::parse_time(text)) latest = std::max(latest, *time);
+  return latest;
+}
+
+std::string words_of_event(const json::value& event) {
+  const std::string reason = one_line(kube::string_at(event, {"reason"}), longest_reason);
+  const std::string message = one_line(kube::string_at(event, {"message"}), longest_message);
+  if (reason.empty() || message.empty()) return message.empty() ? reason : message;
+  return message + " (" + reason + ")";
+}
+
+bool is_settled(const kube::Object& remote) {
+  if (remote.is_deleting() || api::is_final_phase(api::phase_of(remote))) return true;
+  const json::object* ready = ready_condition(remote);
+  return api::phase_of(remote) == "Running" && ready && kube::string_at(*ready, {"status"}) == "True";
+}
+
+std::string newest_warning(const json::array& events, const kube::Object& remote) {
+  const bool is_placed = !kube::string_at(remote.spec(), {"nodeName"}).empty();
+  kube::WallTime earliest{};
+  if (const json::object* ready = ready_condition(remote))
+    if (const auto since = kube::parse_time(kube::string_at(*ready, {"lastTransitionTime"})))
+      earliest = *since - before_not_ready;
+  // The names tell apart what happened in the same second, in whatever order the server lists it.
+  std::tuple<bool, kube::WallTime, std::string_view> best;
+  std::string words;
+  for (const json::value& event : events) {
+    if (kube::string_at(event, {"type"}) != "Warning" ||
+        kube::string_at(event, {"involvedObject", "uid"}) != remote.uid())
+      continue;
+    if (is_placed && kube::string_at(event, {"reason"}) == "FailedScheduling") continue;
+    const kube::WallTime time = time_of_event(event);
+    if (time < earliest) continue;
+    const std::tuple rank{!is_echo(kube::string_at(event, {"message"})), time,
+                          kube::string_at(event, {"metadata", "name"})};
+    if (!words.empty() && rank < best) continue;
+    std::string said = words_of_event(event);
+    if (said.empty()) continue;
+    best = rank;
+    words = std::move(said);
+  }
+  return words;
+}
+
+std::string warning_message(std::string_view provider, std::string_view words) {
+  return "The pod is not ready in cluster " + std::string(provider) + ": " + std::string(words);
+}
+
+void WarningQuestions::settle() {
+  unsettled_since_.reset();
+  asked_ = 0;
+  words_.reset();
+}
+
+void WarningQuestions::see(const kube::Object& remote, kube::TimePoint now) {
+  if (std::exchange(remote_uid_, std::string(remote.uid())) != remote.uid()) settle();
+  if (is_settled(remote)) return settle();
+  if (!unsettled_since_) unsettled_since_ = now;
+}
+
+std::optional<kube::TimePoint> WarningQuestions::due(const kube::Object& remote) const {
+  if (!unsettled_since_ || remote_uid_ != remote.uid() || is_settled(remote)) return std::nullopt;
+  const kube::TimePoint begins = *unsettled_since_ + starting_time;
+  if (!asked_at_) return begins;
+  const kube::Duration pause = std::min(first_pause * (1 << std::clamp(asked_ - 1, 0, 10)), longest_pause);
+  return std::max(begins, *asked_at_ + pause);
+}
+
+void WarningQuestions::asked(kube::TimePoint now) {
+  asked_at_ = now;
+  ++asked_;
+}
+
+bool WarningQuestions::answered(std::string_view remote_uid, std::string words) {
+  if (remote_uid_ != remote_uid || !unsettled_since_ || words_ == words) return false;
+  words_ = std::move(words);
+  return true;
+}
+
+bool WarningQuestions::tell(std::string_view message) {
+  return told_.size() < most_told && told_.insert(digest_hex(message)).second;
+}
+
+}  // namespace liqo::core

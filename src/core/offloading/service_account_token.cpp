@@ -1,0 +1,212 @@
+#include "liqo/core/offloading/service_account_token.hpp"
+
+#include <algorithm>
+
+#include "kube/base/base64.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/offloading/shadow_pod.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace labels = api::labels;
+namespace annotations = api::annotations;
+
+constexpr std::size_t max_tokens = 100;
+constexpr std::chrono::seconds default_lifetime{3600};
+/// On the Secret: of what is in it and until when, so that a process which has asked for none of it sees whether
+/// somebody else has changed that.
+constexpr std::string_view tokens_digest = "offloading.liqo.io/service-account-tokens-digest";
+
+bool belongs_to(const kube::Object& secret, const kube::Object& local_pod) {
+  return secret.annotation(annotations::token_pod_uid) == local_pod.uid();
+}
+
+std::string digest_of(std::string_view expiration, const std::map<std::string, std::string>& tokens) {
+  std::string text(expiration);
+  for (const auto& [key, token] : tokens) text += "\n" + key + "=" + token;
+  return digest_hex(text);
+}
+
+/// Whether a Secret lacks something of the wanted one, whose data are still text.
+bool is_damaged(const kube::Object& secret, const kube::Object& wanted) {
+  const auto has = [](const json::object& present, const json::object& expected) {
+    return std::ranges::all_of(expected, [&](const auto& entry) {
+      const json::value* value = present.if_contains(entry.key());
+      return value && *value == entry.value();
+    });
+  };
+  json::object data;
+  for (const auto& [key, token] : kube::object_at(wanted.tree(), {"stringData"}))
+    data[key] = kube::encode_base64(std::string_view(token.get_string()));
+  return !has(secret.labels(), wanted.labels()) || !has(secret.annotations(), wanted.annotations()) ||
+         !has(kube::object_at(secret.tree(), {"data"}), data);
+}
+
+}  // namespace
+
+std::string service_account_of(const kube::Object& local_pod) {
+  const std::string_view name = kube::string_at(local_pod.spec(), {"serviceAccountName"});
+  return name.empty() ? "default" : std::string(name);
+}
+
+std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod) {
+  std::vector<TokenRequest> requests;
+  for (const json::value& volume : kube::array_at(local_pod.spec(), {"volumes"})) {
+    const json::value* projected = kube::find(volume, {"projected"});
+    if (!projected) continue;
+    for (const json::value& source : kube::array_at(*projected, {"sources"})) {
+      const json::value* token = kube::find(source, {"serviceAccountToken"});
+      if (!token || !token->is_object() || requests.size() >= max_tokens) continue;
+      const std::int64_t seconds = kube::int_at(*token, {"expirationSeconds"}, default_lifetime.count());
+      requests.push_back({.key = token_key(kube::string_at(volume, {"name"}), kube::string_at(*token, {"path"})),
+                          .audience = std::string(kube::string_at(*token, {"audience"})),
+                          .lifetime = std::chrono::seconds(std::clamp<std::int64_t>(seconds, 600, 1LL << 32))});
+    }
+  }
+  return requests;
+}
+
+bool needs_tokens(const kube::Object& local_pod, const ForgingContext& ctx) {
+  return api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api &&
+         !collect_token_requests(local_pod).empty();
+}
+
+json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request) {
+  json::object spec{
+      {"expirationSeconds", request.lifetime.count()},
+      {"boundObjectRef",
+       json::object{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", local_pod.name()}, {"uid", local_pod.uid()}}}};
+  // The field is required; empty means the audience of the API server.
+  spec["audiences"] = request.audience.empty() ? json::array() : json::array{json::value(request.audience)};
+  return {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"spec", std::move(spec)}};
+}
+
+std::string token_refusal(const kube::Object& local_pod, const kube::Failure& failure, const ClusterPair& clusters) {
+  const kube::Status* status = failure.status();
+  if (!status || !failure.is_permanent()) return {};
+  const std::string account = "service account " + service_account_of(local_pod);
+  const std::string server = "the API server of cluster " + clusters.local;
+  if (status->code == 404 && status->message.starts_with("pods \"")) return {};  // it has just gone
+  if (status->code == 404 && status->message.starts_with("serviceaccounts \""))
+    return "There is no " + account + ": create it, so that the pod can get its token for " + server;
+  if (status->code == 404 || status->code == 405)
+    return "No token for " + account + ": " + server +
+           " has no TokenRequest API, which Kubernetes has since 1.20: start liqod with "
+           "--apiserver-support=never, or annotate the pod with liqo.io/api-server-support=disabled";
+  return "No token for " + account + " from " + server + ": " + refusal_words(failure);
+}
+
+kube::Result<IssuedToken> read_token_answer(const kube::Object& answer) {
+  const std::string_view token = kube::string_at(answer.status(), {"token"});
+  if (token.empty()) return kube::fail(kube::Errc::parse, "the answer to a token request has no token");
+  auto expires = kube::parse_time(kube::string_at(answer.status(), {"expirationTimestamp"}));
+  if (!expires) return kube::fail(std::move(expires.error()), "reading the expiry of a token");
+  return IssuedToken{.token = std::string(token), .expires = *expires};
+}
+
+kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token) {
+  return token.expires - request.lifetime / 5;
+}
+
+IssuedTokens read_token_secret(const kube::Object& secret) {
+  IssuedTokens tokens;
+  const auto expires = kube::parse_time(secret.annotation(annotations::token_expiration));
+  if (!expires) return tokens;
+  std::map<std::string, std::string> texts;
+  for (const auto& [key, value] : kube::object_at(secret.tree(), {"data"})) {
+    if (!value.is_string() || tokens.size() >= max_tokens) continue;
+    auto token = kube::decode_base64(value.get_string());
+    if (!token || token->empty()) continue;
+    texts.emplace(std::string(key), *token);
+    tokens.emplace(std::string(key), IssuedToken{.token = std::move(*token), .expires = *expires});
+  }
+  // The Go version and earlier ones of ours have noted none.
+  const std::string_view noted = secret.annotation(tokens_digest);
+  if (!noted.empty() && noted != digest_of(secret.annotation(annotations::token_expiration), texts)) return {};
+  return tokens;
+}
+
+bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
+  return is_reflected(secret, clusters) && secret.has_label(labels::service_account_name) &&
+         secret.has_annotation(annotations::token_pod_name);
+}
+
+TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
+                      const ForgingContext& ctx, kube::WallTime now, bool is_mounted) {
+  TokenPlan plan;
+  // Somebody may have taken the label away by which it is known otherwise.
+  const bool ours = secret && (is_token_secret(*secret, ctx.clusters) ||
+                               (local_pod && is_reflected(*secret, ctx.clusters) && belongs_to(*secret, *local_pod)));
+  const bool is_vetoed = local_pod && local_pod->annotation(annotations::api_server_support) == "disabled";
+  const bool is_given =
+      local_pod && !is_vetoed && (is_mounted || api_server_support_of(*local_pod, ctx) == ApiServerSupport::token_api);
+  const auto requests = is_given ? collect_token_requests(*local_pod) : std::vector<TokenRequest>();
+  if (requests.empty()) {
+    // Another virtual node's Secrets are its own to remove. A pod that lives may still run with its own.
+    const bool may_be_used = ours && local_pod && !is_vetoed && belongs_to(*secret, *local_pod);
+    if (ours && !may_be_used && secret->label(labels::node_name) == ctx.node_name && !secret->is_deleting())
+      plan.delete_uid = std::string(secret->uid());
+    return plan;
+  }
+  if (secret && !ours) {
+    plan.refuse_foreign = true;
+    return plan;
+  }
+  if (secret && !belongs_to(*secret, *local_pod)) {
+    plan.delete_uid = std::string(secret->uid());
+    return plan;
+  }
+  for (const TokenRequest& request : requests) {
+    const auto found = issued.find(request.key);
+    if (found == issued.end() || renewal_time(request, found->second) <= now) {
+      plan.to_request.push_back(request);
+      continue;
+    }
+    const kube::WallTime due = renewal_time(request, found->second);
+    if (!plan.next_check || due < *plan.next_check) plan.next_check = due;
+  }
+  if (!secret || secret->is_deleting() || !plan.to_request.empty()) return plan;
+  plan.is_damaged = is_damaged(*secret, forge_token_secret(*local_pod, secret->ns(), issued, ctx));
+  // What somebody has sealed cannot be put right in place.
+  if (kube::bool_at(secret->tree(), {"immutable"})) plan.delete_uid = std::string(secret->uid());
+  return plan;
+}
+
+kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view remote_namespace,
+                                const IssuedTokens& issued, const ForgingContext& ctx) {
+  kube::Object secret = kube::Object::make(kube::resources::secrets,
+                                           {std::string(remote_namespace), token_secret_name(local_pod.name())});
+  secret.set_label(labels::reflection_origin, ctx.clusters.local);
+  secret.set_label(labels::reflection_destination, ctx.clusters.remote);
+  secret.set_label(labels::node_name, ctx.node_name);
+  // A label has 63 characters, a service account's name 253.
+  const std::string account = service_account_of(local_pod);
+  secret.set_label(labels::service_account_name, is_label_value(account) ? account : digest_hex(account));
+  secret.set_annotation(annotations::token_pod_name, local_pod.name());
+  secret.set_annotation(annotations::token_pod_uid, local_pod.uid());
+  json::object data;
+  std::map<std::string, std::string> texts;
+  std::optional<kube::WallTime> earliest;
+  for (const TokenRequest& request : collect_token_requests(local_pod)) {
+    const auto found = issued.find(request.key);
+    if (found == issued.end()) continue;
+    data[request.key] = found->second.token;
+    texts[request.key] = found->second.token;
+    if (!earliest || found->second.expires < *earliest) earliest = found->second.expires;
+  }
+  if (earliest) {
+    secret.set_annotation(annotations::token_expiration, kube::format_time(*earliest));
+    secret.set_annotation(tokens_digest, digest_of(secret.annotation(annotations::token_expiration), texts));
+  }
+  secret.tree()["immutable"] = false;
+  secret.tree()["type"] = "Opaque";
+  secret.tree()["stringData"] = std::move(data);
+  return secret;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,16 @@
+// The parts of a ShadowPod that follow the local pod for all its life: used when it is created and when it is updated.
+#pragma once
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/offloading/context.hpp"
+
+namespace liqo::core {
+
+kube::json::object shadow_labels(const kube::Object& local_pod, const ForgingContext& ctx);
+/// `labels` are those of `shadow_labels`: their keys are listed among the annotations.
+kube::json::object shadow_annotations(const kube::Object& local_pod, const kube::json::object& labels,
+                                      const ForgingContext& ctx);
+/// The pod's tolerations without that of virtual nodes, and those of the offloading patch.
+kube::json::array forge_tolerations(const kube::Object& local_pod, const ForgingContext& ctx);
+
+}  // namespace liqo::core

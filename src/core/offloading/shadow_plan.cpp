@@ -1,0 +1,199 @@
+#include "liqo/core/offloading/shadow_plan.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/ending.hpp"
+#include "liqo/core/offloading/ephemeral_containers.hpp"
+#include "liqo/core/offloading/order.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/offloading/provider_pod.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// `may_wait`: it is written beside all else, and so may come after the record of how the pod ended.
+json::object phase_patch(const kube::Object& shadow, std::string_view phase, bool may_wait = false) {
+  json::object metadata{{"uid", shadow.uid()}};
+  // A write that is long under way must not take back what was recorded since: "Pending" lets a pod run.
+  if (phase == "Pending" || may_wait) metadata["resourceVersion"] = shadow.resource_version();
+  return {{"metadata", std::move(metadata)}, {"status", json::object{{"phase", phase}}}};
+}
+
+/// The phase to record, or "" where the present record is to stand.
+std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Object& pod) {
+  const std::string_view phase = api::phase_of(pod);
+  const std::string_view recorded = shadow.phase();
+  // A kubelet gives every deleted pod a final phase, also one that is made again.
+  if (phase == recorded || phase.empty() || is_made_again(pod)) return {};
+  if (api::is_final_phase(phase)) return phase;
+  // "Running" is the record that it ran: it is not taken back here. A short wait is not worth a write.
+  if (phase == "Running") return phase;
+  if (phase == "Pending") return recorded != "Running" && is_stuck(pod) ? phase : std::string_view();
+  return {};
+}
+
+/// Whether it is the record that a pod runs, of which nothing depends: one that restarts always is made again whatever
+/// it says. That its ephemeral containers have had their run is known by it alone.
+bool may_wait(const api::ShadowPod& shadow, std::string_view phase) {
+  return phase == "Running" && restarts_always(shadow.pod_spec()) &&
+         kube::array_at(shadow.pod_spec(), {"ephemeralContainers"}).empty();
+}
+
+/// A pod that was deleted by force is not waited for by anybody, and its kubelet may be dead.
+bool is_forced(const kube::Object& pod) {
+  return pod.is_deleting() && kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, 1) == 0;
+}
+
+/// What is to be recorded of a tracked pod that goes, and whether it may go.
+void plan_release(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory, ShadowPlan& plan) {
+  const bool is_final = api::is_final_phase(api::phase_of(pod));
+  if (is_final && !is_made_again(pod)) {
+    plan.release = true;
+    return;
+  }
+  if (!is_over(pod) && !is_forced(pod)) return;
+  const bool never = kube::string_at(pod.spec(), {"restartPolicy"}) == "Never";
+  if (!is_over(pod)) {
+    const bool is_run = never ? has_started(pod) : has_ended_container(pod);
+    if (!is_run && !memory.node_silent) {
+      plan.await_node = true;
+      return;
+    }
+    // One that has a node may have run, whatever its status says.
+    if (is_run || never) plan.status = phase_patch(shadow, "Failed");
+  }
+  plan.release = true;
+  // A record that it ran would, once it is gone, mean that it must not run again.
+  if (!plan.status && api::ShadowPod(shadow).phase() == "Running") plan.status = phase_patch(shadow, "Pending");
+}
+
+/// Whether the pod is to end within other seconds than it has now, as its consumer says. Pods may end as slowly as the
+/// policy lets them in.
+bool plan_ending(const kube::Object& shadow, const kube::Object& pod, const admission::PodPolicy& policy,
+                 ShadowPlan& plan) {
+  const auto ordered = ordered_grace(shadow);
+  if (!ordered || api::is_final_phase(api::phase_of(pod))) return false;
+  const std::int64_t grace =
+      std::min(*ordered, std::max<std::int64_t>(policy.max_termination_grace_seconds, default_grace));
+  if (!outlives(pod, grace)) return false;
+  plan.remove_pod = true;
+  plan.remove_grace = grace;
+  return true;
+}
+
+ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory,
+                         const admission::PodPolicy& policy) {
+  ShadowPlan plan;
+  const auto controller = pod.controller();
+  if (!controller || controller->uid != shadow.uid()) {
+    const bool of_predecessor = controller && controller->kind == "ShadowPod" && controller->name == shadow.name();
+    // Those of a predecessor, and whatever is being deleted, will be gone: their deletion brings us back here.
+    if (!of_predecessor && !pod.is_deleting())
+      plan.refusal = "a pod of this name exists that was not made for this ShadowPod";
+    plan.release = plan.confirm_first = is_tracked(pod);
+    return plan;
+  }
+  if (api::ShadowPod(shadow).is_finished()) {
+    plan.release = is_tracked(pod);
+    return plan;
+  }
+  if (plan_ending(shadow, pod, policy, plan)) return plan;
+  if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty()) {
+    plan.status_may_wait = may_wait(api::ShadowPod(shadow), phase);
+    plan.status = phase_patch(shadow, phase, plan.status_may_wait);
+  }
+  if (is_tracked(pod)) plan_release(shadow, pod, memory, plan);
+  if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod))) {
+    plan.patch = plan_provider_pod_update(shadow, pod, policy);
+    // The answer to the patch brings it back here.
+    if (!plan.patch) plan.resize = plan_pod_resize(shadow, pod);
+    if (!plan.patch) plan.add_ephemeral = plan_ephemeral_addition(shadow, pod, policy);
+  }
+  plan.told = refusal_patch(shadow, "");
+  return plan;
+}
+
+}  // namespace
+
+void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod) {
+  const auto controller = pod.controller();
+  if (!controller || controller->uid != shadow.uid()) return;
+  memory.pod_created = false;
+  memory.pod_seen = true;
+  if (is_made_again(pod) && (is_over(pod) || is_forced(pod)))
+    memory.pod_started = false;
+  else if (has_started(pod))
+    memory.pod_started = true;
+}
+
+std::optional<json::object> refusal_patch(const kube::Object& shadow, std::string_view words) {
+  const std::string_view cut = cut_text(words, longest_refusal);
+  if (shadow.annotation(api::annotations::refused) == cut) return std::nullopt;
+  json::object changes;
+  changes[api::annotations::refused] = cut.empty() ? json::value(nullptr) : json::value(cut);
+  return json::object{{"metadata", json::object{{"uid", shadow.uid()}, {"annotations", std::move(changes)}}}};
+}
+
+bool is_tracked(const kube::Object& pod) { return pod.has_finalizer(api::finalizers::shadow_pod_tracking); }
+
+json::object release_patch(const kube::Object& pod) {
+  // A cache may be behind, and show a pod as one that has not run: what was decided holds for what was seen.
+  return {{"metadata", json::object{{"uid", pod.uid()},
+                                    {"resourceVersion", pod.resource_version()},
+                                    {"$deleteFromPrimitiveList/finalizers",
+                                     json::array{json::string(api::finalizers::shadow_pod_tracking)}}}}};
+}
+
+ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
+                           const IpMapping* api_server_ips, const admission::PodPolicy& policy) {
+  ShadowPlan plan;
+  if (shadow.is_deleting()) {
+    // The garbage collector waits for a ShadowPod to be gone, and a finalizer, also of its consumer, can hold it for
+    // ever.
+    const auto controller = pod ? pod->controller() : std::nullopt;
+    const bool is_ours = controller && controller->uid == shadow.uid();
+    plan.remove_pod = is_ours && (plan_ending(shadow, *pod, policy, plan) || !pod->is_deleting());
+    plan.release = is_ours && is_tracked(*pod);
+    return plan;
+  }
+  if (pod) return plan_with_pod(shadow, *pod, memory, policy);
+
+  const api::ShadowPod view(shadow);
+  if (view.is_finished()) return plan;
+  if (view.origin().empty()) {
+    plan.refusal = "the label " + std::string(api::labels::reflection_origin) + " is missing";
+    return plan;
+  }
+  if (kube::array_at(view.pod_spec(), {"containers"}).empty()) {
+    plan.refusal = "it has no spec.pod with containers";
+    return plan;
+  }
+  const bool started = memory.pod_started || view.phase() == "Running";
+  if (started && !restarts_always(view.pod_spec())) {
+    plan.status = phase_patch(shadow, "Failed");
+    plan.status_if_gone = true;
+    return plan;
+  }
+  if (memory.pod_created) {
+    plan.await_pod = true;
+    return plan;
+  }
+  // The consumer's second word, or its deletion, will bring it back here.
+  if (!is_timely(shadow) || ordered_grace(shadow)) return plan;
+  if (memory.create_in_doubt) {
+    plan.await_create = true;
+    return plan;
+  }
+  plan.create = forge_provider_pod(shadow, api_server_ips, policy);
+  if (started) leave_out_ephemeral(*plan.create, shadow);
+  plan.confirm_first =
+      memory.create_tried || memory.pod_seen || memory.pod_started || memory.inherited || view.phase() != "Unknown";
+  return plan;
+}
+
+}  // namespace liqo::core

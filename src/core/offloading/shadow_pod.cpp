@@ -1,0 +1,213 @@
+#include "liqo/core/offloading/shadow_pod.hpp"
+
+#include "core/offloading/affinity.hpp"
+#include "core/offloading/api_server.hpp"
+#include "core/offloading/label_keys.hpp"
+#include "core/offloading/shadow_metadata.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/service_account_token.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// Fields that mean the same on both sides. Devices (resourceClaims) are for the provider to refuse by name. Readiness
+/// gates are not among them: their conditions are set by controllers at home, so they are evaluated there.
+constexpr std::string_view verbatim_fields[] = {"containers",
+                                                "initContainers",
+                                                "volumes",
+                                                "activeDeadlineSeconds",
+                                                "dnsConfig",
+                                                "dnsPolicy",
+                                                "enableServiceLinks",
+                                                "hostAliases",
+                                                "hostUsers",
+                                                "hostname",
+                                                "imagePullSecrets",
+                                                "resourceClaims",
+                                                "resources",
+                                                "restartPolicy",
+                                                "securityContext",
+                                                "setHostnameAsFQDN",
+                                                "shareProcessNamespace",
+                                                "subdomain",
+                                                "terminationGracePeriodSeconds",
+                                                "topologySpreadConstraints"};
+
+/// Fields that do not travel although the pod may count on them. What only steers scheduling at home (nodeSelector,
+/// affinity, schedulerName, ...) is not worth telling; of the priority class the pod that runs tells
+/// (core/offloading/left_out.hpp).
+constexpr std::string_view missed_fields[] = {"os", "hostnameOverride", "overhead"};
+
+bool is_empty(const json::value& value) {
+  if (const auto* object = value.if_object()) return object->empty();
+  if (const auto* array = value.if_array()) return array->empty();
+  if (const auto* text = value.if_string()) return text->empty();
+  return value.is_null();
+}
+
+/// With hostNetwork the API server gives every container port a host port; without it these would collide remotely.
+bool clear_host_ports(json::object& spec) {
+  bool cleared = false;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    json::value* containers = spec.if_contains(list);
+    if (!containers || !containers->is_array()) continue;
+    for (json::value& container : containers->get_array()) {
+      json::value* ports = container.is_object() ? container.get_object().if_contains("ports") : nullptr;
+      if (!ports || !ports->is_array()) continue;
+      for (json::value& port : ports->get_array())
+        if (port.is_object() && port.get_object().erase("hostPort") > 0) cleared = true;
+    }
+  }
+  return cleared;
+}
+
+bool wants_home_api_server(const kube::Object& local_pod, const ForgingContext& ctx) {
+  if (ctx.api_server_mode != ApiServerMode::needed) return ctx.api_server_mode == ApiServerMode::always;
+  // Every pod has the account default, and few of those use it.
+  return service_account_of(local_pod) != "default" ||
+         local_pod.annotation(api::annotations::api_server_support) == "home";
+}
+
+bool knows_home_api_server(const ForgingContext& ctx) {
+  return !ctx.api_server_host.empty() || !ctx.api_server_ips.empty();
+}
+
+bool tolerates_virtual_nodes(const json::array& tolerations) {
+  for (const json::value& entry : tolerations) {
+    const std::string_view effect = kube::string_at(entry, {"effect"});
+    if (kube::string_at(entry, {"operator"}) == "Exists" && kube::string_at(entry, {"key"}).empty() &&
+        (effect.empty() || effect == "NoExecute"))
+      return true;
+  }
+  return false;
+}
+
+std::string runtime_class(const kube::Object& local_pod, const ForgingContext& ctx) {
+  const std::string_view wanted = local_pod.annotation(api::annotations::remote_runtime_class);
+  if (!wanted.empty()) return std::string(wanted);
+  const std::string_view local = kube::string_at(local_pod.spec(), {"runtimeClassName"});
+  if (!local.empty() && local != api::liqo_runtime_class) return std::string(local);
+  return ctx.patch.runtime_class == api::liqo_runtime_class ? std::string() : ctx.patch.runtime_class;
+}
+
+void adapt_service_account(json::object& spec, const kube::Object& local_pod, ApiServerSupport support) {
+  spec["automountServiceAccountToken"] = support == ApiServerSupport::remote;
+  if (support != ApiServerSupport::remote) return;
+  const std::string_view wanted = local_pod.annotation(api::annotations::remote_service_account);
+  const std::string_view name = wanted.empty() ? kube::string_at(local_pod.spec(), {"serviceAccountName"}) : wanted;
+  if (!name.empty()) spec["serviceAccountName"] = name;
+}
+
+std::vector<std::string> dropped_fields(const json::object& local_spec, bool host_ports_cleared) {
+  std::vector<std::string> dropped;
+  for (std::string_view field : {"hostNetwork", "hostPID", "hostIPC"})
+    if (kube::bool_at(local_spec, {field})) dropped.emplace_back(field);
+  if (host_ports_cleared) dropped.emplace_back("hostPort");
+  for (std::string_view field : missed_fields)
+    if (const json::value* value = local_spec.if_contains(field); value && !is_empty(*value))
+      dropped.emplace_back(field);
+  return dropped;
+}
+
+}  // namespace
+
+json::array forge_tolerations(const kube::Object& local_pod, const ForgingContext& ctx) {
+  json::array tolerations;
+  for (const json::value& entry : kube::array_at(local_pod.spec(), {"tolerations"}))
+    if (kube::string_at(entry, {"key"}) != api::virtual_node_taint) tolerations.push_back(entry);
+  for (const json::value& entry : ctx.patch.tolerations) tolerations.push_back(entry);
+  return tolerations;
+}
+
+json::object shadow_labels(const kube::Object& local_pod, const ForgingContext& ctx) {
+  json::object labels = reflected_labels(local_pod, ctx);
+  labels[api::labels::node_name] = ctx.node_name;
+  return labels;
+}
+
+json::object shadow_annotations(const kube::Object& local_pod, const json::object& labels, const ForgingContext& ctx) {
+  json::object annotations = reflected_annotations(local_pod, ctx);
+  const std::string keys = reflected_keys(labels, annotations);
+  annotations[api::annotations::local_pod_uid] = local_pod.uid();
+  annotations[api::annotations::reflected_keys] = keys;
+  if (const auto name = kube::string_at(local_pod.spec(), {"priorityClassName"}); !name.empty())
+    annotations[api::annotations::priority_class] = name;
+  return annotations;
+}
+
+ApiServerSupport api_server_support_of(const kube::Object& local_pod, const ForgingContext& ctx) {
+  const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
+  if (asked == "disabled") return ApiServerSupport::disabled;
+  if (asked == "remote") return ApiServerSupport::remote;
+  if (!wants_home_api_server(local_pod, ctx)) return ApiServerSupport::disabled;
+  // A token that nobody can use is not given away.
+  if (ctx.api_server_mode == ApiServerMode::needed && !knows_home_api_server(ctx)) return ApiServerSupport::disabled;
+  return ApiServerSupport::token_api;
+}
+
+bool mounts_tokens(const kube::Object& shadow) {
+  const std::string secret = token_secret_name(shadow.name());
+  for (const json::value& volume : kube::array_at(shadow.spec(), {"pod", "volumes"}))
+    for (const json::value& source : kube::array_at(volume, {"projected", "sources"}))
+      if (kube::string_at(source, {"secret", "name"}) == secret) return true;
+  return false;
+}
+
+std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens) {
+  const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
+  if (asked == "disabled" || asked == "remote" || knows_home_api_server(ctx)) return {};
+  if (!wants_home_api_server(local_pod, ctx) || collect_token_requests(local_pod).empty()) return {};
+  // Its ShadowPod was made when there was an address, or when all pods had tokens.
+  if (ctx.api_server_mode == ApiServerMode::needed && has_tokens) return {};
+  return "Pods in cluster " + ctx.clusters.remote + " do not know the address of the API server of cluster " +
+         ctx.clusters.local + " (--home-api-server-host of liqod): " +
+         (ctx.api_server_mode == ApiServerMode::needed ? "this one has no token for it."
+                                                       : "this one has a token for it, and asks kubernetes.default.");
+}
+
+kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
+                                               const ForgingContext& ctx) {
+  if (auto checked = check_node_name(ctx.node_name); !checked) return std::unexpected(std::move(checked.error()));
+  if (local_pod.uid().empty() || kube::array_at(local_pod.spec(), {"containers"}).empty())
+    return kube::fail(kube::Errc::invalid_input, "a pod without UID or containers cannot be offloaded");
+
+  const json::object& local_spec = local_pod.spec();
+  json::object spec;
+  for (std::string_view field : verbatim_fields)
+    if (const json::value* value = local_spec.if_contains(field); value && !value->is_null()) spec[field] = *value;
+
+  const bool host_ports_cleared = kube::bool_at(local_spec, {"hostNetwork"}) && clear_host_ports(spec);
+  const ApiServerSupport support = api_server_support_of(local_pod, ctx);
+  if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, support, ctx);
+  if (support == ApiServerSupport::token_api) {
+    adapt_environment(spec, local_pod, ctx);
+    adapt_host_aliases(spec, ctx);
+  }
+  adapt_service_account(spec, local_pod, support);
+
+  json::array tolerations = forge_tolerations(local_pod, ctx);
+  const bool may_recurse = tolerates_virtual_nodes(tolerations);
+  if (!tolerations.empty()) spec["tolerations"] = std::move(tolerations);
+  if (!ctx.patch.node_selector.empty()) spec["nodeSelector"] = ctx.patch.node_selector;
+  if (const std::string name = runtime_class(local_pod, ctx); !name.empty()) spec["runtimeClassName"] = name;
+
+  json::object labels = shadow_labels(local_pod, ctx);
+  if (json::object affinity = forge_affinity(local_pod, labels, ctx, may_recurse); !affinity.empty())
+    spec["affinity"] = std::move(affinity);
+  drop_merged_label_keys(spec);
+
+  ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
+                                                      {std::string(remote_namespace), std::string(local_pod.name())}),
+                         .dropped_fields = dropped_fields(local_spec, host_ports_cleared)};
+  json::object& metadata = forged.shadow.mutable_metadata();
+  metadata["annotations"] = shadow_annotations(local_pod, labels, ctx);
+  metadata["labels"] = std::move(labels);
+  forged.shadow.mutable_spec()["pod"] = std::move(spec);
+  return forged;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,74 @@
+#include "liqo/core/offloading/shadow_pod_update.hpp"
+
+#include <algorithm>
+
+#include "core/offloading/shadow_metadata.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/order.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+std::string_view image_of(const json::array& containers, std::string_view name) {
+  for (const json::value& container : containers)
+    if (kube::string_at(container, {"name"}) == name) return kube::string_at(container, {"image"});
+  return {};
+}
+
+/// The list of the ShadowPod with the images that the pod has now, or nullopt where they are the same.
+std::optional<json::array> changed_images(const json::object& local_spec, const json::object& shadow_spec,
+                                          std::string_view list) {
+  const json::array& wanted = kube::array_at(local_spec, {list});
+  std::optional<json::array> changed;
+  const json::array& have = kube::array_at(shadow_spec, {list});
+  for (std::size_t i = 0; i < have.size(); ++i) {
+    const std::string_view image = image_of(wanted, kube::string_at(have[i], {"name"}));
+    if (image.empty() || !have[i].is_object() || image == kube::string_at(have[i], {"image"})) continue;
+    if (!changed) changed = have;
+    (*changed)[i].get_object()["image"] = image;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod, const kube::Object& shadow,
+                                                   const ForgingContext& ctx) {
+  const json::object labels = shadow_labels(local_pod, ctx);
+  json::object annotations = shadow_annotations(local_pod, labels, ctx);
+  // It came late: the provider waits to be told that it is still wanted.
+  if (!is_timely(shadow))
+    annotations[api::annotations::ordered_at] = kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"});
+  json::object metadata = metadata_patch(shadow, labels, annotations, true);
+
+  const json::object& local_spec = local_pod.spec();
+  const json::object& shadow_spec = kube::object_at(shadow.spec(), {"pod"});
+  json::object pod;
+  for (std::string_view list : {"containers", "initContainers"})
+    if (auto changed = changed_images(local_spec, shadow_spec, list)) pod[list] = std::move(*changed);
+  const json::value* deadline = kube::find(local_spec, {"activeDeadlineSeconds"});
+  const json::value* have_deadline = kube::find(shadow_spec, {"activeDeadlineSeconds"});
+  // A deadline can be set and shortened, never taken away.
+  if (deadline && !deadline->is_null() && (!have_deadline || *have_deadline != *deadline))
+    pod["activeDeadlineSeconds"] = *deadline;
+  const json::array& have_tolerations = kube::array_at(shadow_spec, {"tolerations"});
+  json::array missing;
+  for (json::value& wanted : forge_tolerations(local_pod, ctx))
+    if (std::ranges::find(have_tolerations, wanted) == have_tolerations.end()) missing.push_back(std::move(wanted));
+  if (!missing.empty()) {
+    json::array tolerations = have_tolerations;
+    for (json::value& toleration : missing) tolerations.push_back(std::move(toleration));
+    pod["tolerations"] = std::move(tolerations);
+  }
+
+  if (metadata.empty() && pod.empty()) return std::nullopt;
+  metadata["uid"] = shadow.uid();
+  metadata["resourceVersion"] = shadow.resource_version();
+  json::object patch{{"metadata", std::move(metadata)}};
+  if (!pod.empty()) patch["spec"] = json::object{{"pod", std::move(pod)}};
+  return patch;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,101 @@
+// The role bindings of a peering (forge.hpp).
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+
+namespace liqo::core {
+namespace {
+
+namespace json = kube::json;
+
+constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
+constexpr std::string_view service_account_prefix = "system:serviceaccount:";
+
+json::object make_role_ref(std::string_view role) {
+  json::object reference;
+  reference["apiGroup"] = json::string(rbac_group);
+  reference["kind"] = "ClusterRole";
+  reference["name"] = json::string(role);
+  return reference;
+}
+
+json::object make_subject(std::string_view kind, std::string_view name) {
+  json::object subject;
+  subject["apiGroup"] = json::string(rbac_group);
+  subject["kind"] = json::string(kind);
+  subject["name"] = json::string(name);
+  return subject;
+}
+
+void complete(kube::Object& binding, std::string_view role, json::object subject) {
+  binding.set_label(api::labels::app_managed_by, api::labels::app_managed_by_liqo);
+  binding.tree()["roleRef"] = make_role_ref(role);
+  binding.tree()["subjects"] = json::array{std::move(subject)};
+}
+
+}  // namespace
+
+kube::Object forge_role_binding(const kube::Object& tenant, std::string_view role) {
+  const std::string_view consumer = api::Tenant(tenant).cluster_id();
+  kube::Object binding =
+      kube::Object::make(api::kinds::role_bindings, {std::string(tenant.ns()), role_binding_name(role)});
+  complete(binding, role, make_subject("User", consumer));
+  binding.set_label(api::labels::remote_cluster_id, consumer);
+  binding.add_owner_reference(owner_of(tenant));
+  return binding;
+}
+
+kube::Object forge_cluster_role_binding(std::string_view consumer, std::string_view role) {
+  kube::Object binding =
+      kube::Object::make(api::kinds::cluster_role_bindings, {"", cluster_role_binding_name(role, consumer)});
+  complete(binding, role, make_subject("Group", consumer));
+  binding.set_label(api::labels::remote_cluster_id, consumer);
+  return binding;
+}
+
+kube::Object forge_own_binding(std::string_view ns, std::string_view user, std::string_view role) {
+  kube::Object binding = kube::Object::make(api::kinds::role_bindings, {std::string(ns), std::string(role)});
+  json::object subject = make_subject("User", user);
+  const std::size_t colon = user.rfind(':');
+  if (user.starts_with(service_account_prefix) && colon >= service_account_prefix.size()) {
+    subject = json::object();
+    subject["kind"] = "ServiceAccount";
+    subject["name"] = json::string(user.substr(colon + 1));
+    subject["namespace"] =
+        json::string(user.substr(service_account_prefix.size(), colon - service_account_prefix.size()));
+  }
+  complete(binding, role, std::move(subject));
+  return binding;
+}
+
+bool is_for_namesake(const kube::Object& binding, std::string_view consumer) {
+  if (binding.label(api::labels::app_managed_by) == api::labels::app_managed_by_liqo ||
+      binding.label(api::labels::remote_cluster_id) == consumer)
+    return false;
+  for (const json::value& subject : kube::array_at(binding.tree(), {"subjects"})) {
+    const std::string_view kind = kube::string_at(subject, {"kind"});
+    if ((kind == "User" || kind == "Group") && kube::string_at(subject, {"name"}) == consumer) return true;
+  }
+  return false;
+}
+
+bool has_same_subjects(const kube::Object& live, const kube::Object& wanted) {
+  const json::array& have = kube::array_at(live.tree(), {"subjects"});
+  const json::array& want = kube::array_at(wanted.tree(), {"subjects"});
+  if (have.size() != want.size()) return false;
+  for (std::size_t i = 0; i < have.size(); ++i)
+    for (const char* field : {"kind", "name", "namespace"})
+      if (kube::string_at(have[i], {field}) != kube::string_at(want[i], {field})) return false;
+  return true;
+}
+
+bool has_same_role(const kube::Object& live, const kube::Object& wanted) {
+  for (const char* field : {"kind", "name"})
+    if (kube::string_at(live.tree(), {"roleRef", field}) != kube::string_at(wanted.tree(), {"roleRef", field}))
+      return false;
+  return true;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,268 @@
+#include "liqo/core/peering/foreign_cluster.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/core/addresses/peer_addresses.hpp"
+#include "liqo/core/peering/clock_skew.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+
+namespace {
+
+/// A row of the table that both versions of Liqo share: programs read type, status and reason, people the message.
+struct Condition {
+  std::string_view type, status, reason, message;
+};
+
+constexpr Condition network_configured{"NetworkConfigurationStatus", "Ready", "NetworkConfigurationPresence",
+                                       "The network configuration of the peer cluster is present"};
+constexpr Condition tenant_ready{"AuthTenantStatus", "Ready", "TenantReady",
+                                 "The tenant has been successfully configured"};
+constexpr Condition tenant_not_ready{"AuthTenantStatus", "NotReady", "TenantNotReady",
+                                     "The tenant is not correctly configured"};
+constexpr Condition identity_ready{"AuthIdentityControlPlaneStatus", "Ready", "IdentityReady",
+                                   "The identity has been successfully configured"};
+constexpr Condition identity_not_ready{"AuthIdentityControlPlaneStatus", "NotReady", "IdentityNotReady",
+                                       "The identity is not correctly configured"};
+/// By which a condition that says so is known.
+constexpr std::string_view withdrawal_words = " has withdrawn the rights of this cluster";
+constexpr Condition server_ready{"APIServerStatus", "Established", "APIServerReady",
+                                 "The foreign cluster API Server is ready"};
+constexpr Condition server_not_ready{"APIServerStatus", "Error", "APIServerNotReady",
+                                     "The foreign cluster API Server is not ready"};
+constexpr Condition virtual_nodes[] = {
+    {"OffloadingVirtualNodeStatus", "Ready", "VirtualNodesReady", "All virtual nodes are ready"},
+    {"OffloadingVirtualNodeStatus", "SomeNotReady", "VirtualNodesSomeNotReady", "Some virtual nodes are not ready"},
+    {"OffloadingVirtualNodeStatus", "NotReady", "VirtualNodesNotReady", "All virtual nodes are not ready"}};
+constexpr Condition nodes[] = {
+    {"OffloadingNodeStatus", "Ready", "NodesReady", "All nodes are ready"},
+    {"OffloadingNodeStatus", "SomeNotReady", "NodesSomeNotReady", "Some nodes are not ready"},
+    {"OffloadingNodeStatus", "NotReady", "NodesNotReady", "All nodes are not ready"}};
+
+const Condition& choose(const Condition (&rows)[3], std::size_t ready, std::size_t expected) {
+  return ready == expected ? rows[0] : ready == 0 ? rows[2] : rows[1];
+}
+
+/// Conditions in the order given, with the times of those that stand already.
+json::array forge_conditions(const json::array& standing, const std::vector<Condition>& wanted, kube::WallTime now) {
+  json::array made;
+  for (const Condition& row : wanted) {
+    std::string since = kube::format_time(now);
+    for (const json::value& entry : standing)
+      if (kube::string_at(entry, {"type"}) == row.type && kube::string_at(entry, {"status"}) == row.status &&
+          !kube::string_at(entry, {"lastTransitionTime"}).empty())
+        since = kube::string_at(entry, {"lastTransitionTime"});
+    made.push_back(json::object{{"type", row.type},
+                                {"status", row.status},
+                                {"lastTransitionTime", since},
+                                {"reason", row.reason},
+                                {"message", row.message}});
+  }
+  return made;
+}
+
+void set_conditions(json::object& into, const std::vector<Condition>& wanted, kube::WallTime now) {
+  json::array made = forge_conditions(kube::array_at(into, {"conditions"}), wanted, now);
+  if (made.empty()) {
+    into.erase("conditions");
+  } else {
+    into["conditions"] = std::move(made);
+  }
+}
+
+void set_text(json::object& into, std::string_view key, std::string_view text) {
+  if (text.empty()) {
+    into.erase(key);
+  } else {
+    into[key] = text;
+  }
+}
+
+bool is_running(const kube::Object& virtual_node) {
+  for (const json::value& entry : kube::array_at(virtual_node.status(), {"conditions"}))
+    if (kube::string_at(entry, {"type"}) == "VirtualKubelet") return kube::string_at(entry, {"status"}) == "Running";
+  return false;
+}
+
+bool is_ready(const kube::Object& node) {
+  for (const json::value& entry : kube::array_at(node.status(), {"conditions"}))
+    if (kube::string_at(entry, {"type"}) == "Ready") return kube::string_at(entry, {"status"}) == "True";
+  return false;
+}
+
+bool is_tenant_ready(const kube::Object& tenant) {
+  const api::Tenant view(tenant);
+  return !view.tenant_namespace().empty() && (!view.needs_handshake() || !view.auth_params().empty());
+}
+
+std::vector<Condition> offloading_conditions(const PeerState& peer) {
+  if (peer.virtual_nodes.empty()) return {};
+  std::set<std::string_view> expected;
+  for (const kube::Object& virtual_node : peer.virtual_nodes)
+    if (api::VirtualNode(virtual_node).create_node()) expected.insert(virtual_node.name());
+  const auto running = std::ranges::count_if(peer.virtual_nodes, is_running);
+  const auto ready = std::ranges::count_if(
+      peer.nodes, [&](const kube::Object& node) { return expected.contains(node.name()) && is_ready(node); });
+  return {choose(virtual_nodes, static_cast<std::size_t>(running), peer.virtual_nodes.size()),
+          choose(nodes, static_cast<std::size_t>(ready), expected.size())};
+}
+
+/// In which addresses of a provider's pods this cluster believes. The network module and declarations share one type,
+/// because the kind of the Go version knows no other.
+Condition network_condition(const PeerAddresses& addresses) {
+  const auto make = [&](std::string_view status, std::string_view reason) {
+    return Condition{network_configured.type, status, reason, addresses.words()};
+  };
+  switch (addresses.basis()) {
+    case PeerAddresses::Basis::undeclared:
+      return make("NotReady", api::reasons::pod_addresses_undeclared);
+    case PeerAddresses::Basis::invalid:
+      return make("NotReady", api::reasons::pod_addresses_invalid);
+    case PeerAddresses::Basis::unchecked:
+      return make("NotReady", api::reasons::pod_addresses_unchecked);
+    case PeerAddresses::Basis::none:
+      return make("None", api::reasons::pod_addresses_none);
+    case PeerAddresses::Basis::declared:
+      return make("Ready", api::reasons::pod_addresses_declared);
+    case PeerAddresses::Basis::mapped:
+      break;
+  }
+  return network_configured;
+}
+
+/// Those of the tenant namespace: what lies elsewhere is not of the cluster's administrator.
+std::vector<kube::Object> in_namespace(const std::vector<kube::Object>& objects, std::string_view ns) {
+  std::vector<kube::Object> found;
+  for (const kube::Object& object : objects)
+    if (!ns.empty() && object.ns() == ns) found.push_back(object);
+  return found;
+}
+
+}  // namespace
+
+bool has_anything(const PeerState& peer) {
+  return peer.tenant || peer.identity || !peer.configurations.empty() || peer.has_credentials ||
+         !peer.virtual_nodes.empty();
+}
+
+json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
+                                          kube::WallTime now) {
+  const bool consumer = peer.tenant.has_value();
+  const bool provider = peer.identity || peer.has_credentials || !peer.virtual_nodes.empty();
+  std::string server, proxy, local, remote;
+  std::vector<Condition> authentication;
+  Condition identity_withdrawn = identity_not_ready;
+  identity_withdrawn.message = peer.withdrawal;
+  if (peer.tenant) {
+    local = api::Tenant(*peer.tenant).tenant_namespace();
+    authentication.push_back(is_tenant_ready(*peer.tenant) ? tenant_ready : tenant_not_ready);
+  }
+  if (peer.identity) {
+    const api::Identity identity(*peer.identity);
+    server = kube::string_at(identity.auth_params(), {"apiServer"});
+    proxy = kube::string_at(identity.auth_params(), {"proxyURL"});
+    local = peer.identity->ns();
+    remote = identity.remote_namespace();
+    authentication.push_back(!peer.withdrawal.empty()               ? identity_withdrawn
+                             : identity.kubeconfig_secret().empty() ? identity_not_ready
+                                                                    : identity_ready);
+  } else if (peer.has_credentials) {
+    server = peer.server;
+    if (!peer.withdrawal.empty()) authentication.push_back(identity_withdrawn);
+  }
+
+  json::object status = foreign_cluster.status();
+  status["observedGeneration"] = foreign_cluster.generation();
+  status["role"] = consumer && provider ? "ConsumerAndProvider"
+                   : consumer           ? "Consumer"
+                   : provider           ? "Provider"
+                                        : "Unknown";
+  json::object& modules = kube::ensure_object(status, "modules");
+  const auto set_module = [&](std::string_view name, bool enabled, const std::vector<Condition>& wanted) {
+    json::object& module = kube::ensure_object(modules, name);
+    module["enabled"] = enabled;
+    set_conditions(module, wanted, now);
+  };
+  const bool has_network = !peer.configurations.empty();
+  const std::string_view home = !local.empty()                ? std::string_view(local)
+                                : !peer.virtual_nodes.empty() ? peer.virtual_nodes.front().ns()
+                                                              : std::string_view();
+  const auto addresses = PeerAddresses::of(foreign_cluster, in_namespace(peer.configurations, home), {});
+  // What a network module says of its connection is not ours to write.
+  std::optional<json::value> connection;
+  for (const json::value& entry : kube::array_at(foreign_cluster.status(), {"modules", "networking", "conditions"}))
+    if (has_network && kube::string_at(entry, {"type"}) == "NetworkConnectionStatus") connection = entry;
+  set_module("networking", has_network,
+             provider      ? std::vector{network_condition(addresses)}
+             : has_network ? std::vector{network_configured}
+                           : std::vector<Condition>());
+  if (connection) modules["networking"].as_object()["conditions"].as_array().push_back(std::move(*connection));
+  set_module("authentication", peer.tenant || peer.identity || peer.has_credentials, authentication);
+  set_module("offloading", !peer.virtual_nodes.empty(), offloading_conditions(peer));
+
+  set_text(status, "apiServerUrl", server);
+  set_text(status, "foreignProxyUrl", proxy);
+  json::object& namespaces = kube::ensure_object(status, "tenantNamespace");
+  set_text(namespaces, "local", local);
+  set_text(namespaces, "remote", remote);
+  if (namespaces.empty()) status.erase("tenantNamespace");
+
+  if (peer.api_server_answers && provider) {
+    Condition server_condition = *peer.api_server_answers ? server_ready : server_not_ready;
+    std::string message(server_condition.message);
+    if (peer.clock_ahead != std::chrono::seconds(0)) message += "; " + describe_clock(peer.clock_ahead);
+    server_condition.message = message;
+    set_conditions(status, {server_condition}, now);
+  } else if (!provider || (server.empty() && proxy.empty())) {
+    // Not known yet is no news; nothing to reach is.
+    status.erase("conditions");
+  }
+  return status;
+}
+
+std::string describe_withdrawal(std::string_view cluster, std::string_view remote_namespace) {
+  return "Cluster " + std::string(cluster) + std::string(withdrawal_words) + " in namespace " +
+         std::string(remote_namespace) +
+         " there, as it does when the Tenant is deleted: ask its operator, peer again (liqoctl peer), or end the "
+         "peering here, too (liqoctl unpeer)";
+}
+
+std::string withdrawal_note(const kube::Object& foreign_cluster) {
+  for (const json::value& entry : kube::array_at(foreign_cluster.status(), {"modules", "authentication", "conditions"}))
+    if (kube::string_at(entry, {"type"}) == identity_not_ready.type &&
+        kube::string_at(entry, {"status"}) == identity_not_ready.status &&
+        kube::string_at(entry, {"message"}).contains(withdrawal_words))
+      return std::string(kube::string_at(entry, {"message"}));
+  return {};
+}
+
+std::string newly_unchecked(const kube::Object& standing, const kube::Object& next) {
+  const auto message = [](const kube::Object& object) {
+    for (const json::value& entry : kube::array_at(object.status(), {"modules", "networking", "conditions"}))
+      if (kube::string_at(entry, {"reason"}) == api::reasons::pod_addresses_unchecked)
+        return std::string(kube::string_at(entry, {"message"}));
+    return std::string();
+  };
+  return message(standing).empty() ? message(next) : std::string();
+}
+
+kube::Object forge_foreign_cluster(const std::string& cluster_id) {
+  kube::Object made = kube::Object::make(api::kinds::foreign_clusters, {"", cluster_id});
+  made.set_label(api::labels::remote_cluster_id, cluster_id);
+  made.set_annotation(api::annotations::made_by_liqod, "true");
+  made.mutable_spec()["clusterID"] = cluster_id;
+  return made;
+}
+
+bool is_made_by_us(const kube::Object& foreign_cluster) {
+  return foreign_cluster.annotation(api::annotations::made_by_liqod) == "true";
+}
+
+}  // namespace liqo::core

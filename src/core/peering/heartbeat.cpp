@@ -1,0 +1,41 @@
+#include "liqo/core/peering/heartbeat.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/tenant.hpp"
+#include "liqo/core/peering/forge.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+
+kube::Object forge_heartbeat_lease(const kube::Object& tenant) {
+  kube::Object lease =
+      kube::Object::make(kube::resources::leases, {std::string(tenant.ns()), std::string(heartbeat_lease)});
+  lease.mutable_spec()["holderIdentity"] = api::Tenant(tenant).cluster_id();
+  lease.add_owner_reference(owner_of(tenant));
+  return lease;
+}
+
+json::object heartbeat_patch(std::string_view consumer, kube::WallTime now) {
+  return {{"spec", json::object{{"holderIdentity", consumer}, {"renewTime", kube::format_micro_time(now)}}}};
+}
+
+SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, kube::WallTime now,
+                         kube::Duration limit) {
+  SilencePlan plan{.cordon = false,
+                   .last = std::string(kube::string_at(lease.spec(), {"renewTime"})),
+                   .look_again = std::clamp<kube::Duration>(limit / 10, std::chrono::seconds(1), heartbeat_interval)};
+  const auto last = kube::parse_time(plan.last);
+  // A time that is none is the consumer's to correct, and says that it is there.
+  if (!last) return plan;
+  plan.cordon = now - *last >= limit && tenant.annotation(silent_since_annotation) != plan.last;
+  return plan;
+}
+
+json::object silence_patch(const kube::Object& tenant, std::string_view last) {
+  return {{"metadata", json::object{{"resourceVersion", tenant.resource_version()},
+                                    {"annotations", json::object{{silent_since_annotation, last}}}}},
+          {"spec", json::object{{"tenantCondition", api::to_string(api::TenantCondition::cordoned)}}}};
+}
+
+}  // namespace liqo::core

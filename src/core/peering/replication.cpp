@@ -1,0 +1,189 @@
+#include "liqo/core/peering/replication.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/merge_patch.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace labels = api::labels;
+namespace annotations = api::annotations;
+using Finalizer = ReplicationPlan::Finalizer;
+
+namespace {
+
+constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slices, api::kinds::renews};
+
+/// Set and removed by the provider on the replica, or without meaning there.
+constexpr std::string_view not_replicated[] = {
+    annotations::cordon, annotations::cordon_tenant,  annotations::cordoned_resource,
+    annotations::drain,  annotations::reflected_keys, "kubectl.kubernetes.io/last-applied-configuration"};
+
+bool is_kept_back(std::string_view key) { return std::ranges::find(not_replicated, key) != std::end(not_replicated); }
+
+json::object replica_labels(const kube::Object& local, const ReplicationPeer& peer) {
+  json::object kept;
+  for (const auto& [key, value] : local.labels())
+    if (value.is_string() && key != labels::ownership) kept[key] = value;
+  kept[labels::replication] = "false";
+  kept[labels::replicated] = "true";
+  kept[labels::replication_origin] = peer.local;
+  kept[labels::remote_cluster_id] = peer.local;
+  return kept;
+}
+
+json::object replica_annotations(const kube::Object& local, const json::object& label_map) {
+  json::object kept;
+  for (const auto& [key, value] : local.annotations())
+    if (value.is_string() && !is_kept_back(key)) kept[key] = value;
+  const std::string keys = reflected_keys(label_map, kept);
+  kept[annotations::reflected_keys] = keys;
+  return kept;
+}
+
+bool has_finalizer(const kube::Object& local) { return local.has_finalizer(api::finalizers::replicated_object); }
+
+/// Whether this peer is the one that lets go of an object which is replicated no more.
+bool may_release(const kube::Object& local, const ReplicationPeer& peer) {
+  const std::string_view destination = local.label(labels::replication_destination);
+  return has_finalizer(local) && (destination.empty() || destination == peer.remote);
+}
+
+/// Whether pods at the provider still live by what the replica stands for: with it goes the Quota, and the identity
+/// that they are removed with.
+bool is_drained(const kube::Resource& kind, const kube::Object& local) {
+  return kind != api::kinds::resource_slices || !local.has_finalizer(api::finalizers::resource_slice);
+}
+
+ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
+  ReplicationPlan plan;
+  if (view.local && !view.peer_lost && is_for_peer(*view.local, peer) && !is_drained(kind, *view.local)) {
+    plan.waiting_for = "its virtual nodes are being drained";
+    return plan;
+  }
+  const bool release = view.local && may_release(*view.local, peer);
+  if (view.peer_lost) {
+    if (release) plan.finalizer = Finalizer::remove;
+    return plan;
+  }
+  if (view.remote && is_replica(*view.remote, peer)) {
+    plan.remove = !view.remote->is_deleting();
+    if (view.remote->is_deleting()) {
+      plan.waiting_for = "the replica is being deleted";
+      plan.confirm_absence = release;
+    }
+    return plan;
+  }
+  if (release) {
+    plan.finalizer = Finalizer::remove;
+    plan.confirm_absence = true;
+  } else if (!view.remote_known) {
+    plan.waiting_for = "the provider's objects are not known yet";
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::span<const kube::Resource> replicated_kinds() { return kinds; }
+
+bool is_for_peer(const kube::Object& local, const ReplicationPeer& peer) {
+  return peer.local != peer.remote && local.label(labels::replication) == "true" &&
+         local.label(labels::replication_destination) == peer.remote && local.label(labels::replicated) != "true" &&
+         !local.has_label(labels::replication_origin);
+}
+
+bool is_replica(const kube::Object& remote, const ReplicationPeer& peer) {
+  return !peer.local.empty() && remote.label(labels::replication_origin) == peer.local;
+}
+
+bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local) {
+  if (kind != api::kinds::resource_slices) return true;
+  return !kube::string_at(local.spec(), {"consumerClusterID"}).empty() &&
+         !kube::string_at(local.spec(), {"csr"}).empty();
+}
+
+bool is_evaluated(const kube::Resource& kind, const kube::Object& remote) {
+  if (kind == api::kinds::resource_slices) return !kube::array_at(remote.status(), {"conditions"}).empty();
+  if (kind == api::kinds::renews) return !kube::object_at(remote.status(), {"authParams"}).empty();
+  // A map that wants nothing is answered by an empty status; one that wants something never is.
+  return !kube::object_at(remote.status(), {"currentMapping"}).empty() ||
+         kube::object_at(remote.spec(), {"desiredMapping"}).empty();
+}
+
+kube::Object forge_replica(const kube::Resource& kind, const kube::Object& local, const ReplicationPeer& peer) {
+  kube::Object replica = kube::Object::make(kind, {peer.remote_namespace, std::string(local.name())});
+  json::object label_map = replica_labels(local, peer);
+  json::object annotation_map = replica_annotations(local, label_map);
+  replica.mutable_metadata()["labels"] = std::move(label_map);
+  replica.mutable_metadata()["annotations"] = std::move(annotation_map);
+  replica.mutable_spec() = local.spec();
+  return replica;
+}
+
+std::optional<json::object> update_replica(const kube::Object& local, const kube::Object& remote,
+                                           const ReplicationPeer& peer) {
+  const json::object label_map = replica_labels(local, peer);
+  json::object metadata = metadata_patch(remote, label_map, replica_annotations(local, label_map), false);
+  json::object spec = merge_patch(remote.spec(), local.spec());
+  if (metadata.empty() && spec.empty()) return std::nullopt;
+  metadata["uid"] = remote.uid();
+  metadata["resourceVersion"] = remote.resource_version();
+  json::object patch{{"metadata", std::move(metadata)}};
+  if (!spec.empty()) patch["spec"] = std::move(spec);
+  return patch;
+}
+
+std::optional<json::object> finalizer_patch(const kube::Object& object, std::string_view finalizer, bool wanted) {
+  if (object.has_finalizer(finalizer) == wanted) return std::nullopt;
+  json::array finalizers;
+  for (const json::value& entry : kube::array_at(object.tree(), {"metadata", "finalizers"}))
+    if (!entry.is_string() || entry.get_string() != finalizer) finalizers.push_back(entry);
+  if (wanted) finalizers.emplace_back(finalizer);
+  return json::object{{"metadata", json::object{{"uid", object.uid()},
+                                                {"resourceVersion", object.resource_version()},
+                                                {"finalizers", std::move(finalizers)}}}};
+}
+
+ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
+  ReplicationPlan plan;
+  if (!view.local_known) {
+    plan.waiting_for = "the objects at home are not known yet";
+    return plan;
+  }
+  if (!view.local || view.local->is_deleting() || !is_for_peer(*view.local, peer)) return plan_end(kind, view, peer);
+
+  const kube::Object& local = *view.local;
+  const bool ready = is_ready_to_replicate(kind, local);
+  if (ready && !has_finalizer(local)) plan.finalizer = Finalizer::add;
+  if (!view.remote_known) {
+    plan.waiting_for = "the provider's objects are not known yet";
+    return plan;
+  }
+  if (!ready) plan.waiting_for = "the object is not filled in yet";
+  if (!view.remote) {
+    if (ready) plan.create = forge_replica(kind, local, peer);
+    return plan;
+  }
+  if (!is_replica(*view.remote, peer)) {
+    plan.waiting_for = "the provider has another object of this name";
+    return plan;
+  }
+  if (view.remote->is_deleting()) {
+    plan.waiting_for = "the replica is being deleted";
+  } else if (ready) {
+    plan.update = update_replica(local, *view.remote, peer);
+  }
+  if (!is_evaluated(kind, *view.remote)) return plan;
+  if (json::object status = merge_patch(local.status(), view.remote->status()); !status.empty())
+    plan.status =
+        json::object{{"metadata", json::object{{"uid", local.uid()}, {"resourceVersion", local.resource_version()}}},
+                     {"status", std::move(status)}};
+  return plan;
+}
+
+}  // namespace liqo::core

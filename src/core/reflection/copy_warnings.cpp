@@ -1,0 +1,81 @@
+#include "liqo/core/reflection/copy_warnings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "liqo/core/offloading/remote_warning.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What goes on is told again after this time.
+constexpr kube::Duration told_for = 10min;
+/// In that time, of one object and of a twin: a provider's words must not flood the Events of home.
+constexpr int most_of_object = 4;
+constexpr std::size_t most_of_twin = 64;
+
+std::uint64_t version_of(const kube::json::value& event) {
+  const std::string_view text = kube::string_at(event, {"metadata", "resourceVersion"});
+  std::uint64_t version = 0;
+  std::from_chars(text.data(), text.data() + text.size(), version);
+  return version;
+}
+
+}  // namespace
+
+std::vector<CopyWarning> copy_warnings(const kube::json::array& events) {
+  std::vector<CopyWarning> out;
+  for (const kube::json::value& event : events) {
+    const auto about = [&](std::string_view field) {
+      return std::string(kube::string_at(event, {"involvedObject", field}));
+    };
+    CopyWarning warning{.event = std::string(kube::string_at(event, {"metadata", "uid"})),
+                        .version = version_of(event),
+                        .kind = about("kind"),
+                        .name = about("name"),
+                        .uid = about("uid"),
+                        .words = words_of_event(event),
+                        .time = time_of_event(event)};
+    const bool is_of_pod = warning.kind == "Pod" || warning.kind == "ShadowPod";
+    if (kube::string_at(event, {"type"}) != "Warning" || is_of_pod) continue;
+    if (warning.event.empty() || warning.uid.empty() || warning.name.empty() || warning.words.empty()) continue;
+    out.push_back(std::move(warning));
+  }
+  return out;
+}
+
+std::string copy_warning_message(std::string_view provider, const CopyWarning& warning) {
+  return "Cluster " + std::string(provider) + " warns of its copy: " + warning.words;
+}
+
+bool CopyWarnings::is_news(const CopyWarning& warning, kube::TimePoint now) const {
+  if (warning.version <= looked_) return false;
+  if ((!first_ || warning.version <= *first_) && warning.time < since_) return false;
+  const auto is_recent = [&](const Told& told) { return now - told.at < told_for; };
+  if (const auto known = told_.find(warning.event); known != told_.end() && is_recent(known->second)) return false;
+  const auto of_object = std::ranges::count_if(
+      told_, [&](const auto& told) { return told.second.object == warning.uid && is_recent(told.second); });
+  const auto of_twin = std::ranges::count_if(told_, [&](const auto& told) { return is_recent(told.second); });
+  return of_object < most_of_object && std::cmp_less(of_twin, most_of_twin);
+}
+
+void CopyWarnings::told(const CopyWarning& warning, kube::TimePoint now) {
+  told_.insert_or_assign(warning.event, Told{.object = warning.uid, .at = now});
+}
+
+void CopyWarnings::postpone(const CopyWarning& warning) {
+  postponed_ = std::min(postponed_.value_or(warning.version), warning.version);
+}
+
+void CopyWarnings::looked(std::uint64_t version, kube::TimePoint now) {
+  if (!first_) first_ = version;
+  const auto postponed = std::exchange(postponed_, std::nullopt);
+  // A state that is older than one before is of a database that was restored: versions are given anew there.
+  looked_ = postponed ? std::min(version, *postponed - 1) : version;
+  std::erase_if(told_, [&](const auto& told) { return now - told.second.at >= told_for; });
+}
+
+}  // namespace liqo::core

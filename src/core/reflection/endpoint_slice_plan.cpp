@@ -1,0 +1,318 @@
+#include "liqo/core/reflection/endpoint_slice_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/admission/key_table.hpp"
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/left_out.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// As many as Kubernetes itself puts into one EndpointSlice, and as it takes at most: more are not even looked at.
+constexpr std::size_t max_endpoints = 100, max_seen = 1'000;
+constexpr std::size_t max_ports = 100;
+static_assert(max_consumer_endpoints == 10'000, "the text says so");
+constexpr std::size_t max_address_text = 64;
+/// Of the JSON object in the annotation about direct connections.
+constexpr std::size_t direct_depth = 4;
+constexpr std::string_view applied_manifest = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Which addresses of a ShadowEndpointSlice are those of pods in third clusters, by the consumer's word.
+std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& shadow) {
+  std::map<std::string, std::string, std::less<>> clusters;
+  const std::string_view text = shadow.annotation(api::annotations::direct_connections);
+  if (text.empty()) return clusters;
+  const auto document = kube::parse_json(text, direct_depth);
+  if (!document) return clusters;
+  for (const auto& [cluster, addresses] : kube::object_at(*document, {"clusterAddresses"})) {
+    if (!is_dns_label(cluster) || !addresses.is_array()) continue;
+    for (const json::value& entry : addresses.get_array())
+      if (const auto* address = entry.if_string()) clusters.emplace(*address, cluster);
+  }
+  return clusters;
+}
+
+/// What the consumer has written for an address, for people to read.
+std::string shown(std::string_view text) {
+  std::string made(text.substr(0, max_address_text));
+  std::ranges::replace_if(made, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return made;
+}
+
+/// Judges the addresses of one ShadowEndpointSlice, and remembers what came of it.
+class Judge {
+ public:
+  Judge(const kube::Object& shadow, const EndpointSurroundings& around, bool v6, EndpointSlicePlan& plan)
+      : around_(around), v6_(v6), direct_(read_direct(shadow)), plan_(plan) {}
+
+  std::optional<IpAddress> judge(std::string_view text) {
+    ++seen_;
+    const auto address = IpAddress::parse(text);
+    if (!address || address->v6 != v6_) return leave_out(text, v6_ ? "no IPv6 address" : "no IPv4 address");
+    if (around_.denies_direct && direct_.contains(text))
+      return leave_out(text, "of a third cluster, to which this one denies direct connections");
+    const auto reached = reach(text, *address);
+    if (!reached) return leave_out(text, "not declared");
+    if (reached->is_special()) return leave_out(text, "an address that no endpoint can have");
+    plan_.judged.push_back(*reached);
+    if (around_.own.contain(*reached)) return leave_out(text, "an address of this cluster itself");
+    return reached;
+  }
+  void leave_out_rest(std::size_t endpoints, std::string_view bound) {
+    seen_ += endpoints;
+    left_out_ += endpoints;
+    // In front, where it is named however much else there is.
+    things_.insert(things_.begin(), std::to_string(endpoints) + " endpoints (" + std::string(bound) + ")");
+  }
+  void conclude() {
+    const auto order = [](const IpAddress& address) { return std::tie(address.v6, address.bytes); };
+    std::ranges::sort(plan_.judged, {}, order);
+    plan_.judged.erase(std::ranges::unique(plan_.judged).begin(), plan_.judged.end());
+    plan_.left_out = forge_left_out(things_);
+    if (left_out_ == 0) return;
+    plan_.told = std::to_string(left_out_) + " of " + std::to_string(seen_) + " addresses are left out here: ";
+    for (std::size_t i = 0; i < std::min<std::size_t>(things_.size(), 4); ++i)
+      plan_.told += (i > 0 ? ", " : "") + things_[i];
+    if (things_.size() > 4) plan_.told += ", …";
+    plan_.told += ". " + around_.addresses.words();
+  }
+
+ private:
+  std::optional<IpAddress> reach(std::string_view text, const IpAddress& address) {
+    const auto direct = direct_.find(text);
+    if (direct == direct_.end()) return around_.addresses.reached(address);
+    plan_.direct.insert(direct->second);
+    // Whose pods they are is the consumer's word: what is reached so must be declared for this consumer.
+    const IpAddress there = around_.map_direct(direct->second, address).value_or(address);
+    return around_.addresses.declares(there) ? std::optional(there) : std::nullopt;
+  }
+  std::nullopt_t leave_out(std::string_view text, std::string_view why) {
+    ++left_out_;
+    if (things_.size() < max_left_out) things_.push_back(shown(text) + " (" + std::string(why) + ")");
+    return std::nullopt;
+  }
+
+  const EndpointSurroundings& around_;
+  bool v6_;
+  std::map<std::string, std::string, std::less<>> direct_;
+  EndpointSlicePlan& plan_;
+  std::size_t seen_ = 0, left_out_ = 0;
+  std::vector<std::string> things_;
+};
+
+json::object forge_conditions(const json::value& endpoint, bool reachable) {
+  const json::object& given = kube::object_at(endpoint, {"conditions"});
+  json::object made;
+  made["ready"] = kube::bool_at(given, {"ready"}, true) && reachable;
+  // What is terminating is served as long as nothing else is ready, so it has to be reachable as well.
+  if (const json::value* serving = given.if_contains("serving"); serving && serving->is_bool())
+    made["serving"] = serving->get_bool() && reachable;
+  if (const json::value* terminating = given.if_contains("terminating"); terminating && terminating->is_bool())
+    made["terminating"] = terminating->get_bool();
+  return made;
+}
+
+/// Whom an endpoint stands for. No pod of this cluster, whatever the consumer says: meshes look up who that is.
+json::object forge_target(const json::object& given) {
+  json::object made{{"kind", "RemotePod"}};
+  for (const std::string_view field : {"namespace", "name", "uid"})
+    if (const json::value* value = given.if_contains(field); value && value->is_string()) made[field] = *value;
+  return made;
+}
+
+/// Proxies use the first address of an endpoint alone (https://issue.k8s.io/106267).
+json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundings& around, Judge& judge) {
+  json::array made;
+  std::set<std::string> present;
+  const json::array& given = kube::array_at(shadow.spec(), {"template", "endpoints"});
+  for (const json::value& endpoint : given) {
+    const auto before = static_cast<std::size_t>(&endpoint - given.data());
+    const std::string_view bound = made.size() == max_endpoints ? "one slice has 100 at most"
+                                   : made.size() == around.room ? "all slices of a consumer have 10000 at most"
+                                   : before == max_seen         ? "of one slice 1000 are looked at"
+                                                                : "";
+    if (!bound.empty()) {
+      judge.leave_out_rest(given.size() - before, bound);
+      break;
+    }
+    const json::array& addresses = kube::array_at(endpoint, {"addresses"});
+    const auto* text = addresses.empty() ? nullptr : addresses.front().if_string();
+    const auto address = text ? judge.judge(*text) : std::nullopt;
+    // Two texts may be one address.
+    if (!address || !present.insert(address->text()).second) continue;
+    json::object one{{"addresses", json::array{json::string(address->text())}},
+                     {"conditions", forge_conditions(endpoint, around.reachable)}};
+    if (const std::string_view hostname = kube::string_at(endpoint, {"hostname"}); is_dns_label(hostname))
+      one["hostname"] = hostname;
+    // No node of this cluster: traffic that is to stay on a node never goes there.
+    if (!kube::string_at(endpoint, {"nodeName"}).empty()) one["nodeName"] = around.consumer;
+    if (const json::object& target = kube::object_at(endpoint, {"targetRef"}); !target.empty())
+      one["targetRef"] = forge_target(target);
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
+/// Why Kubernetes would not take the ports: "" = it does. What it refuses would leave the EndpointSlice as it was.
+std::string judge_ports(const kube::Object& shadow) {
+  const json::array& given = kube::array_at(shadow.spec(), {"template", "ports"});
+  if (given.size() > max_ports) return "it has more than " + std::to_string(max_ports) + " ports";
+  std::set<std::string_view> names;
+  for (const json::value& port : given) {
+    if (!port.is_object()) return "one of its ports is no object";
+    const auto given_as = [&port](std::string_view field) -> const json::value* {
+      const json::value* value = port.get_object().if_contains(field);
+      return value && !value->is_null() ? value : nullptr;
+    };
+    const json::value* name = given_as("name");
+    const std::string_view called = kube::string_at(port, {"name"});
+    if (name && (!name->is_string() || (!called.empty() && !is_dns_label(called))))
+      return "the name of a port is no DNS label: " + in_quotes(shown(called));
+    if (!names.insert(called).second) return "two of its ports have the name " + in_quotes(called);
+    const std::string_view protocol = kube::string_at(port, {"protocol"});
+    if (given_as("protocol") && protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
+      return "the protocol of a port is not TCP, UDP or SCTP: " + in_quotes(shown(protocol));
+    const std::int64_t number = kube::int_at(port, {"port"});
+    if (given_as("port") && (number < 1 || number > 65'535)) return "the number of a port is not in 1 to 65535";
+  }
+  return "";
+}
+
+/// With the defaults that the server would add, so that what it answers compares equal.
+json::array forge_ports(const kube::Object& shadow) {
+  json::array made;
+  for (const json::value& port : kube::array_at(shadow.spec(), {"template", "ports"})) {
+    json::object one{{"name", kube::string_at(port, {"name"})}, {"protocol", "TCP"}};
+    for (const std::string_view field : {"protocol", "port", "appProtocol"})
+      if (const json::value* value = kube::find(port, {field}); value && !value->is_null()) one[field] = *value;
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
+void forge_metadata(kube::Object& wanted, const kube::Object& shadow, const EndpointSurroundings& around,
+                    const std::string& left_out) {
+  for (const auto& [key, value] : shadow.labels())
+    if (value.is_string() && (!admission::is_reserved_label(key) || admission::lists_key(around.policy.labels, key)))
+      wanted.set_label(key, value.get_string());
+  for (const auto& [key, value] : shadow.annotations())
+    if (value.is_string() && key != api::annotations::direct_connections && key != applied_manifest &&
+        key != api::annotations::left_out &&
+        (admission::is_common_annotation(key) || admission::lists_key(around.policy.annotations, key)))
+      wanted.set_annotation(key, value.get_string());
+  wanted.set_label(api::labels::managed_by, api::labels::managed_by_shadow_endpoint_slice);
+  // Keeps Kubernetes' own controller away, whatever the consumer says.
+  wanted.set_label(api::labels::endpoint_slice_manager, api::labels::endpoint_slice_manager_liqo);
+  if (!left_out.empty()) wanted.set_annotation(api::annotations::left_out, left_out);
+  wanted.add_owner_reference({.api_version = api::kinds::shadow_endpoint_slices.api_version(),
+                              .kind = std::string(api::kinds::shadow_endpoint_slices.kind),
+                              .name = std::string(shadow.name()),
+                              .uid = std::string(shadow.uid()),
+                              .controller = true,
+                              .block_owner_deletion = true});
+}
+
+bool covers(const json::object& have, const json::object& wanted) {
+  return std::ranges::all_of(wanted, [&have](const auto& entry) {
+    const json::value* present = have.if_contains(entry.key());
+    return present && *present == entry.value();
+  });
+}
+
+/// Absent and null are no endpoints.
+bool is_same(const kube::Object& live, const kube::Object& wanted, std::string_view field) {
+  return kube::array_at(live.tree(), {field}) == kube::array_at(wanted.tree(), {field});
+}
+
+/// The digest tells that the wish is the one that was applied, so also that no label has to go; the comparison tells
+/// that nobody changed it since.
+bool is_as_wanted(const kube::Object& live, const kube::Object& wanted) {
+  return covers(live.labels(), wanted.labels()) && covers(live.annotations(), wanted.annotations()) &&
+         is_same(live, wanted, "endpoints") && is_same(live, wanted, "ports");
+}
+
+}  // namespace
+
+bool is_orphan(const kube::Object& slice) {
+  return slice.label(api::labels::managed_by) == api::labels::managed_by_shadow_endpoint_slice && !slice.controller();
+}
+
+bool is_reachable(const kube::Object* foreign_cluster) {
+  if (!foreign_cluster || foreign_cluster->is_deleting()) return false;
+  const api::ForeignCluster peer(*foreign_cluster);
+  // Of what nobody looks at, nothing is known to be wrong.
+  const auto is_well = [](std::string_view status) { return status.empty() || status == "Established"; };
+  const bool has_network = kube::bool_at(foreign_cluster->status(), {"modules", "networking", "enabled"});
+  return is_well(peer.condition("APIServerStatus")) &&
+         (!has_network || is_well(peer.condition("NetworkConnectionStatus")));
+}
+
+EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Object* live,
+                                      const EndpointSurroundings& around) {
+  EndpointSlicePlan plan;
+  const auto owner = live ? live->controller() : std::nullopt;
+  const bool is_shadows = owner && owner->kind == api::kinds::shadow_endpoint_slices.kind;
+  const bool is_ours = is_shadows && owner->uid == shadow.uid();
+  if (live && live->is_deleting()) {
+    plan.await = true;
+    return plan;
+  }
+  if (live && !around.consumer.empty() && is_orphan(*live)) {
+    plan.remove = live->uid();
+    return plan;
+  }
+  if (live && !is_ours) {
+    // That of an earlier ShadowEndpointSlice is the garbage collector's.
+    plan.await = is_shadows;
+    if (!is_shadows)
+      plan.refusal = "an EndpointSlice of this name exists that was not made for this ShadowEndpointSlice";
+    return plan;
+  }
+  const std::string_view type = kube::string_at(shadow.spec(), {"template", "addressType"});
+  if (around.consumer.empty()) {
+    plan.refusal = "namespace " + std::string(shadow.ns()) + " is no twin namespace of a consumer";
+  } else if (shadow.label(api::labels::reflection_origin) != around.consumer) {
+    plan.refusal = "the label " + std::string(api::labels::reflection_origin) + " is not " +
+                   std::string(around.consumer) + ", whose namespace this is";
+  } else if (type != "IPv4" && type != "IPv6") {
+    plan.refusal = "endpoints of the address type " + in_quotes(type, 20) +
+                   " are not taken here, because only addresses can be judged (IPv4, IPv6)";
+  } else {
+    plan.refusal = judge_ports(shadow);
+  }
+  if (!plan.refusal.empty()) {
+    if (live) plan.remove = live->uid();
+    return plan;
+  }
+
+  kube::Object wanted = kube::Object::make(api::kinds::endpoint_slices, shadow.key());
+  Judge judge(shadow, around, type == "IPv6", plan);
+  wanted.tree()["addressType"] = type;
+  wanted.tree()["endpoints"] = forge_endpoints(shadow, around, judge);
+  wanted.tree()["ports"] = forge_ports(shadow);
+  judge.conclude();
+  plan.endpoints = wanted.tree()["endpoints"].as_array().size();
+  plan.crowded = around.room < max_endpoints && plan.endpoints == around.room;
+  forge_metadata(wanted, shadow, around, plan.left_out);
+  wanted.set_annotation(api::annotations::reflected_digest, digest_hex(wanted.text()));
+  if (live && kube::string_at(live->tree(), {"addressType"}) != type) {
+    // It cannot be changed.
+    plan.remove = live->uid();
+    return plan;
+  }
+  if (live && is_as_wanted(*live, wanted)) return plan;
+  if (live) wanted.mutable_metadata()["uid"] = live->uid();
+  plan.apply = std::move(wanted);
+  return plan;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,137 @@
+#include "liqo/core/reflection/meta.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace labels = api::labels;
+namespace annotations = api::annotations;
+
+/// Labels that only the home cluster, or only the provider, may set.
+constexpr std::string_view home_labels[] = {labels::local_pod, labels::remote_unavailable, labels::creator_user};
+
+/// Annotations that describe the object at home and not its copy. kubectl's is the largest of most pods.
+constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
+                                                 annotations::restart_offset,
+                                                 annotations::reflected_keys,
+                                                 annotations::reflected_digest,
+                                                 annotations::applied_spec,
+                                                 annotations::local_pod_uid,
+                                                 annotations::ordered_at,
+                                                 annotations::ending_grace,
+                                                 annotations::priority_class,
+                                                 annotations::left_out,
+                                                 annotations::refused,
+                                                 annotations::remote_conditions,
+                                                 annotations::ephemeral_left_out,
+                                                 annotations::applied_resources,
+                                                 annotations::resize_refused,
+                                                 "kubectl.kubernetes.io/last-applied-configuration"};
+
+/// Annotations that only the provider writes on what it has: whatever its consumer calls its own.
+constexpr std::string_view provider_annotations[] = {annotations::applied_spec, annotations::refused,
+                                                     annotations::ephemeral_left_out, annotations::applied_resources,
+                                                     annotations::resize_refused};
+
+bool contains(std::span<const std::string_view> keys, std::string_view key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+bool contains(const std::vector<std::string>& keys, std::string_view key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+/// Keys of ours are always ours: they need not be listed.
+bool is_listed(std::string_view key) { return !key.starts_with("offloading.liqo.io/"); }
+
+void append_keys(std::string& out, const json::object& entries) {
+  bool first = true;
+  for (const auto& [key, value] : entries) {
+    if (!is_listed(key)) continue;
+    if (!first) out += ',';
+    out += std::string_view(key);
+    first = false;
+  }
+}
+
+std::set<std::string_view> split(std::string_view list) {
+  std::set<std::string_view> keys;
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    if (comma > 0) keys.insert(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return keys;
+}
+
+/// One of the two maps of metadata: what to set, and null for what to remove.
+json::object map_patch(const json::object& live, const json::object& wanted, const auto& owns) {
+  json::object patch;
+  for (const auto& [key, value] : wanted) {
+    const json::value* have = live.if_contains(key);
+    if (!have || *have != value) patch[key] = value;
+  }
+  for (const auto& [key, value] : live)
+    if (!wanted.contains(key) && owns(std::string_view(key))) patch[key] = nullptr;
+  return patch;
+}
+
+}  // namespace
+
+bool is_reflected(const kube::Object& remote_object, const ClusterPair& clusters) {
+  return !clusters.local.empty() && remote_object.label(labels::reflection_origin) == clusters.local &&
+         remote_object.label(labels::reflection_destination) == clusters.remote;
+}
+
+json::object reflected_labels(const kube::Object& local, const ForgingContext& ctx) {
+  json::object kept;
+  for (const auto& [key, value] : local.labels())
+    if (value.is_string() && !contains(home_labels, key) && !contains(ctx.patch.labels_not_reflected, key))
+      kept[key] = value;
+  kept[labels::reflection_origin] = ctx.clusters.local;
+  kept[labels::reflection_destination] = ctx.clusters.remote;
+  return kept;
+}
+
+json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx) {
+  json::object kept;
+  for (const auto& [key, value] : local.annotations())
+    if (value.is_string() && !contains(home_annotations, key) && !contains(ctx.patch.annotations_not_reflected, key))
+      kept[key] = value;
+  return kept;
+}
+
+std::string reflected_keys(const json::object& label_map, const json::object& annotation_map) {
+  std::string keys;
+  append_keys(keys, label_map);
+  keys += ';';
+  append_keys(keys, annotation_map);
+  return keys;
+}
+
+json::object metadata_patch(const kube::Object& live, const json::object& label_map, const json::object& annotation_map,
+                            bool owns_unlisted) {
+  const bool listed = live.has_annotation(annotations::reflected_keys);
+  const std::string_view list = live.annotation(annotations::reflected_keys);
+  const auto half = std::min(list.find(';'), list.size());
+  const auto owned_labels = split(list.substr(0, half));
+  const auto owned_annotations = split(list.substr(std::min(half + 1, list.size())));
+  const auto owns = [&](const std::set<std::string_view>& keys) {
+    return [&, listed, owns_unlisted](std::string_view key) {
+      if (contains(home_labels, key) || contains(provider_annotations, key)) return false;
+      return listed ? keys.contains(key) : owns_unlisted;
+    };
+  };
+  json::object patch;
+  if (json::object changes = map_patch(live.labels(), label_map, owns(owned_labels)); !changes.empty())
+    patch["labels"] = std::move(changes);
+  if (json::object changes = map_patch(live.annotations(), annotation_map, owns(owned_annotations)); !changes.empty())
+    patch["annotations"] = std::move(changes);
+  return patch;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,30 @@
+#include "liqo/core/slices/cordon.hpp"
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+
+TenantState tenant_state(const kube::Object& tenant) {
+  const std::string_view said = kube::string_at(tenant.spec(), {"tenantCondition"});
+  if (said.empty() || said == "Active") return TenantState::active;
+  return said == "Drained" ? TenantState::drained : TenantState::cordoned;
+}
+
+namespace {
+
+bool has_mark(const kube::Object& slice, std::string_view mark) {
+  if (!slice.has_annotation(mark)) return false;
+  const std::string_view value = slice.annotation(mark);
+  return value != "false" && value != "False" && value != "0";
+}
+
+}  // namespace
+
+bool is_cordoned(const kube::Object& slice) {
+  return has_mark(slice, api::annotations::cordon) || has_mark(slice, api::annotations::cordon_tenant) ||
+         has_mark(slice, api::annotations::cordoned_resource);
+}
+
+bool is_drained(const kube::Object& slice) { return has_mark(slice, api::annotations::drain); }
+
+}  // namespace liqo::core

@@ -1,0 +1,140 @@
+#include "liqo/core/slices/grant.hpp"
+
+#include <algorithm>
+
+namespace liqo::core {
+namespace {
+
+using Verdict = GrantDecision::Verdict;
+
+constexpr std::string_view accepted_text = "ResourceSlice resources accepted";
+constexpr std::string_view drained_text = "the provider has drained this cluster: it grants nothing, and its pods end";
+constexpr std::string_view slice_drained_text =
+    "the provider has drained this slice: it grants nothing, and its pods end";
+constexpr std::string_view nothing_new_text =
+    "the provider has cordoned this cluster or this slice: it grants nothing new";
+constexpr std::string_view default_disabled_text =
+    "the default ResourceSlice class has been administratively disabled on the provider";
+constexpr std::string_view share_disabled_text =
+    "the provider serves no slices of class share; ask its operator for the class to use";
+constexpr std::string_view tenant_cordoned_text =
+    "the provider has cordoned this cluster: what is granted stays, new pods are refused";
+constexpr std::string_view slice_cordoned_text =
+    "the provider has cordoned this slice: what is granted stays, new pods are refused";
+
+GrantDecision verdict(Verdict verdict, std::string_view reason, std::string_view message) {
+  return {.verdict = verdict,
+          .reason = std::string(reason),
+          .message = std::string(message),
+          .record = std::nullopt,
+          .pending = std::nullopt};
+}
+
+/// A Quota of the Go version says what was granted only: the request is taken for the one that led to it if every
+/// amount in it was granted as it stands.
+bool explains(const SliceRequest& request, const Resources& granted) {
+  return request.slice_class == default_class && std::ranges::all_of(request.resources, [&](const auto& entry) {
+           const auto found = granted.find(entry.first);
+           return found != granted.end() && found->second == entry.second;
+         });
+}
+
+bool is_negotiated(const SliceRequest& request, const SliceRecord& record) {
+  if (record.slice_class.empty()) return explains(request, record.granted);
+  return record.slice_class == request.slice_class && record.request == request.resources;
+}
+
+GrantDecision grant(const SliceRequest& request, Resources granted) {
+  GrantDecision decision = verdict(Verdict::accepted, slice_reasons::resources_accepted, accepted_text);
+  decision.record =
+      SliceRecord{.slice_class = request.slice_class, .request = request.resources, .granted = std::move(granted)};
+  return decision;
+}
+
+/// What is left of that resource for a slice; nothing where it is not bounded.
+std::optional<kube::Quantity> bound_of(const GrantLimits& limits, const std::string& name) {
+  std::optional<kube::Quantity> bound;
+  if (const auto found = limits.slice.find(name); found != limits.slice.end()) bound = found->second;
+  if (const auto found = limits.consumer.find(name); found != limits.consumer.end()) {
+    kube::Quantity left = found->second - amount(limits.others, name);
+    if (left.sign() < 0) left = kube::Quantity(0, left.format());
+    if (!bound || left < *bound) bound = left;
+  }
+  return bound;
+}
+
+/// Why so much is not granted, "" if it can be.
+std::string refuse_amounts(const GrantLimits& limits, const Resources& granted) {
+  for (const auto& [name, asked] : granted) {
+    if (const auto most = limits.slice.find(name); most != limits.slice.end() && most->second < asked)
+      return "the provider grants a slice of this cluster no more than " + most->second.text() + " of " + name +
+             ", and this one would have " + asked.text() + ": ask for less, or its operator for more " +
+             "(maxSliceResources in the policy)";
+    const kube::Quantity others = amount(limits.others, name);
+    if (const auto most = limits.consumer.find(name); most != limits.consumer.end() && most->second < others + asked)
+      return "the provider grants all slices of this cluster together no more than " + most->second.text() + " of " +
+             name + ", the others have " + others.text() + " and this one would have " + asked.text() +
+             ": ask for less, or its operator for more (maxResources in the policy)";
+  }
+  return {};
+}
+
+GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
+  if (negotiated) return grant(in.request, in.record->granted);
+  Resources granted = in.request.resources;
+  for (const auto& [name, quantity] : in.policy.defaults) granted.emplace(name, quantity);
+  std::string refusal = in.limits.mistake.empty() ? refuse_amounts(in.limits, granted) : in.limits.mistake;
+  if (!refusal.empty()) return verdict(Verdict::denied, slice_reasons::resources_denied, refusal);
+  return grant(in.request, std::move(granted));
+}
+
+GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
+  if (!in.free) return negotiated ? grant(in.request, in.record->granted) : verdict(Verdict::wait, "", "");
+  // A policy that cannot be read bounds by what is granted.
+  if (!in.limits.mistake.empty())
+    return negotiated ? grant(in.request, in.record->granted)
+                      : verdict(Verdict::denied, slice_reasons::resources_denied, in.limits.mistake);
+  Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
+  // A share has no amount of its own that could be too much: it ends at the bound.
+  for (auto& [name, quantity] : target)
+    if (auto bound = bound_of(in.limits, name); bound && *bound < quantity) quantity = *bound;
+  if (!negotiated) return grant(in.request, std::move(target));
+  ShareStep step = settle_share(in.record->granted, target, in.pending, in.now);
+  GrantDecision decision = grant(in.request, std::move(step.granted));
+  decision.pending = std::move(step.pending);
+  decision.again_after = step.again_after;
+  return decision;
+}
+
+}  // namespace
+
+GrantDecision decide_grant(const GrantInputs& in) {
+  const SliceRequest& request = in.request;
+  const bool custom = !is_built_in_class(request.slice_class);
+  if (in.tenant == TenantState::drained || in.slice_drained)
+    return verdict(Verdict::denied, custom ? slice_reasons::tenant_drained : slice_reasons::resources_denied,
+                   in.tenant == TenantState::drained ? drained_text : slice_drained_text);
+  if (custom) {
+    if (in.tenant == TenantState::cordoned && !in.record && !in.answered)
+      return verdict(Verdict::denied, slice_reasons::tenant_cordoned, nothing_new_text);
+    return verdict(Verdict::foreign, "", "");
+  }
+
+  const bool negotiated = in.record && is_negotiated(request, *in.record);
+  if (in.tenant == TenantState::cordoned || in.slice_cordoned) {
+    if (!in.record) return verdict(Verdict::denied, slice_reasons::resources_denied, nothing_new_text);
+    if (!negotiated) return verdict(Verdict::unchanged, "", "");
+    GrantDecision decision = grant(request, in.record->granted);
+    decision.reason = slice_reasons::cordoned;
+    decision.message = in.tenant == TenantState::cordoned ? tenant_cordoned_text : slice_cordoned_text;
+    return decision;
+  }
+  if (request.slice_class == default_class && !in.policy.default_class_enabled)
+    return verdict(Verdict::denied, slice_reasons::default_class_disabled, default_disabled_text);
+  if (request.slice_class == share_class && !in.policy.is_share_enabled())
+    return verdict(Verdict::denied, slice_reasons::share_class_disabled, share_disabled_text);
+  if (!request.problem.empty()) return verdict(Verdict::denied, slice_reasons::invalid_request, request.problem);
+  return request.slice_class == share_class ? decide_share(in, negotiated) : decide_default(in, negotiated);
+}
+
+}  // namespace liqo::core

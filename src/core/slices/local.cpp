@@ -1,0 +1,206 @@
+#include "liqo/core/slices/local.hpp"
+
+#include <algorithm>
+
+#include "core/merge_patch.hpp"
+#include "core/nodes/node_labels.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/quoted.hpp"
+#include "liqo/core/slices/request.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+constexpr std::size_t most_labels = 64;
+constexpr std::size_t most_classes = 256;
+
+bool equals_ignoring_case(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((text[i] | 0x20) != lower[i]) return false;
+  return true;
+}
+
+/// The entries that can be labels of a node.
+/// `refused`: the keys, or "domain/*", that are not taken, beside reserved ones; null = every key is.
+json::object usable_labels(const json::object& said, std::string_view what, const std::span<const std::string>* refused,
+                           std::vector<std::string>& dropped) {
+  json::object usable;
+  for (const auto& [name, value] : said) {
+    const bool valid = is_resource_name(name) && value.is_string() && is_label_value(value.get_string());
+    if (usable.size() < most_labels && valid &&
+        !(refused && is_reserved_node_label(name, value.get_string(), *refused)))
+      usable[name] = value;
+    else
+      dropped.push_back(std::string(what) + " " + in_quotes(name));
+  }
+  return usable;
+}
+
+json::object usable_amounts(const json::object& said, std::vector<std::string>& dropped) {
+  json::object usable;
+  for (const auto& [name, value] : said) {
+    const auto quantity = kube::Quantity::from_json(value);
+    if (usable.size() < most_slice_resources && is_resource_name(name) && quantity && quantity->sign() >= 0)
+      usable[name] = value;
+    else
+      dropped.push_back("resource " + in_quotes(name));
+  }
+  return usable;
+}
+
+json::array usable_classes(const json::array& said, std::string_view key, std::vector<std::string>& dropped) {
+  json::array usable;
+  for (const json::value& entry : said) {
+    const std::string_view name = kube::string_at(entry, {key});
+    if (usable.size() == most_classes || !is_dns_subdomain(name)) {
+      dropped.push_back(std::string(key) + " " + in_quotes(name));
+      continue;
+    }
+    json::object kept{{key, name}};
+    if (kube::bool_at(entry, {"default"})) kept["default"] = true;
+    usable.push_back(std::move(kept));
+  }
+  return usable;
+}
+
+/// The object with the wanted entries, without those that were wanted last time only.
+json::object replaced(const json::object& have, const json::object& before, const json::object& wanted) {
+  json::object result = have;
+  for (const auto& [name, value] : before)
+    if (!wanted.contains(name)) result.erase(name);
+  for (const auto& [name, value] : wanted) result[name] = value;
+  return result;
+}
+
+template <class T>
+void set_or_erase(json::object& parent, std::string_view key, T value) {
+  if (value.empty())
+    parent.erase(key);
+  else
+    parent[key] = std::move(value);
+}
+
+}  // namespace
+
+LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_cluster, std::string_view provider,
+                                std::string_view csr) {
+  LocalSlicePlan plan;
+  const api::ResourceSlice view(slice);
+  const std::string_view label = slice.label(api::labels::remote_cluster_id);
+  if (provider.empty()) {
+    plan.refusal = "namespace " + std::string(slice.ns()) +
+                   " is no tenant namespace; create the ResourceSlice in that of cluster " + std::string(label);
+  } else if (label != provider) {
+    plan.refusal = "the ResourceSlice is for cluster " + in_quotes(label) + ", its namespace for " +
+                   in_quotes(provider) + "; create it in the tenant namespace of the cluster that it asks";
+  } else if (!view.provider().empty() && view.provider() != provider) {
+    plan.refusal = "spec.providerClusterID is " + in_quotes(view.provider()) +
+                   ", but the label and the namespace are for " + in_quotes(provider);
+  } else if (!view.consumer().empty() && view.consumer() != own_cluster) {
+    plan.refusal = "spec.consumerClusterID is " + in_quotes(view.consumer()) + ", but this cluster is " +
+                   in_quotes(own_cluster) + "; leave it out";
+  } else if (slice.name().size() > longest_slice_name) {
+    plan.refusal = "the name of the ResourceSlice has " + std::to_string(slice.name().size()) +
+                   " characters; create it with at most " + std::to_string(longest_slice_name);
+  }
+  if (!plan.refusal.empty()) return plan;
+
+  kube::Object wanted = slice;
+  if (view.consumer().empty()) wanted.mutable_spec()["consumerClusterID"] = own_cluster;
+  if (view.provider().empty()) wanted.mutable_spec()["providerClusterID"] = provider;
+  if (!csr.empty() && view.csr() != csr) wanted.mutable_spec()["csr"] = csr;
+  // "false" is the user's word that the slice stays at home.
+  if (!slice.has_label(api::labels::replication)) wanted.set_label(api::labels::replication, "true");
+  if (!slice.has_label(api::labels::replication_destination))
+    wanted.set_label(api::labels::replication_destination, provider);
+  json::object patch = merge_patch(slice.tree(), wanted.tree());
+  if (patch.empty()) return plan;
+  kube::ensure_object(patch, "metadata")["resourceVersion"] = slice.resource_version();
+  plan.patch = std::move(patch);
+  return plan;
+}
+
+bool wants_virtual_node(const kube::Object& slice) {
+  if (!slice.has_annotation(api::annotations::create_virtual_node)) return true;
+  const std::string_view said = slice.annotation(api::annotations::create_virtual_node);
+  return !said.empty() && !equals_ignoring_case(said, "false");
+}
+
+bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice) {
+  const auto owner = virtual_node.controller();
+  return owner && owner->uid == slice.uid();
+}
+
+SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
+                              const kube::Object* existing, std::span<const std::string> refused_labels) {
+  SliceNodePlan plan;
+  const api::ResourceSlice view(slice);
+  const std::string cluster(view.provider());
+  if (existing && !is_node_of(*existing, slice) &&
+      (existing->controller() || existing->label(api::labels::resource_slice_name) != slice.name())) {
+    plan.refusal = "VirtualNode " + std::string(slice.name()) + " exists and is not of this ResourceSlice; " +
+                   "delete one of the two, or set the annotation " +
+                   std::string(api::annotations::create_virtual_node) + " to \"false\"";
+    return plan;
+  }
+  const kube::Object before =
+      existing ? *existing
+               : kube::Object::make(api::kinds::virtual_nodes, {std::string(slice.ns()), std::string(slice.name())});
+  kube::Object wanted = before;
+  wanted.set_label(api::labels::remote_cluster_id, cluster);
+  wanted.set_label(api::labels::resource_slice_name, slice.name());
+  if (!wanted.controller())
+    wanted.add_owner_reference({.api_version = api::kinds::resource_slices.api_version(),
+                                .kind = std::string(api::kinds::resource_slices.kind),
+                                .name = std::string(slice.name()),
+                                .uid = std::string(slice.uid()),
+                                .controller = true,
+                                .block_owner_deletion = true});
+
+  const json::object& status = slice.status();
+  json::object labels =
+      usable_labels(kube::object_at(status, {"nodeLabels"}), "node label", &refused_labels, plan.dropped);
+  labels[api::labels::remote_cluster_id] = cluster;
+  const json::object selector =
+      usable_labels(kube::object_at(status, {"nodeSelector"}), "node selector", nullptr, plan.dropped);
+  const auto applied = kube::parse_json(before.annotation(api::annotations::applied_slice));
+  const json::object none;
+  const json::object& last_labels = applied ? kube::object_at(*applied, {"labels"}) : none;
+  const json::object& last_selector = applied ? kube::object_at(*applied, {"nodeSelector"}) : none;
+
+  json::object& spec = wanted.mutable_spec();
+  spec["clusterID"] = cluster;
+  spec["labels"] = replaced(kube::object_at(spec, {"labels"}), last_labels, labels);
+  kube::ensure_object(spec, "kubeconfigSecretRef")["name"] = kubeconfig_secret;
+  kube::ensure_object(spec, "resourceQuota")["hard"] =
+      usable_amounts(kube::object_at(status, {"resources"}), plan.dropped);
+  set_or_erase(spec, "storageClasses",
+               usable_classes(kube::array_at(status, {"storageClasses"}), "storageClassName", plan.dropped));
+  set_or_erase(spec, "ingressClasses",
+               usable_classes(kube::array_at(status, {"ingressClasses"}), "ingressClassName", plan.dropped));
+  set_or_erase(spec, "loadBalancerClasses",
+               usable_classes(kube::array_at(status, {"loadBalancerClasses"}), "loadBalancerClassName", plan.dropped));
+  json::object next_selector =
+      replaced(kube::object_at(spec, {"offloadingPatch", "nodeSelector"}), last_selector, selector);
+  if (!next_selector.empty() || spec.contains("offloadingPatch"))
+    set_or_erase(kube::ensure_object(spec, "offloadingPatch"), "nodeSelector", std::move(next_selector));
+  wanted.set_annotation(api::annotations::applied_slice,
+                        json::serialize(json::object{{"labels", labels}, {"nodeSelector", selector}}));
+
+  if (!existing) {
+    plan.create = std::move(wanted);
+    return plan;
+  }
+  json::object patch = merge_patch(before.tree(), wanted.tree());
+  if (patch.empty()) return plan;
+  kube::ensure_object(patch, "metadata")["resourceVersion"] = before.resource_version();
+  plan.patch = std::move(patch);
+  return plan;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,128 @@
+#include "liqo/core/slices/status.hpp"
+
+#include <algorithm>
+
+#include "core/merge_patch.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace conditions = api::slice_conditions;
+
+std::optional<json::object> status_patch(const kube::Object& slice, const json::object& wanted) {
+  json::object patch = merge_patch(slice.status(), wanted);
+  if (patch.empty()) return std::nullopt;
+  return json::object{{"metadata", json::object{{"resourceVersion", slice.resource_version()}}},
+                      {"status", std::move(patch)}};
+}
+
+void set_condition(const kube::Object& slice, json::object& status, const api::SliceCondition& wanted,
+                   kube::WallTime now) {
+  if (auto changed = api::with_slice_condition(slice, wanted, now)) status["conditions"] = std::move(*changed);
+}
+
+/// An empty list is not written: the Go version leaves it out, and would take it out again.
+template <class T>
+void set_or_erase(json::object& status, std::string_view key, T value) {
+  if (value.empty())
+    status.erase(key);
+  else
+    status[key] = std::move(value);
+}
+
+json::array offered(const std::vector<OfferedClass>& classes, std::string_view name_key) {
+  json::array out;
+  for (const OfferedClass& one : classes) {
+    json::object entry{{name_key, one.name}};
+    if (one.is_default) entry["default"] = true;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+json::object node_labels(const SlicePolicy& policy, const Platform* platform, const json::object& shown) {
+  json::object labels;
+  for (const auto& [key, said] :
+       {std::pair<std::string_view, std::string Platform::*>{"kubernetes.io/os", &Platform::os},
+        {"kubernetes.io/arch", &Platform::architecture}}) {
+    const std::string value = platform ? platform->*said : std::string(kube::string_at(shown, {key}));
+    if (!value.empty()) labels[key] = value;
+  }
+  for (const auto& [name, value] : policy.cluster_labels) labels[name] = value;
+  return labels;
+}
+
+}  // namespace
+
+json::array offered_storage_classes(const std::vector<kube::Object>& classes, const SlicePolicy& policy) {
+  std::vector<OfferedClass> found;
+  for (const kube::Object& one : classes) {
+    // Volumes of Liqo's own class may be in third clusters.
+    if (kube::string_at(one.tree(), {"provisioner"}) == api::storage_provisioner) continue;
+    const bool marked = one.annotation("storageclass.kubernetes.io/is-default-class") == "true";
+    found.push_back({.name = std::string(one.name()),
+                     .is_default = policy.storage_class.empty() ? marked : one.name() == policy.storage_class});
+  }
+  std::ranges::sort(found, {}, &OfferedClass::name);
+  return offered(found, "storageClassName");
+}
+
+std::optional<json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,
+                                              const SlicePolicy& policy, const json::array& storage_classes,
+                                              kube::WallTime now, const Platform* platform) {
+  using Verdict = GrantDecision::Verdict;
+  if (decision.verdict != Verdict::accepted && decision.verdict != Verdict::denied) return std::nullopt;
+  json::object status = slice.status();
+  if (decision.accepted()) {
+    auto written = read_resources(kube::object_at(status, {"resources"}));
+    if (!written || *written != decision.record->granted || !status.contains("resources"))
+      status["resources"] = write_resources(decision.record->granted);
+    set_or_erase(status, "storageClasses", storage_classes);
+    set_or_erase(status, "ingressClasses", offered(policy.ingress_classes, "ingressClassName"));
+    set_or_erase(status, "loadBalancerClasses", offered(policy.load_balancer_classes, "loadBalancerClassName"));
+    set_or_erase(status, "nodeLabels", node_labels(policy, platform, kube::object_at(status, {"nodeLabels"})));
+  }
+  set_condition(slice, status,
+                {.type = conditions::resources,
+                 .status = decision.accepted() ? conditions::accepted : conditions::denied,
+                 .reason = decision.reason,
+                 .message = decision.message},
+                now);
+  return status_patch(slice, status);
+}
+
+std::optional<json::object> plan_slice_restore(const kube::Object& slice, bool granted, kube::WallTime now) {
+  const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
+  if (!shown || (shown->reason != slice_reasons::tenant_cordoned && shown->reason != slice_reasons::tenant_drained))
+    return std::nullopt;
+  json::object status = slice.status();
+  if (granted) {
+    set_condition(slice, status,
+                  {.type = conditions::resources,
+                   .status = conditions::accepted,
+                   .reason = slice_reasons::resources_accepted,
+                   .message = "ResourceSlice resources accepted"},
+                  now);
+  } else if (auto rest = api::without_slice_condition(slice, conditions::resources)) {
+    set_or_erase(status, "conditions", std::move(*rest));
+  }
+  return status_patch(slice, status);
+}
+
+std::optional<json::object> plan_slice_authentication(const kube::Object& slice, bool accepted,
+                                                      const json::object* auth_params, kube::WallTime now) {
+  json::object status = slice.status();
+  if (auth_params) status["authParams"] = *auth_params;
+  set_condition(slice, status,
+                {.type = conditions::authentication,
+                 .status = accepted ? conditions::accepted : conditions::denied,
+                 .reason = accepted ? slice_reasons::authentication_accepted : slice_reasons::authentication_denied,
+                 .message = accepted ? "ResourceSlice authentication accepted" : "ResourceSlice authentication denied"},
+                now);
+  return status_patch(slice, status);
+}
+
+}  // namespace liqo::core

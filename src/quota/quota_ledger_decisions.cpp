@@ -1,0 +1,167 @@
+// What the ledger says to a batch of admissions.
+#include <boost/asio/this_coro.hpp>
+#include <utility>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/quota.hpp"
+#include "liqo/core/admission/shadow_pod.hpp"
+#include "quota/quota_ledger_parts.hpp"
+
+namespace liqo::quota {
+namespace {
+
+using core::QuotaVerdict;
+using Basis = core::AdmissionRound::Basis;
+
+/// Another replica's write is read and decided upon anew so often.
+constexpr int most_attempts = 8;
+
+QuotaVerdict no_quota(const kube::ObjectKey& quota, const kube::Failure& failure) {
+  if (failure.is_not_found())
+    return QuotaVerdict::refused("quota " + quota.text() + " has been withdrawn", core::QuotaRefusal::withdrawn);
+  return QuotaVerdict::unavailable("quota " + quota.text() + " cannot be read: " + failure.text());
+}
+
+}  // namespace
+
+core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
+  core::Resources total;
+  for (const auto& [key, reservation] : record.reservations)
+    if (stored_version(key, reservation) == 0) core::add(total, reservation.demand);
+  return total;
+}
+
+asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
+  Look now{.quota = quotas_->find(desk.quota)};
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    if (const auto trouble = co_await look(desk, now)) co_return tell_all(batch, *trouble);
+    // From here to the write nothing suspends: caches and record are of one moment.
+    core::LedgerRecord record = desk.record;
+    drop_stored(record);
+    if (!record.unreadable.empty())
+      co_return tell_all(batch, QuotaVerdict::unavailable(
+                                    "the record of " + desk.quota.text() +
+                                    " has a reservation that cannot be understood, so that nobody knows what is free; "
+                                    "it expires in a minute or two"));
+    const core::QuotaStanding standing = standing_of(desk, *now.quota, record);
+    core::AdmissionRound round(standing, std::move(record), desk.bytes);
+    const Said said = ask_round(desk, round, batch, now.is_live);
+    // A write proves that the record was the newest. What is said without one needs a look: another replica may have
+    // admitted this very pod, or freed what is missing.
+    if (!said.needs_write && said.needs_look && !(now.has_read && now.is_live)) {
+      if (!now.has_read) desk.known = false;
+      now.wants_live = true;
+      continue;
+    }
+    if (said.needs_write) {
+      const auto stands = co_await write_round(desk, now, std::move(round).record(), said);
+      if (!stands)
+        co_return tell_all(batch, QuotaVerdict::unavailable("the record of " + desk.quota.text() +
+                                                            " cannot be written: " + stands.error().text()));
+      if (!*stands) continue;
+    }
+    for (const auto& [asked, decision] : said.to) {
+      if (decision.verdict.ruling == QuotaVerdict::Ruling::admitted) desk.doubtful.erase(asked->key);
+      tell(*asked, decision.verdict);
+    }
+    co_return;
+  }
+  tell_all(batch, QuotaVerdict::unavailable("other replicas were faster " + std::to_string(most_attempts) +
+                                            " times; ask again"));
+}
+
+asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look(Desk& desk, Look& look) {
+  if (look.wants_live && !look.is_live) {
+    auto read = co_await api_.get(api::kinds::quotas, desk.quota);
+    if (!read) co_return no_quota(desk.quota, read.error());
+    look.quota = std::move(*read);
+    look.is_live = true;
+  }
+  // A record that did not exist may have come and gone.
+  if (!desk.known || desk.version.empty()) {
+    look.has_read = true;
+    if (auto read = co_await read_record(desk); !read)
+      co_return QuotaVerdict::unavailable("the record of " + desk.quota.text() +
+                                          " cannot be read: " + read.error().text());
+  }
+  if (!co_await catch_up(desk) && !co_await believe_server(desk))
+    co_return QuotaVerdict::unavailable("the cache of ShadowPods is behind; ask again");
+  co_return std::nullopt;
+}
+
+core::QuotaStanding QuotaLedger::standing_of(const Desk& desk, const kube::Object& quota,
+                                             const core::LedgerRecord& record) const {
+  const api::Quota view(quota);
+  core::QuotaStanding standing = core::read_standing(view, settings_.counting);
+  standing.state.used = stored_.account().used(core::admission::escape_user(view.user()));
+  core::add(standing.state.used, reserved(record));
+  standing.may_be_large = desk.large.may(context_.clock.now());
+  return standing;
+}
+
+QuotaLedger::Said QuotaLedger::ask_round(Desk& desk, core::AdmissionRound& round, const Batch& batch,
+                                         bool is_live) const {
+  Said said;
+  for (const auto& asked : batch) {
+    if (asked->verdict) continue;
+    auto decision = round.decide(*asked, {.is_stored = stored_version(asked->key, asked->reservation) != 0,
+                                          .is_doubtful = desk.doubtful.contains(asked->key)});
+    said.needs_look = said.needs_look || decision.basis == Basis::look;
+    said.needs_write = said.needs_write || decision.basis == Basis::write;
+    if (decision.basis == Basis::write && !is_live) desk.doubtful.insert(asked->key);
+    said.to.emplace_back(asked.get(), std::move(decision));
+  }
+  return said;
+}
+
+asio::awaitable<kube::Result<bool>> QuotaLedger::write_round(Desk& desk, Look& look, core::LedgerRecord record,
+                                                             const Said& said) {
+  std::optional<kube::Result<kube::Object>> live;
+  const auto written = look.is_live ? co_await write_record(desk, std::move(record))
+                                    : co_await write_and_read(desk, std::move(record), live);
+  if (!written) co_return std::unexpected(written.error());
+  if (*written) {
+    // The record was the newest, and had none of these: nobody has asked for them before.
+    for (const auto& [asked, decision] : said.to) {
+      if (decision.basis == Basis::write) watch_for(desk, *asked, decision.is_large);
+      if (decision.is_large) desk.large.grant(context_.clock.now() + settings_.request_timeout + expiry_slack);
+    }
+  }
+  const kube::Object& quota = *look.quota;
+  const bool stands =
+      look.is_live || (live && *live && (*live)->uid() == quota.uid() && (*live)->spec() == quota.spec());
+  if (live && *live) {
+    look.quota = std::move(**live);
+    look.is_live = true;
+  }
+  look.wants_live = true;  // once more, where it could not be read
+  look.has_read = *written;
+  if (stands)
+    for (const auto& [asked, decision] : said.to)
+      if (decision.verdict.ruling == QuotaVerdict::Ruling::admitted) desk.doubtful.erase(asked->key);
+  co_return *written&& stands;
+}
+
+asio::awaitable<kube::Result<bool>> QuotaLedger::write_and_read(Desk& desk, core::LedgerRecord next,
+                                                                std::optional<kube::Result<kube::Object>>& quota) {
+  kube::async::TaskGroup beside(context_.executor);
+  beside.spawn(read_quota(desk.quota, quota));
+  std::exception_ptr ended;
+  kube::Result<bool> written = false;
+  try {
+    written = co_await write_record(desk, std::move(next));
+    co_await beside.join();
+  } catch (...) {
+    ended = std::current_exception();
+  }
+  if (!ended) co_return written;
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await beside.stop();
+  std::rethrow_exception(ended);
+}
+
+asio::awaitable<void> QuotaLedger::read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota) {
+  quota = co_await api_.get(api::kinds::quotas, key);
+}
+
+}  // namespace liqo::quota

@@ -1,0 +1,115 @@
+// The end of reservations that nobody has stored, and of records that nobody needs.
+#include <algorithm>
+#include <vector>
+
+#include "liqo/api/kinds.hpp"
+#include "quota/quota_ledger_parts.hpp"
+
+namespace liqo::quota {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Looked at in one go, so many and so long: admissions wait meanwhile.
+constexpr std::size_t most_expiry_reads = 16;
+constexpr kube::Duration most_expiry_time = 250ms;
+
+bool is_stored(const kube::Object& shadow_pod, std::string_view key, const core::Reservation& reservation) {
+  return shadow_pod.uid() == core::uid_of(key) &&
+         kube::Store::version_number(shadow_pod.resource_version()) > reservation.from;
+}
+
+}  // namespace
+
+asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
+  // Another replica's write may be newer than what is known here.
+  const auto config_map = records_->find({context_.liqo_namespace, core::ledger_name(desk.quota)});
+  if (!config_map) co_return true;
+  if (const auto record = core::LedgerRecord::read(*config_map); record && record->empty()) co_return true;
+  if (auto read = co_await read_record(desk); !read) co_return true;
+  const kube::TimePoint now = context_.clock.now();
+  const auto is_due = [&](const std::string& key) {
+    const auto since = desk.since.find(key);
+    return since != desk.since.end() && now - since->second >= settings_.request_timeout + expiry_slack;
+  };
+  std::vector<std::pair<std::string, core::Reservation>> due;
+  for (const auto& [key, reservation] : desk.record.reservations)
+    if (is_due(key) && stored_version(key, reservation) == 0) due.emplace_back(key, reservation);
+  // What could not be read before keeps no other waiting.
+  std::ranges::partition(due, [&](const auto& entry) { return !desk.unclear.contains(entry.first); });
+  std::set<std::string> gone, unclear;
+  for (const auto& [uid, entry] : desk.record.unreadable)
+    if (is_due(uid) && stored_.account().seen_version(uid) == 0) unclear.insert(uid);
+  std::size_t reads = 0;
+  bool complete = true;
+  for (const auto& [key, reservation] : due) {
+    if (reads == most_expiry_reads || context_.clock.now() - now > most_expiry_time) {
+      complete = false;
+      break;
+    }
+    ++reads;
+    auto live = co_await api_.get(api::kinds::shadow_pods, reservation.pod);
+    if (live ? !is_stored(*live, key, reservation) : live.error().is_not_found())
+      gone.insert(key);
+    else if (!live)
+      unclear.insert(key);
+  }
+  if (!unclear.empty()) co_await settle(desk, std::move(unclear), gone);
+  if (!desk.known || !co_await catch_up(desk)) co_return true;
+  core::LedgerRecord next = desk.record;
+  // First, because what was unclear may have been seen just now.
+  const std::size_t stored = drop_stored(next);
+  const auto is_gone = [&gone](const auto& entry) { return gone.contains(entry.first); };
+  const std::size_t expired = std::erase_if(next.reservations, is_gone) + std::erase_if(next.unreadable, is_gone);
+  if (expired > 0)
+    log_.info("reservations of pods that were never stored have expired", {{"quota", desk.quota}, {"count", expired}});
+  if (stored + expired > 0) (void)co_await write_record(desk, std::move(next));
+  co_return complete;
+}
+
+asio::awaitable<void> QuotaLedger::settle(Desk& desk, std::set<std::string> unclear, std::set<std::string>& gone) {
+  const auto page = co_await api_.list(api::kinds::shadow_pods, "", {.limit = 1});
+  if (!page) co_return;
+  const std::uint64_t version = kube::Store::version_number(page->resource_version);
+  for (const std::string& uid : unclear) {
+    // A database that was restored has older versions.
+    std::uint64_t& enough = desk.unclear.try_emplace(uid, version).first->second;
+    enough = std::min(enough, version);
+    if (stored_.version() >= enough) gone.insert(uid);
+  }
+}
+
+asio::awaitable<void> QuotaLedger::sweep() {
+  co_await quotas_->wait_synced();
+  co_await records_->wait_synced();
+  while (true) {
+    bool clean = true;
+    for (const kube::ObjectKey& key : records_->store().keys()) {
+      const auto config_map = records_->find(key);
+      if (!config_map) continue;
+      const kube::ObjectKey quota = quota_of(*config_map);
+      if (key.name != core::ledger_name(quota) || quotas_->store().contains(quota)) continue;
+      // What was admitted last may still be on its way into storage, and counts if the slice comes back. Our desk
+      // lets it expire, and that wakes us again.
+      if (const auto record = core::LedgerRecord::read(*config_map); record && !record->empty()) continue;
+      // The watch of Quotas may be behind that of the records, and a slice may come back by its name meanwhile: what is
+      // admitted then is written down before the delete, which so comes to nothing.
+      const auto live = co_await api_.get(api::kinds::quotas, quota);
+      if (live || !live.error().is_not_found()) {
+        clean &= live.has_value();
+        continue;
+      }
+      auto removed = co_await api_.remove(
+          kube::resources::config_maps, key,
+          {.uid = std::string(config_map->uid()), .resource_version = std::string(config_map->resource_version())});
+      clean &= removed || removed.error().is_not_found();
+    }
+    if (clean) {
+      co_await quota_gone_.wait_and_reset();
+    } else {
+      co_await context_.clock.sleep(10s);
+    }
+  }
+}
+
+}  // namespace liqo::quota

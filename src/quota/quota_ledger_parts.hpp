@@ -1,0 +1,26 @@
+// What the parts of the quota ledger share.
+#pragma once
+
+#include <string>
+
+#include "liqo/quota/quota_ledger.hpp"
+
+namespace liqo::quota {
+
+/// Beyond the API server's time-out, for clocks and scheduling.
+inline constexpr kube::Duration expiry_slack = std::chrono::seconds(10);
+
+/// Of the record in its ConfigMap.
+inline std::size_t record_bytes(const kube::Object& config_map) {
+  return kube::string_at(config_map.tree(), {"data", core::ledger_key}).size();
+}
+
+/// Whose record a ConfigMap is; an empty key where it does not say.
+inline kube::ObjectKey quota_of(const kube::Object& config_map) {
+  const std::string text(config_map.annotation(core::ledger_quota_annotation));
+  const std::size_t slash = text.find('/');
+  return slash == std::string::npos ? kube::ObjectKey{}
+                                    : kube::ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
+}
+
+}  // namespace liqo::quota

@@ -1,0 +1,138 @@
+// The record of reservations of a Quota: read, written, and held against what is counted.
+#include <algorithm>
+
+#include "kube/client/list_all.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
+#include "liqo/core/admission/shadow_pod.hpp"
+#include "quota/quota_ledger_parts.hpp"
+
+namespace liqo::quota {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a decision waits for the cache to reach the floor.
+constexpr kube::Duration catch_up_time = 3s;
+constexpr kube::Duration look_interval = 100ms;
+
+}  // namespace
+
+void QuotaLedger::adopt(Desk& desk, core::LedgerRecord record, std::string version, std::size_t bytes) {
+  const kube::TimePoint now = context_.clock.now();
+  const auto is_gone = [&record](const auto& entry) {
+    return !record.reservations.contains(entry.first) && !record.unreadable.contains(entry.first);
+  };
+  std::erase_if(desk.since, is_gone);
+  std::erase_if(desk.unclear, is_gone);
+  std::erase_if(desk.doubtful, [&](const std::string& uid) { return !record.reservations.contains(uid); });
+  std::size_t unproven = 0;
+  for (const auto& [uid, reservation] : record.reservations) {
+    desk.since.emplace(uid, now);
+    if (reservation.unproven) ++unproven;
+  }
+  for (const auto& [uid, entry] : record.unreadable) desk.since.emplace(uid, now);
+  unproven_.add(static_cast<double>(unproven) - static_cast<double>(desk.unproven));
+  desk.unproven = unproven;
+  desk.record = std::move(record);
+  desk.version = std::move(version);
+  desk.bytes = bytes;
+  desk.known = true;
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk) {
+  auto config_map =
+      co_await api_.get(kube::resources::config_maps, {context_.liqo_namespace, core::ledger_name(desk.quota)});
+  if (!config_map) {
+    if (!config_map.error().is_not_found()) co_return std::unexpected(std::move(config_map.error()));
+    auto floor = co_await stored_floor(desk);
+    if (!floor) co_return std::unexpected(std::move(floor.error()));
+    adopt(desk, {.floor = *floor, .reservations = {}, .unreadable = {}}, "", 0);
+    co_return kube::Result<void>();
+  }
+  auto record = core::LedgerRecord::read(*config_map);
+  if (!record) co_return std::unexpected(std::move(record.error()));
+  adopt(desk, std::move(*record), std::string(config_map->resource_version()), record_bytes(*config_map));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Desk& desk) {
+  const auto quota = quotas_->find(desk.quota);
+  if (!quota) co_return kube::fail(kube::Errc::missing, "the quota is not in the cache");
+  const std::string user = core::admission::escape_user(api::Quota(*quota).user());
+  std::uint64_t floor = 0;
+  const auto listed = co_await kube::list_all(
+      api_, api::kinds::shadow_pods, "",
+      {.selection = {.label_selector = std::string(api::labels::creator_user) + "=" + user}, .metadata_only = true},
+      [&floor](const kube::Object& shadow) {
+        floor = std::max(floor, kube::Store::version_number(shadow.resource_version()));
+        return true;
+      });
+  if (!listed) co_return std::unexpected(listed.error());
+  co_return floor;
+}
+
+asio::awaitable<bool> QuotaLedger::believe_server(Desk& desk) {
+  if (auto read = co_await read_record(desk); !read) co_return false;
+  if (desk.record.floor > stored_.version()) {
+    auto page = co_await api_.list(api::kinds::shadow_pods, "", {.limit = 1});
+    if (!page || desk.record.floor <= kube::Store::version_number(page->resource_version)) co_return false;
+    auto floor = co_await stored_floor(desk);
+    if (!floor) co_return false;
+    log_.warn("the record asks for a version that the cluster has not reached: its database was restored",
+              {{"quota", desk.quota}, {"floor", desk.record.floor}});
+    desk.record.floor = *floor;
+  }
+  co_return co_await catch_up(desk);
+}
+
+asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::LedgerRecord next) {
+  kube::Object config_map = core::forge_ledger(context_.liqo_namespace, desk.quota, next);
+  const std::size_t bytes = record_bytes(config_map);
+  const bool fresh = desk.version.empty();
+  if (!fresh) config_map.mutable_metadata()["resourceVersion"] = desk.version;
+  // Until the answer is here, nobody knows what is stored.
+  desk.known = false;
+  auto written = fresh ? co_await api_.create(kube::resources::config_maps, config_map)
+                       : co_await api_.replace(kube::resources::config_maps, config_map);
+  commits_.add();
+  if (written) {
+    adopt(desk, std::move(next), std::string(written->resource_version()), bytes);
+    co_return true;
+  }
+  const kube::Failure& failure = written.error();
+  // Somebody else wrote, or ours may have been stored without an answer: read, and decide anew. Reservations that are
+  // there already are found by their UID.
+  const bool unclear = failure.http_code() == 0 || failure.http_code() >= 500;
+  if (!failure.is_conflict() && !failure.is_already_exists() && !failure.is_not_found() && !unclear)
+    co_return std::unexpected(std::move(written.error()));
+  conflicts_.add();
+  co_return false;
+}
+
+std::size_t QuotaLedger::drop_stored(core::LedgerRecord& record) const {
+  const auto note = [&record](std::uint64_t seen) {
+    if (seen != 0) record.floor = std::max(record.floor, seen);
+    return seen != 0;
+  };
+  const auto is_stored = [&](const auto& entry) { return note(stored_version(entry.first, entry.second)); };
+  const auto is_known = [&](const auto& entry) { return note(stored_.account().seen_version(entry.first)); };
+  return std::erase_if(record.reservations, is_stored) + std::erase_if(record.unreadable, is_known);
+}
+
+std::uint64_t QuotaLedger::stored_version(const std::string& key, const core::Reservation& reservation) const {
+  const std::uint64_t seen = stored_.account().seen_version(std::string(core::uid_of(key)));
+  return seen > reservation.from ? seen : 0;
+}
+
+asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
+  const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
+  // A list that shows nothing new is no progress to stored_, and may be what is waited for.
+  const auto is_there = [&] { return stored_.version() >= desk.record.floor && stored_.is_complete(); };
+  while (!is_there() && context_.clock.now() < deadline.at)
+    co_await stored_.progress({std::min(deadline.at, context_.clock.now() + look_interval)});
+  co_return is_there();
+}
+
+}  // namespace liqo::quota

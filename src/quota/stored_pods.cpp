@@ -1,0 +1,252 @@
+#include "liqo/quota/stored_pods.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "kube/async/finally.hpp"
+#include "kube/client/list_all.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/resize.hpp"
+
+namespace liqo::quota {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two rounds of reading whether Pods of vanished ShadowPods are there.
+constexpr kube::Duration confirm_interval = 50ms;
+/// Before the Pods are tried to be read again.
+constexpr kube::BackoffPolicy refresh_backoff{200ms, 5s};
+/// Reading one Pod costs the API server about as much as so many in a list.
+constexpr std::size_t listed_per_read = 16;
+/// So many pods are counted anew in one turn of the loop.
+constexpr std::size_t counted_in_a_turn = 50;
+
+/// UID of the ShadowPod that a Pod was made for.
+std::string owner_uid(const kube::Object& pod) {
+  const auto owner = pod.controller();
+  return owner && owner->kind == api::kinds::shadow_pods.kind ? owner->uid : std::string();
+}
+
+constexpr std::string_view by_runtime_class = "runtime-class";
+const std::string managed_pods =
+    std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
+
+}  // namespace
+
+StoredPods::StoredPods(const Context& context, kube::Api& api, core::Counting counting, std::function<void()> changed)
+    : clock_(context.clock),
+      random_(context.random),
+      api_(api),
+      counting_(counting),
+      changed_(std::move(changed)),
+      shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
+      pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
+      surroundings_(context.home),
+      progress_(context.executor),
+      more_to_read_(context.executor),
+      more_waiting_(context.executor) {
+  shadows_->add_index(std::string(by_runtime_class), [](const kube::Object& shadow, std::vector<std::string>& out) {
+    if (const auto name = kube::string_at(api::ShadowPod(shadow).pod_spec(), {"runtimeClassName"}); !name.empty())
+      out.emplace_back(name);
+  });
+  const auto stored = [this](const kube::ObjectKey& key) { recount(key); };
+  shadows_.subscribe(stored, [this] { progress_.set(); });
+  pods_.subscribe(stored);
+  surroundings_.subscribe([this](const std::string& ns) { recount_namespace(ns); },
+                          [this](const std::string& name) { recount_runtime_class(name); });
+  for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
+  for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
+}
+
+bool StoredPods::has_synced() const {
+  return refreshed_at_ != 0 && surroundings_.has_synced() && (was_counted_ || waiting_.empty());
+}
+
+bool StoredPods::is_complete() {
+  if (shadows_->lists() == refreshed_at_) return true;
+  more_to_read_.set();
+  return false;
+}
+
+asio::awaitable<bool> StoredPods::progress(kube::Deadline deadline) {
+  progress_.reset();
+  co_return co_await progress_.wait_until(clock_, deadline);
+}
+
+kube::Result<core::PodNeeds> StoredPods::needs_of(const kube::Object& shadow_pod) const {
+  const kube::json::object& spec = api::ShadowPod(shadow_pod).pod_spec();
+  auto needs = core::read_pod_needs(spec);
+  if (needs && counting_ == core::Counting::exact) core::settle(*needs, surroundings_.of(shadow_pod.ns(), spec));
+  return needs;
+}
+
+StoredAmount StoredPods::amount_of(const std::string& origin) const {
+  const auto found = amounts_.find(origin);
+  return found == amounts_.end() ? StoredAmount() : found->second;
+}
+
+void StoredPods::weigh(const kube::ObjectKey& key, const kube::Object* shadow) {
+  if (const auto had = weights_.find(key); had != weights_.end()) {
+    const auto amount = amounts_.find(had->second.origin);
+    amount->second.bytes -= had->second.bytes;
+    if (--amount->second.objects == 0) amounts_.erase(amount);
+    weights_.erase(had);
+  }
+  if (!shadow) return;
+  Weight weight{.origin = std::string(shadow->label(api::labels::reflection_origin)), .bytes = shadow->text().size()};
+  StoredAmount& amount = amounts_[weight.origin];
+  ++amount.objects;
+  amount.bytes += weight.bytes;
+  weights_.emplace(key, std::move(weight));
+}
+
+void StoredPods::recount(const kube::ObjectKey& key) {
+  std::optional<core::HeldShadow> held_shadow;
+  std::optional<core::HeldPod> held_pod;
+  const auto shadow = shadows_->find(key);
+  weigh(key, shadow ? &*shadow : nullptr);
+  if (shadow) {
+    const api::ShadowPod view(*shadow);
+    held_shadow = core::HeldShadow{.uid = std::string(shadow->uid()),
+                                   .user = std::string(shadow->label(api::labels::creator_user)),
+                                   .demand = {},
+                                   .finished = view.is_finished(),
+                                   .version = kube::Store::version_number(shadow->resource_version()),
+                                   .generation = shadow->generation()};
+    // What cannot be read was not admitted by us and takes nothing but its place; its Pod will count.
+    if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);
+    if (seen_) seen_(key, *held_shadow);
+  }
+  if (const auto pod = pods_->find(key)) {
+    held_pod = core::HeldPod{.uid = std::string(pod->uid()),
+                             .shadow_uid = owner_uid(*pod),
+                             .user = std::string(pod->label(api::labels::creator_user)),
+                             .demand = {},
+                             .finished = api::is_final_phase(api::phase_of(*pod)),
+                             .generation = core::applied_generation(*pod)};
+    if (auto needs = core::read_pod_needs(pod->spec())) {
+      if (counting_ == core::Counting::exact) core::apply_defaults(*needs);
+      core::raise_to_allocated(*needs, *pod);
+      held_pod->demand = core::pod_demand(*needs, counting_);
+    }
+  }
+  if (account_.set(key, std::move(held_shadow), std::move(held_pod))) {
+    unconfirmed_.insert(key);
+    more_to_read_.set();
+  }
+  progress_.set();
+  changed_();
+}
+
+void StoredPods::recount_later(std::vector<kube::ObjectKey> keys) {
+  // What counts already goes on, by what was known, as it does while a watch is late.
+  was_counted_ = has_synced();
+  waiting_.insert(std::make_move_iterator(keys.begin()), std::make_move_iterator(keys.end()));
+  more_waiting_.set();
+}
+
+asio::awaitable<void> StoredPods::recount_waiting() {
+  while (true) {
+    while (!waiting_.empty()) {
+      for (std::size_t counted = 0; counted < counted_in_a_turn && !waiting_.empty(); ++counted)
+        recount(waiting_.extract(waiting_.begin()).value());
+      co_await asio::post(asio::use_awaitable);
+    }
+    co_await more_waiting_.wait_and_reset();
+  }
+}
+
+void StoredPods::recount_namespace(const std::string& ns) { recount_later(shadows_->store().keys_in(ns)); }
+
+void StoredPods::recount_runtime_class(const std::string& name) {
+  recount_later(shadows_->store().keys(by_runtime_class, name));
+}
+
+asio::awaitable<void> StoredPods::run() {
+  kube::async::TaskGroup both(co_await asio::this_coro::executor);
+  both.spawn(recount_waiting());
+  both.spawn(confirm());
+  co_await kube::async::finally(both.join(), both.stop());
+}
+
+asio::awaitable<void> StoredPods::confirm() {
+  co_await shadows_->wait_synced();
+  // Only a complete cache of Pods can be asked whether it is behind.
+  co_await pods_->wait_synced();
+  more_to_read_.set();
+  int failures = 0;
+  while (true) {
+    co_await more_to_read_.wait_and_reset();
+    if (!co_await refresh_pods()) {
+      co_await clock_.sleep(refresh_backoff.pause(++failures, random_));
+      more_to_read_.set();
+      continue;
+    }
+    failures = 0;
+    std::map<std::string, std::vector<kube::ObjectKey>> by_ns;
+    for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) by_ns[key.ns].push_back(key);
+    bool complete = true;
+    for (const auto& [ns, keys] : by_ns) {
+      const bool is_crowd = keys.size() > 1 && keys.size() * listed_per_read > pods_->store().size();
+      const bool read = is_crowd ? co_await confirm_together(keys) : co_await confirm_each(keys);
+      if (!read) unconfirmed_.insert(keys.begin(), keys.end());
+      complete = complete && read;
+    }
+    changed_();
+    // What admissions wait for comes first.
+    if (shadows_->lists() == refreshed_at_) co_await clock_.sleep(complete ? confirm_interval : 1s);
+    if (!unconfirmed_.empty()) more_to_read_.set();
+  }
+}
+
+asio::awaitable<bool> StoredPods::refresh_pods() {
+  const std::uint64_t lists = shadows_->lists();
+  if (lists == refreshed_at_) co_return true;
+  if (auto refreshed = co_await pods_->refresh(); !refreshed) co_return false;
+  refreshed_at_ = lists;
+  progress_.set();
+  co_return true;
+}
+
+asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys) {
+  for (const kube::ObjectKey& key : keys) {
+    if (shadows_->lists() != refreshed_at_) co_return false;
+    auto live = co_await api_.get(kube::resources::pods, key);
+    if (!live && !live.error().is_not_found()) co_return false;
+    confirmed(key, live ? std::optional(std::move(*live)) : std::nullopt);
+  }
+  co_return true;
+}
+
+asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> keys) {
+  const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
+  std::map<kube::ObjectKey, kube::Object> found;
+  const auto listed = co_await kube::list_all(api_, kube::resources::pods, keys.front().ns,
+                                              {.selection = {.label_selector = managed_pods}}, [&](kube::Object pod) {
+                                                if (kube::ObjectKey key = pod.key(); asked.contains(key))
+                                                  found.emplace(std::move(key), std::move(pod));
+                                                return true;
+                                              });
+  if (!listed) co_return false;
+  for (const kube::ObjectKey& key : keys) {
+    const auto pod = found.find(key);
+    confirmed(key, pod == found.end() ? std::nullopt : std::optional(std::move(pod->second)));
+  }
+  co_return true;
+}
+
+void StoredPods::confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod) {
+  if (pod && pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) pods_->observe(std::move(*pod));
+  // Whoever has the name now, it is not the Pod of the ShadowPod that vanished, or it counts from now on.
+  account_.confirm_gone(key);
+}
+
+}  // namespace liqo::quota

@@ -1,0 +1,75 @@
+// A namespace is withdrawn while liqod is down: what this process finds of its pods, and what not.
+#include "../offloading_fixture.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Rome's liqod ends when it has sent the pod "web" and before it has told anything of it; then the namespace is
+/// withdrawn, and milan has not removed the twin yet.
+struct Withdrawn : Offloading {
+  explicit Withdrawn(bool placed) {
+    create_pod("web");
+    REQUIRE(reaches([&] { return at_milan(kinds::shadow_pods, "web").has_value(); }));
+    if (placed) {
+      kube::Object remote = core::forge_provider_pod(*at_milan(kinds::shadow_pods, "web"));
+      remote.mutable_spec()["nodeName"] = "worker";
+      REQUIRE(milan.create(resources::pods, remote.tree(), "milan").has_value());
+    }
+    pass(1s);
+    REQUIRE_FALSE(local("web")->has_annotation(api::annotations::remote_pod_uid));
+    stop();
+    if (!placed) (void)milan.remove(kinds::shadow_pods, {twin, "web"}, {}, "milan");
+    (void)server.remove(kinds::namespace_offloadings, {shop, "offloading"}, {}, "operator");
+    change(kinds::namespace_maps, {tenant, "milan"}, "",
+           [](json::object& next) { next["spec"].as_object()["desiredMapping"] = json::object(); });
+    map_twin("Terminating");
+    start();
+  }
+  std::uint64_t gets() { return to_milan.requests(); }
+};
+
+}  // namespace
+
+TEST_CASE("a pod that was placed in the last moments before is waited for") {
+  Withdrawn world(true);
+  (void)world.server.remove(resources::pods, {shop, "web"}, {}, "operator");
+  world.pass(5min);
+  REQUIRE(world.local("web"));
+  CHECK(world.local("web")->is_deleting());
+  CHECK(world.condition("web", api::offloaded_condition, "reason") == "(none)");
+  (void)world.milan.remove(kinds::shadow_pods, {twin, "web"}, {}, "milan");
+  (void)world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan");
+  CHECK(world.reaches([&] { return !world.local("web"); }, 10s));
+}
+
+TEST_CASE("a pod that came later waits for no provider that does not answer") {
+  Withdrawn world(true);
+  world.pass(2min);
+  world.to_milan.partition();
+  world.create_pod("late");
+  REQUIRE(world.reaches(
+      [&] { return kube::string_at(world.local("late")->status(), {"reason"}) == "OffloadingBackOff"; }, 30s));
+  (void)world.server.remove(resources::pods, {shop, "late"}, {}, "operator");
+  CHECK(world.reaches([&] { return !world.local("late"); }, 30s));
+}
+
+TEST_CASE("a pod of which nothing is left is not, and is asked about once") {
+  Withdrawn world(false);
+  REQUIRE(world.reaches(
+      [&] { return kube::string_at(world.local("web")->status(), {"reason"}) == "OffloadingBackOff"; }, 10s));
+  world.pass(1s);
+  const auto asked = world.gets();
+  for (int i = 0; i < 10; ++i) {
+    world.change(resources::pods, {shop, "web"}, "", [&](json::object& next) {
+      kube::ensure_object(next["metadata"].as_object(), "labels")["edit"] = std::to_string(i);
+    });
+    world.pass(100ms);
+  }
+  CHECK(world.gets() == asked);
+  (void)world.server.remove(resources::pods, {shop, "web"}, {}, "operator");
+  CHECK(world.reaches([&] { return !world.local("web"); }, 10s));
+}
+
+}  // namespace liqo::testing

@@ -1,0 +1,112 @@
+#include "liqo/controllers/offloading/consumer_pods.hpp"
+
+#include <doctest/doctest.h>
+
+#include "kube/async/task_group.hpp"
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "kube/testing/simulator.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+namespace json = kube::json;
+using namespace std::chrono_literals;
+
+struct World {
+  kube::testing::Simulator simulator{1};
+  kube::Random random{2};
+  kube::Metrics metrics;
+  kube::testing::FakeApiServer milan{simulator.clock()};
+  kube::testing::SimLink link{simulator, milan, "liqo"};
+  kube::testing::SimTransport transport{link};
+  kube::Api api{transport, simulator.clock(), random, metrics, {.cluster = "milan"}};
+  kube::InformerSet home{simulator.executor(), api, metrics};
+  ConsumerPods pods{home};
+  kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
+
+  World() { group.spawn(home.run()); }
+  ~World() { simulator.run(group.stop()); }
+
+  void twin(std::string_view name, std::string_view consumer, std::string_view original) {
+    json::object metadata{{"name", name},
+                          {"labels", json::object{{std::string(api::labels::remote_cluster_id), consumer}}}};
+    if (!original.empty())
+      metadata["annotations"] = json::object{{std::string(api::annotations::original_name), original}};
+    REQUIRE(milan.create(kube::resources::namespaces, {{"metadata", std::move(metadata)}}, "user"));
+  }
+  void node(std::string_view name, std::string_view ready, std::string_view address, bool is_virtual = false) {
+    json::object metadata{{"name", name}};
+    if (is_virtual) metadata["labels"] = json::object{{std::string(api::labels::type), api::labels::type_virtual_node}};
+    REQUIRE(milan.create(kube::resources::nodes, {{"metadata", std::move(metadata)}}, "user"));
+    REQUIRE(milan.update(
+        kube::resources::nodes, {"", std::string(name)}, "status",
+        [&](json::object& tree) {
+          tree["status"] =
+              json::object{{"conditions", json::array{json::object{{"type", "Ready"}, {"status", ready}}}},
+                           {"addresses", json::array{json::object{{"type", "Hostname"}, {"address", "x"}},
+                                                     json::object{{"type", "InternalIP"}, {"address", address}}}},
+                           {"daemonEndpoints", json::object{{"kubeletEndpoint", json::object{{"Port", 10250}}}}}};
+        },
+        "user"));
+  }
+  void pod(std::string_view ns, std::string_view name, std::string_view origin, std::string_view node) {
+    const json::object labels{
+        {std::string(api::labels::managed_by), api::labels::managed_by_shadow_pod},
+        {std::string(api::labels::reflection_origin), origin},
+    };
+    const json::object spec{{"nodeName", node},
+                            {"containers", json::array{json::object{{"name", "c"}, {"image", "i"}}}}};
+    REQUIRE(milan.create(
+        kube::resources::pods,
+        {{"metadata", json::object{{"name", name}, {"namespace", ns}, {"labels", labels}}}, {"spec", spec}}, "user"));
+  }
+  void wait_synced() {
+    REQUIRE(simulator.run_until([this] { return pods.has_synced(); }, 30s) == kube::testing::Simulator::End::reached);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a consumer's pods are found by the nodes that run them, and nobody else's") {
+  World world;
+  world.twin("shop-rome", "rome", "shop");
+  world.twin("shop-paris", "paris", "shop");
+  world.twin("liqo-tenant-rome", "rome", "");
+  world.node("milan-1", "True", "10.0.0.1");
+  world.node("milan-2", "True", "10.0.0.2");
+  world.node("milan-3", "Unknown", "10.0.0.3");
+  world.node("turin", "True", "10.0.0.4", true);
+  world.pod("shop-rome", "web", "rome", "milan-1");
+  world.pod("shop-rome", "db", "rome", "milan-2");
+  world.pod("shop-rome", "lost", "rome", "milan-3");
+  world.pod("shop-rome", "further", "rome", "turin");
+  world.pod("shop-rome", "waits", "rome", "");
+  world.pod("shop-rome", "foreign", "paris", "milan-1");
+  world.pod("shop-paris", "web", "paris", "milan-1");
+  world.pod("liqo-tenant-rome", "odd", "rome", "milan-1");
+  world.wait_synced();
+
+  const std::vector<core::NodeView> expected{
+      {.name = "milan-1",
+       .address = "10.0.0.1",
+       .port = 10250,
+       .twins = {{"shop-rome", {.original = "shop", .pods = {"web"}}}}},
+      {.name = "milan-2",
+       .address = "10.0.0.2",
+       .port = 10250,
+       .twins = {{"shop-rome", {.original = "shop", .pods = {"db"}}}}},
+  };
+  CHECK(world.pods.nodes_of("rome") == expected);
+  CHECK(world.pods.nodes_of("turin").empty());
+  const auto of_paris = world.pods.nodes_of("paris");
+  REQUIRE(of_paris.size() == 1);
+  CHECK(of_paris.front().twins.size() == 1);
+
+  REQUIRE(world.milan.remove(kube::resources::pods, {"shop-rome", "db"}, {.grace_period_seconds = 0}, "user"));
+  CHECK(world.simulator.run_until([&] { return world.pods.nodes_of("rome").size() == 1; }, 30s) ==
+        kube::testing::Simulator::End::reached);
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,829 @@
+// Offloaded pods whose provider is in trouble, seen by the liqod of the consumer; the provider's part is played here.
+#include <doctest/doctest.h>
+
+#include "../offloading_fixture.hpp"
+#include "controllers/providers/provider_budget.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+
+namespace liqo::testing {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("what the provider refuses after it has taken the order is told at home, once, in its latest words") {
+  Offloading world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
+  const auto refuse = [&](std::string_view words) {
+    (void)world.milan.update(
+        kinds::shadow_pods, {twin, "web"}, "",
+        [&](json::object& next) {
+          json::object& annotations = kube::ensure_object(next["metadata"].as_object(), "annotations");
+          if (words.empty())
+            annotations.erase(api::annotations::refused);
+          else
+            annotations[api::annotations::refused] = words;
+        },
+        "milan");
+  };
+  const auto message = [&] { return world.condition("web", api::offloaded_condition, "message"); };
+  refuse("exceeded quota: none, used: pods=0");
+  REQUIRE(
+      world.reaches([&] { return message() == "Cluster milan refuses the pod: exceeded quota: none, used: pods=0"; }));
+  CHECK(world.condition("web", api::offloaded_condition, "reason") == "OffloadingRefused");
+  const std::size_t writes = world.writes();
+  world.pass(10min);
+  refuse("exceeded quota: none, used: pods=1");
+  REQUIRE(world.reaches([&] { return message().ends_with("pods=1"); }));
+  CHECK(world.events("FailedReflection").size() == 1);
+  // Beside the condition there are the Node's status and lease.
+  CHECK(world.writes() - writes < 120);
+}
+
+TEST_CASE("pods are counted by the names of the Go version, and timed from bound to running") {
+  Offloading world;
+  const auto measures = [&](const std::string& line) { return world.metrics().find(line) != std::string::npos; };
+  const std::string node = R"(cluster_id="milan",)", named = R"(node_name="milan")";
+  world.admit = [] { return "quota liqo-tenant-rome/milan has not enough cpu: asked 1, free 0"; };
+  world.create_pod("web");
+  const std::string bound = kube::format_time(world.simulator.clock().wall());
+  world.change(resources::pods, {shop, "web"}, "status", [&](json::object& next) {
+    kube::ensure_object(next, "status")["conditions"] =
+        json::array{json::object{{"type", "PodScheduled"}, {"status", "True"}, {"lastTransitionTime", bound}}};
+  });
+  CHECK(world.reaches([&] { return measures("liqo_virtual_node_pods_without_room{" + node + named + "} 1"); }));
+  world.pass(40s);
+  CHECK(measures(R"(reflection_error_counter{cluster_id="milan",namespace="shop",)"));
+  CHECK_FALSE(measures("liqo_pod_start_seconds_count{" + node + named + "} 1"));
+  world.admit = [] { return std::string(); };
+  world.run_at_milan("web");
+  CHECK(measures("liqo_virtual_kubelet_reflection_item_counter{" + node +
+                 R"(namespace="shop",node_name="milan",reflector_resource="Pod"} 1)"));
+  CHECK(world.reaches([&] { return measures("liqo_virtual_node_pods{" + node + named + "} 1"); }));
+  CHECK(world.reaches([&] { return measures("liqo_pod_start_seconds_count{" + node + named + "} 1"); }));
+  CHECK(measures("liqo_pod_start_seconds_bucket{" + node + named + R"(,le="30"} 0)"));
+  CHECK(measures("liqo_pod_start_seconds_bucket{" + node + named + R"(,le="300"} 1)"));
+  // A pod that runs on starts no second time.
+  world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["podIP"] = "10.1.2.3"; });
+  world.pass(1min);
+  CHECK(measures("liqo_pod_start_seconds_count{" + node + named + "} 1"));
+  CHECK(world.reaches([&] { return measures("liqo_virtual_node_pods_without_room{" + node + named + "} 0"); }));
+}
+
+TEST_CASE("that containers have started is told of a few pods at once, and of many within bounds") {
+  Offloading world;
+  const auto start = [&](const std::string& name) {
+    world.create_pod(name);
+    world.run_at_milan(name);
+    world.change_at_milan(name, "status", [](json::object& next) {
+      const json::object running{{"running", json::object{{"startedAt", "2026-11-21T10:00:00Z"}}}};
+      next["status"].as_object()["containerStatuses"] =
+          json::array{json::object{{"name", "main"}, {"restartCount", 0}, {"state", running}}};
+    });
+  };
+  const auto told = [&] { return world.events("Started"); };
+  start("web");
+  REQUIRE(world.reaches([&] { return !told().empty(); }, 1s));
+  CHECK(told()[0] == "Container main started in cluster milan");
+  const int most = int(controllers::most_asides);
+  const kube::TimePoint began = world.simulator.clock().now();
+  for (int number = 0; number < most + 30; ++number) start("web-" + std::to_string(number));
+  const int seconds = int((world.simulator.clock().now() - began) / 1s);
+  world.pass(1min);
+  CHECK(told().size() >= std::size_t(most));
+  CHECK(told().size() <= std::size_t(most + seconds + 2));
+  // Of a pod that goes meanwhile nothing is told, for its namespace may go with it.
+  const std::size_t before = told().size();
+  start("first");
+  REQUIRE(world.reaches([&] { return told().size() == before + 1; }, 1s));
+  for (const char* name : {"second", "third"}) start(name);
+  for (const char* name : {"second", "third"}) (void)world.server.remove(resources::pods, {shop, name}, {}, "operator");
+  world.pass(10s);
+  CHECK(told().size() == before + 1);
+}
+
+TEST_CASE("where many pods start slowly they are told on their way, some at a time") {
+  Offloading world;
+  const int most = int(controllers::most_asides), pods = most + 40;
+  const auto name = [](int number) { return "slow-" + std::to_string(number); };
+  for (int number = 0; number < pods; ++number) {
+    world.create_pod(name(number));
+    world.make_at_milan(name(number));
+  }
+  const auto told = [&] {
+    int count = 0;
+    for (int number = 0; number < pods; ++number)
+      count += !world.local(name(number))->annotation(api::annotations::remote_pod_uid).empty();
+    return count;
+  };
+  world.pass(core::starting_time - 2s);
+  CHECK(told() == 0);
+  world.pass(4s);
+  CHECK(told() >= most);
+  CHECK(told() <= most + 4);
+  world.pass(2min);
+  CHECK(told() == pods);
+}
+
+TEST_CASE("a pod that is there before its twin namespace is not told of it, unless it does not come") {
+  Offloading world;
+  world.map_twin("");
+  world.pass(1s);
+  const auto reason = [&](std::string_view name) {
+    return std::string(kube::string_at(world.local(name)->status(), {"reason"}));
+  };
+  world.create_pod("early");
+  world.pass(4s);
+  CHECK(reason("early").empty());
+  world.map_twin("Accepted");
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "early").has_value(); }, 5s));
+  world.pass(1min);
+  CHECK(reason("early").empty());
+
+  (void)world.server.remove(resources::pods, {shop, "early"}, {}, "operator");
+  REQUIRE(world.reaches([&] { return !world.local("early"); }));
+  world.map_twin("");
+  world.pass(1s);
+  world.create_pod("late");
+  CHECK(world.reaches([&] { return reason("late") == "OffloadingBackOff"; }, 6s));
+}
+
+TEST_CASE("many that are refused alike ask by one, and all come in when there is room") {
+  Offloading world;
+  int asked = 0, room = 0;
+  world.admit = [&] {
+    ++asked;
+    if (room-- > 0) return std::string();
+    room = 0;
+    return "quota liqo-tenant-rome/milan: cpu is used up: " + std::to_string(asked) + "m asked for";
+  };
+  const int pods = 300;
+  for (int i = 0; i < pods; ++i) world.create_pod("web-" + std::to_string(i), i % 3 == 0 ? "2" : "1");
+  world.pass(2min);
+  const auto first_asked = asked;
+  CHECK(first_asked >= pods);
+  CHECK(first_asked < pods + 60);
+  const auto events = world.events("FailedReflection").size();
+  CHECK(events <= pods);
+  asked = 0;
+  const std::size_t writes = world.writes();
+  world.pass(30min);
+  // Two demands, each asked for once a minute.
+  CHECK(asked >= 40);
+  CHECK(asked <= 80);
+  CHECK(world.writes() - writes < 500);
+  CHECK(world.events("FailedReflection").size() == events);
+  const auto orders = [&] { return world.milan.list(kinds::shadow_pods, twin).size(); };
+  CHECK(orders() == 0);
+
+  asked = 0;
+  room = 10;
+  world.pass(3min);
+  CHECK(orders() == 10);
+  CHECK(asked < 40);
+
+  // More is granted: the virtual node says so.
+  room = pods;
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "999"}}}};
+  });
+  CHECK(world.reaches([&] { return orders() == static_cast<std::size_t>(pods); }, 20s));
+}
+
+TEST_CASE("a refused pod that somebody changes asks at once") {
+  Offloading world;
+  bool wanted = false;
+  world.admit = [&] { return wanted ? std::string() : std::string("the label team is missing"); };
+  world.create_pod("first");
+  world.create_pod("second");
+  world.pass(10min);
+  wanted = true;
+  world.change(resources::pods, {shop, "second"}, "",
+               [](json::object& next) { kube::ensure_object(next["metadata"].as_object(), "labels")["team"] = "a"; });
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "second").has_value(); }, 3s));
+}
+
+TEST_CASE("copies that several virtual nodes share are written as the oldest says") {
+  Offloading world;
+  world.milan.serve(kinds::namespace_maps);
+  kube::Object settings = kube::Object::make(resources::config_maps, {shop, "settings"});
+  settings.set_label("team", "a");
+  settings.set_label("tier", "b");
+  world.apply(resources::config_maps, settings);
+  const auto copy = [&] { return world.at_milan(resources::config_maps, "settings"); };
+  REQUIRE(world.reaches([&] { return copy().has_value(); }));
+  world.pass(2s);
+  world.virtual_node("other", "team");
+  REQUIRE(world.reaches([&] { return world.has(resources::nodes, {"", "other"}); }));
+  REQUIRE(world.reaches([&] { return world.events("ReflectionFiltersDiffer").size() == 1; }));
+  const auto of_copies = [&] {
+    std::size_t count = 0;
+    for (const auto& write : world.milan.writes()) count += write.plural == "configmaps";
+    return count;
+  };
+  const auto before = of_copies();
+  world.pass(5min);
+  CHECK(of_copies() == before);
+  CHECK(copy()->label("team") == "a");
+  // The oldest changes its mind, for both.
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["offloadingPatch"] =
+        json::object{{"labelsNotReflected", json::array{json::string("tier")}}};
+  });
+  CHECK(world.reaches([&] { return copy() && !copy()->has_label("tier") && copy()->label("team") == "a"; }));
+  world.pass(1min);
+  const auto settled = of_copies();
+  world.pass(5min);
+  CHECK(of_copies() == settled);
+}
+
+TEST_CASE("a VkOptionsTemplate says what is reflected, and may change while liqod runs") {
+  Offloading world;
+  const auto say = [&](std::string_view name, json::object spec) {
+    kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", std::string(name)});
+    world.apply(kinds::vk_options_templates, options);
+    world.change(kinds::vk_options_templates, options.key(), "", [&](json::object& next) { next["spec"] = spec; });
+  };
+  const auto of_config_maps = [](std::string_view type, int workers) {
+    return json::object{
+        {"reflectorsConfig", json::object{{"configmap", json::object{{"workers", workers}, {"type", type}}}}}};
+  };
+  const auto config_map = [&](std::string_view name, std::string_view annotation = "") {
+    kube::Object out = kube::Object::make(resources::config_maps, {shop, std::string(name)});
+    out.set_label("team", "a");
+    if (!annotation.empty()) out.set_annotation(annotation, "true");
+    world.apply(resources::config_maps, out);
+  };
+  const auto copy = [&](std::string_view name) { return world.at_milan(resources::config_maps, name); };
+  const auto service = [&](std::string_view name) {
+    kube::Object out = kube::Object::make(resources::services, {shop, std::string(name)});
+    out.mutable_spec()["ports"] = json::array{json::object{{"port", 80}}};
+    world.apply(resources::services, out);
+  };
+  config_map("plain");
+  config_map("allowed", "liqo.io/allow-reflection");
+  service("web");
+  REQUIRE(world.reaches([&] { return copy("plain") && copy("allowed"); }));
+
+  SUBCASE("the kinds, by the usual template") {
+    say("virtual-kubelet-default", of_config_maps("AllowList", 3));
+    CHECK(world.reaches([&] { return !copy("plain"); }));
+    world.pass(30s);
+    CHECK(copy("allowed"));
+    CHECK(world.at_milan(resources::services, "web"));
+    // Off: what is there stays, and nothing comes.
+    say("virtual-kubelet-default", of_config_maps("DenyList", 0));
+    world.pass(5s);
+    config_map("later");
+    world.change(resources::config_maps, {shop, "allowed"}, "",
+                 [](json::object& next) { next["data"] = json::object{{"key", "new"}}; });
+    service("api");
+    CHECK(world.reaches([&] { return world.at_milan(resources::services, "api").has_value(); }));
+    world.pass(2min);
+    CHECK_FALSE(copy("later"));
+    REQUIRE(copy("allowed"));
+    CHECK_FALSE(copy("allowed")->tree().contains("data"));
+    // And on again.
+    world.server.remove(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"}, {}, "operator");
+    CHECK(world.reaches([&] { return copy("later") && copy("plain") && copy("allowed")->tree().contains("data"); }));
+  }
+  SUBCASE("the template that the virtual node names") {
+    const auto follow = [&](std::string_view name) {
+      world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [&](json::object& next) {
+        next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", name}};
+      });
+    };
+    say("strict", of_config_maps("AllowList", 3));
+    world.pass(1min);
+    CHECK(copy("plain"));
+    follow("strict");
+    CHECK(world.reaches([&] { return !copy("plain"); }));
+    // One that is not there opens nothing, and says so.
+    follow("nowhere");
+    CHECK(world.reaches([&] { return world.events("VkOptionsTemplateMissing").size() == 1; }));
+    world.pass(1min);
+    CHECK_FALSE(copy("plain"));
+    world.stop();
+    world.start();
+    world.pass(2min);
+    CHECK_FALSE(copy("plain"));
+    CHECK(world.events("ProviderUnusable").size() == 1);
+    say("nowhere", of_config_maps("DenyList", 3));
+    CHECK(world.reaches([&] { return copy("plain").has_value(); }));
+    // Nor does one that cannot be followed.
+    say("nowhere", of_config_maps("Everything", 3));
+    CHECK(world.reaches([&] { return world.events("ReflectionPolicyInvalid").size() == 1; }));
+    config_map("later");
+    world.pass(1min);
+    CHECK_FALSE(copy("later"));
+    CHECK(copy("plain"));
+  }
+  SUBCASE("labels that copies and pods leave out") {
+    world.create_pod("web");
+    world.change(resources::pods, {shop, "web"}, "",
+                 [](json::object& next) { kube::ensure_object(next["metadata"].as_object(), "labels")["team"] = "a"; });
+    const auto order = [&] { return world.at_milan(kinds::shadow_pods, "web"); };
+    REQUIRE(world.reaches([&] { return order() && order()->has_label("team"); }));
+    say("virtual-kubelet-default", {{"labelsNotReflected", json::array{json::string("team")}}});
+    CHECK(world.reaches([&] { return !copy("plain")->has_label("team") && !order()->has_label("team"); }));
+    CHECK(world.events("ReflectionFiltersDiffer").empty());
+  }
+}
+
+TEST_CASE("what liqod is told of kinds and keys holds where no template says otherwise") {
+  Offloading world;
+  world.stop();
+  controllers::Settings settings;
+  settings.not_reflected.labels = {"team"};
+  settings.not_reflected.annotations.clear();
+  settings.reflection.set(*reflection::find_reflected_kind("ConfigMap"), {.workers = 0});
+  settings.reflection.set(*reflection::find_reflected_kind("Service"),
+                          {.selection = reflection::SelectionPolicy::allow_list});
+  world.start(settings);
+  const auto make = [&](const kube::Resource& resource, std::string_view name, std::string_view annotation) {
+    kube::Object out = kube::Object::make(resource, {shop, std::string(name)});
+    out.set_label("team", "a");
+    out.set_annotation(annotation, "true");
+    if (resource.plural == "services") out.mutable_spec()["ports"] = json::array{json::object{{"port", 80}}};
+    world.apply(resource, out);
+  };
+  make(resources::config_maps, "settings", "liqo.io/allow-reflection");
+  make(resources::services, "plain", "note");
+  make(resources::services, "allowed", "liqo.io/allow-reflection");
+  world.change(resources::services, {shop, "allowed"}, "", [](json::object& next) {
+    kube::ensure_object(next["metadata"].as_object(), "annotations")["cloud.google.com/neg"] = "{}";
+  });
+  const auto service = [&](std::string_view name) { return world.at_milan(resources::services, name); };
+  CHECK(
+      world.reaches([&] { return service("allowed") && service("allowed")->has_annotation("cloud.google.com/neg"); }));
+  CHECK_FALSE(service("allowed")->has_label("team"));
+  world.pass(1min);
+  CHECK_FALSE(service("plain"));
+  CHECK_FALSE(world.at_milan(resources::config_maps, "settings"));
+}
+
+TEST_CASE("Secrets follow the pods of all virtual nodes of a provider, and nothing is written by two sessions") {
+  Offloading world;
+  world.virtual_node("other");
+  REQUIRE(world.reaches([&] { return world.has(resources::nodes, {"", "other"}); }));
+  const auto secret = [&](std::string_view name) {
+    kube::Object out = kube::Object::make(resources::secrets, {shop, std::string(name)});
+    out.tree()["data"] = json::object{{"word", "Y2lhbw=="}};
+    out.tree()["type"] = "Opaque";
+    world.apply(resources::secrets, out);
+  };
+  const auto pod = [&](std::string_view node, std::string_view uses) {
+    kube::Object out = kube::Object::make(resources::pods, {shop, "on-" + std::string(node)});
+    out.mutable_spec()["nodeName"] = node;
+    out.mutable_spec()["containers"] =
+        json::array{json::object{{"name", "main"},
+                                 {"image", "shop:1"},
+                                 {"envFrom", json::array{json::object{{"secretRef", json::object{{"name", uses}}}}}}}};
+    world.apply(resources::pods, out);
+  };
+  for (const char* name : {"first", "second", "unused"}) secret(name);
+  pod("milan", "first");
+  pod("other", "second");
+  CHECK(world.reaches(
+      [&] { return world.at_milan(resources::secrets, "first") && world.at_milan(resources::secrets, "second"); }));
+  world.pass(2min);
+  CHECK_FALSE(world.at_milan(resources::secrets, "unused").has_value());
+  std::size_t writes = 0;
+  for (const auto& write : world.milan.writes()) writes += write.plural == "secrets";
+  CHECK(writes == 2);
+  // This process may read the Secrets of that namespace as long as it is offloaded.
+  const auto binding = world.find(kinds::role_bindings, {shop, "liqo-liqod-offloaded"});
+  REQUIRE(binding.has_value());
+  REQUIRE(binding->owner_references().size() == 1);
+  CHECK(binding->owner_references().front().kind == "NamespaceOffloading");
+}
+
+TEST_CASE("pods that need the API server of home get tokens, and those that have no address for it are told so") {
+  Offloading world;
+  const auto pod = [&](std::string_view name, std::string_view account) {
+    kube::Object out = kube::Object::make(resources::pods, {shop, std::string(name)});
+    const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
+    out.mutable_spec() = json::object{
+        {"nodeName", "milan"},
+        {"serviceAccountName", account},
+        {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+        {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
+                                             {"projected", json::object{{"sources", json::array{source}}}}}}}};
+    world.apply(resources::pods, out);
+    world.run_at_milan(name);
+  };
+  const auto told = [&](std::string_view name) {
+    return world.condition(name, api::home_api_server_condition, "message");
+  };
+  const auto has_token = [&](std::string_view name) {
+    return world.at_milan(resources::secrets, std::string(name) + "-token").has_value();
+  };
+  world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "robot"}));
+  // Nobody has said the address: the pod runs, and says so.
+  pod("lost", "robot");
+  CHECK(world.reaches([&] { return told("lost").contains("no token"); }));
+  CHECK(world.condition("lost", api::home_api_server_condition, "reason") == "AddressUnknown");
+  CHECK_FALSE(has_token("lost"));
+  world.stop();
+  world.start({.api_server_host = "10.0.0.1"});
+
+  pod("plain", "default");
+  CHECK(told("plain") == "(none)");
+  CHECK_FALSE(has_token("plain"));
+  pod("robot", "robot");
+  CHECK(has_token("robot"));
+  CHECK(told("robot") == "(none)");
+  // What cannot be mounted any more is not given away.
+  CHECK_FALSE(has_token("lost"));
+  // What is left of a pod that went while nobody ran goes, too.
+  world.stop();
+  for (const kube::Resource& kind : {kinds::shadow_pods, resources::pods})
+    (void)world.milan.remove(kind, {twin, "robot"}, {.grace_period_seconds = 0}, "milan");
+  (void)world.server.remove(resources::pods, {shop, "robot"}, {.grace_period_seconds = 0}, "user");
+  (void)world.server.remove(resources::pods, {shop, "lost"}, {.grace_period_seconds = 0}, "user");
+  world.start({.api_server_host = "10.0.0.1"});
+  CHECK(world.reaches([&] { return !has_token("robot"); }, 2min));
+}
+
+namespace {
+
+/// A pod that runs as a service account of its own, and mounts its token.
+void create_robot(Offloading& world, std::string_view name) {
+  world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "robot"}));
+  kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
+  const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
+  pod.mutable_spec() = json::object{
+      {"nodeName", "milan"},
+      {"serviceAccountName", "robot"},
+      {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+      {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
+                                           {"projected", json::object{{"sources", json::array{source}}}}}}}};
+  world.apply(resources::pods, pod);
+}
+
+kube::Object foreign_secret(std::string_view name) {
+  kube::Object secret = kube::Object::make(resources::secrets, {twin, std::string(name)});
+  secret.tree()["type"] = "Opaque";
+  secret.tree()["data"] = json::object{{"word", "Y2lhbw=="}};
+  return secret;
+}
+
+void end(Offloading& world, std::string_view name) {
+  (void)world.server.remove(resources::pods, {shop, std::string(name)}, {}, "user");
+  world.pass(10s);
+  (void)world.milan.remove(resources::pods, {twin, std::string(name)}, {.grace_period_seconds = 0}, "milan");
+  CHECK(world.reaches([&] { return !world.local(name).has_value(); }, 2min));
+  world.pass(2min);
+}
+
+}  // namespace
+
+TEST_CASE("a Secret of somebody else that has the name of a token Secret is left alone, and the pod tells of it") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  bool comes_late = false;
+  SUBCASE("it was there before") {
+    (void)world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin");
+  }
+  SUBCASE("it comes after the name was looked at") {
+    comes_late = true;
+    world.outage = [&](kube::HttpRequest& request) {
+      if (request.resource == "secrets" && request.method == "POST" && std::exchange(comes_late, false))
+        (void)world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin");
+      return false;
+    };
+  }
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  CHECK_FALSE(comes_late);
+  CHECK(world.reaches([&] { return world.events("FailedSATokensReflection").size() == 1; }));
+  const auto secret = [&] { return world.at_milan(resources::secrets, "web-token"); };
+  REQUIRE(secret().has_value());
+  const auto version = std::string(secret()->resource_version());
+  CHECK(kube::object_at(secret()->tree(), {"data"}).size() == 1);
+  CHECK(secret()->labels().empty());
+  world.pass(2min);
+  end(world, "web");
+  REQUIRE(secret().has_value());
+  CHECK(secret()->resource_version() == version);
+}
+
+TEST_CASE("a token Secret that is replaced by somebody's own is not renewed") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  const auto secret = [&] { return world.at_milan(resources::secrets, "web-token"); };
+  REQUIRE(secret().has_value());
+  bool is_replaced = false;
+  world.outage = [&](kube::HttpRequest& request) {
+    if (request.resource == "secrets" && request.method == "PATCH" && !std::exchange(is_replaced, true)) {
+      (void)world.milan.remove(resources::secrets, {twin, "web-token"}, {}, "admin");
+      (void)world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin");
+    }
+    return false;
+  };
+  REQUIRE(world.reaches([&] { return is_replaced; }, 2h));
+  world.pass(2min);
+  REQUIRE(secret().has_value());
+  CHECK(kube::object_at(secret()->tree(), {"data"}).size() == 1);
+  CHECK(world.events("FailedSATokensReflection").size() == 1);
+}
+
+TEST_CASE("a token Secret that somebody changes, seals or deletes, or whose name is free again, is right within 30 s") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  const kube::ObjectKey key{twin, "web-token"};
+  const auto secret = [&] { return world.at_milan(resources::secrets, "web-token"); };
+  REQUIRE(secret().has_value());
+  const json::object good = kube::object_at(secret()->tree(), {"data"});
+  REQUIRE(good.size() == 1);
+  const auto is_right = [&] { return secret() && kube::object_at(secret()->tree(), {"data"}) == good; };
+  const auto damage = [&](const std::function<void(json::object&)>& how) {
+    REQUIRE(world.milan.update(resources::secrets, key, "", how, "admin"));
+    REQUIRE(world.reaches(is_right, 30s));
+  };
+  damage([&](json::object& next) { next["data"] = json::object{{good.begin()->key(), "eA=="}}; });
+  damage([&](json::object& next) { next["data"] = json::object(); });
+  damage([](json::object& next) {
+    next["data"] = json::object();
+    next["immutable"] = true;
+  });
+  REQUIRE(world.milan.update(
+      resources::secrets, key, "",
+      [](json::object& next) {
+        next["metadata"].as_object()["labels"].as_object().erase(api::labels::service_account_name);
+      },
+      "admin"));
+  CHECK(world.reaches([&] { return secret()->has_label(api::labels::service_account_name); }, 30s));
+  REQUIRE(world.milan.remove(resources::secrets, key, {}, "admin"));
+  CHECK(world.reaches(is_right, 30s));
+  REQUIRE(world.milan.remove(resources::secrets, key, {}, "admin"));
+  REQUIRE(world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin"));
+  REQUIRE(world.reaches([&] { return world.events("FailedSATokensReflection").size() == 1; }));
+  REQUIRE(world.milan.remove(resources::secrets, key, {}, "admin"));
+  CHECK(world.reaches(is_right, 30s));
+  const auto writes = [&] {
+    return std::ranges::count(world.milan.writes(), "secrets", &kube::testing::FakeWrite::plural);
+  };
+  const auto before = writes();
+  world.pass(2min);
+  CHECK(writes() == before);
+}
+
+TEST_CASE("a pod tells why its tokens cannot be brought to the provider") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  world.refuse = [](const kube::HttpRequest& request) {
+    return request.resource == "secrets" && request.method == "POST" ? "exceeded quota: small" : "";
+  };
+  create_robot(world, "web");
+  REQUIRE(world.reaches([&] { return world.events("FailedSATokensReflection").size() == 1; }));
+  CHECK(world.events("FailedSATokensReflection").front() ==
+        "Cluster milan refuses the Secret with the service-account tokens of this pod: exceeded quota: small");
+  CHECK_FALSE(world.at_milan(kinds::shadow_pods, "web"));
+  world.refuse = [](const kube::HttpRequest&) { return ""; };
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 10min));
+}
+
+TEST_CASE("a pod whose name leaves no room for that of its token Secret has its tokens, until it goes") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  const std::string name(253, 'a'), secret = core::token_secret_name(name);
+  create_robot(world, name);
+  world.run_at_milan(name);
+  REQUIRE(world.at_milan(resources::secrets, secret).has_value());
+  const std::string counter =
+      "liqo_virtual_kubelet_reflection_item_counter{cluster_id=\"milan\",namespace=\"shop\","
+      "node_name=\"milan\",reflector_resource=\"ServiceAccount\"} 1";
+  CHECK(world.metrics().contains(counter));
+  // It is made again where somebody deletes it.
+  REQUIRE(world.milan.remove(resources::secrets, {twin, secret}, {}, "milan"));
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, secret).has_value(); }, 1min));
+  end(world, name);
+  CHECK_FALSE(world.at_milan(resources::secrets, secret).has_value());
+}
+
+TEST_CASE(
+    "pods find the API server of home by the address that a network has given it, where that reaches their provider") {
+  const kube::ObjectKey network{tenant, "milan"}, address{"liqo", "api-server"};
+  Offloading world({}, {}, [&](Offloading& before) {
+    before.server.serve(kinds::ips);
+    before.server.serve(kinds::configurations);
+    kube::Object ip = kube::Object::make(kinds::ips, address);
+    ip.set_label(api::labels::ip_type, api::labels::ip_type_api_server);
+    before.apply(kinds::ips, ip);
+    before.change(kinds::ips, address, "status",
+                  [](json::object& next) { next["status"] = json::object{{"ip", "10.70.0.1"}}; });
+  });
+  const auto aliases = [&](std::string_view name) {
+    const auto shadow = world.at_milan(kinds::shadow_pods, name);
+    return shadow ? json::serialize(kube::array_at(shadow->spec(), {"pod", "hostAliases"})) : "(none)";
+  };
+  // Without a network, nothing leads there.
+  create_robot(world, "early");
+  REQUIRE(world.reaches([&] { return aliases("early") == "[]"; }));
+  kube::Object configuration = kube::Object::make(kinds::configurations, network);
+  configuration.set_label(api::labels::remote_cluster_id, "milan");
+  const json::object ranges{{"cidr", json::object{{"pod", json::array{"10.0.0.0/16"}}}}};
+  configuration.mutable_spec()["remote"] = ranges;
+  world.apply(kinds::configurations, configuration);
+  world.change(kinds::configurations, network, "status", [&](json::object& next) {
+    const json::object ready{{"type", "NetworkCIDRsConfigured"}, {"status", "True"}};
+    next["status"] = json::object{{"remote", ranges}, {"conditions", json::array{ready}}};
+  });
+  world.pass(30s);
+  create_robot(world, "late");
+  CHECK(world.reaches([&] {
+    return aliases("late") == R"([{"ip":"10.70.0.1","hostnames":["kubernetes.default","kubernetes.default.svc"]}])";
+  }));
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "late-token").has_value(); }));
+}
+
+TEST_CASE("Nodes have the labels and annotations that their VkOptionsTemplate adds, as long as it does") {
+  Offloading world;
+  const auto say = [&](std::string_view name, json::object spec) {
+    kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", std::string(name)});
+    world.apply(kinds::vk_options_templates, options);
+    world.change(kinds::vk_options_templates, options.key(), "", [&](json::object& next) { next["spec"] = spec; });
+  };
+  const auto label = [&](std::string_view name) {
+    const auto node = world.find(resources::nodes, {"", "milan"});
+    return node ? std::string(node->label(name)) : "(no node)";
+  };
+  say("virtual-kubelet-default", {{"nodeExtraLabels", json::object{{"tier", "gold"}, {"kubernetes.io/os", "dos"}}},
+                                  {"nodeExtraAnnotations", json::object{{"who", "ops"}}}});
+  CHECK(world.reaches([&] { return label("tier") == "gold"; }));
+  CHECK(label("kubernetes.io/os") == "linux");
+  CHECK(world.find(resources::nodes, {"", "milan"})->annotation("who") == "ops");
+  CHECK(world.reaches([&] { return world.events("ReflectionPolicyInvalid").size() == 1; }));
+  // Settled, nothing more is written into it.
+  world.pass(10s);
+  const std::string version(world.find(resources::nodes, {"", "milan"})->resource_version());
+  world.pass(1min);
+  CHECK(world.find(resources::nodes, {"", "milan"})->resource_version() == version);
+  say("virtual-kubelet-default", {});
+  CHECK(world.reaches([&] { return label("tier").empty(); }));
+
+  // One that is named and not there any more takes nothing away, also from a liqod that starts anew.
+  say("golden", {{"nodeExtraLabels", json::object{{"tier", "gold"}}}});
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [&](json::object& next) {
+    next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", "golden"}};
+  });
+  CHECK(world.reaches([&] { return label("tier") == "gold"; }));
+  world.server.remove(kinds::vk_options_templates, {"liqo", "golden"}, {}, "operator");
+  world.pass(1min);
+  CHECK(label("tier") == "gold");
+  world.stop();
+  world.start();
+  world.pass(1min);
+  CHECK(label("tier") == "gold");
+  say("golden", {{"nodeExtraLabels", json::object{{"region", "south"}}}});
+  CHECK(world.reaches([&] { return label("tier").empty() && label("region") == "south"; }));
+}
+
+TEST_CASE("a VkOptionsTemplate keeps tokens at home, and what of it is not followed is told") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"}, [](Offloading& before) {
+    kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"});
+    const json::object none{{"workers", 0}};
+    options.mutable_spec()["reflectorsConfig"] = json::object{{"serviceaccount", none}, {"secrets", none}};
+    before.apply(kinds::vk_options_templates, options);
+  });
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  world.pass(1min);
+  CHECK_FALSE(world.at_milan(resources::secrets, "web-token").has_value());
+  REQUIRE(world.events("ReflectionPolicyInvalid").size() == 1);
+  CHECK(world.events("ReflectionPolicyInvalid").front() ==
+        "The VkOptionsTemplate says what is not followed: what is said of secrets (no such kind)");
+  REQUIRE(world.events("TokensWithheld").size() == 1);
+  CHECK(world.events("TokensWithheld").front().ends_with("of the VkOptionsTemplate serviceaccount has no workers"));
+  world.server.remove(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"}, {}, "operator");
+  world.pass(10s);
+  create_robot(world, "later");
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "later-token").has_value(); }));
+}
+
+TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
+  for (const core::ApiServerMode narrowed : {core::ApiServerMode::needed, core::ApiServerMode::never}) {
+    CAPTURE(int(narrowed));
+    const std::string host = narrowed == core::ApiServerMode::needed ? "10.0.0.1" : "";
+    Offloading world({}, {.api_server_mode = core::ApiServerMode::always, .api_server_host = "10.0.0.1"});
+    world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "default"}));
+    kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
+    const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
+    pod.mutable_spec() = json::object{
+        {"nodeName", "milan"},
+        {"serviceAccountName", "default"},
+        {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+        {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
+                                             {"projected", json::object{{"sources", json::array{source}}}}}}}};
+    world.apply(resources::pods, pod);
+    world.run_at_milan("web");
+    const auto token = [&] { return world.at_milan(resources::secrets, "web-token"); };
+    REQUIRE(token().has_value());
+    world.stop();
+    world.start({.api_server_mode = narrowed, .api_server_host = host});
+    world.pass(2min);
+    REQUIRE(token().has_value());
+    // It is renewed as before, and made again where somebody deletes it.
+    const std::string expires(token()->annotation(api::annotations::token_expiration));
+    CHECK(world.reaches([&] { return token() && token()->annotation(api::annotations::token_expiration) > expires; },
+                        2h));
+    REQUIRE(world.milan.remove(resources::secrets, {twin, "web-token"}, {}, "milan"));
+    CHECK(world.reaches([&] { return token().has_value(); }, 1min));
+    (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user");
+    world.pass(10s);
+    (void)world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan");
+    CHECK(world.reaches([&] { return !token().has_value(); }, 2min));
+  }
+}
+
+TEST_CASE("where pods stay at home, all Secrets of the namespace are at the provider") {
+  Offloading world;
+  kube::Object secret = kube::Object::make(resources::secrets, {shop, "plain"});
+  secret.tree()["type"] = "Opaque";
+  world.apply(resources::secrets, secret);
+  world.pass(2min);
+  CHECK_FALSE(world.at_milan(resources::secrets, "plain"));
+  world.change(kinds::namespace_offloadings, {shop, "offloading"}, "",
+               [](json::object& next) { kube::ensure_object(next, "spec")["podOffloadingStrategy"] = "Local"; });
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "plain").has_value(); }));
+}
+
+TEST_CASE("pull secrets of the pods' ServiceAccounts follow, and what ephemeral containers refer to") {
+  Offloading world;
+  for (const char* name : {"first", "second", "unused", "debug"}) {
+    kube::Object secret = kube::Object::make(resources::secrets, {shop, std::string(name)});
+    secret.tree()["type"] = "Opaque";
+    world.apply(resources::secrets, secret);
+  }
+  const auto account = [&](std::string_view name, std::string_view pulls_by) {
+    kube::Object out = kube::Object::make(resources::service_accounts, {shop, std::string(name)});
+    out.tree()["imagePullSecrets"] = json::array{json::object{{"name", pulls_by}}};
+    return out;
+  };
+  const auto there = [&](std::string_view name) { return world.at_milan(resources::secrets, name).has_value(); };
+  world.apply(resources::service_accounts, account("robot", "first"));
+  world.apply(resources::service_accounts, account("nobody", "unused"));
+  kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
+  pod.mutable_spec() = json::object{{"nodeName", "milan"},
+                                    {"serviceAccountName", "robot"},
+                                    {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+  world.apply(resources::pods, pod);
+  CHECK(world.reaches([&] { return there("first"); }));
+  // An account that changes refers to another one; the first goes some minutes later.
+  world.change(resources::service_accounts, {shop, "robot"}, "",
+               [](json::object& next) { next["imagePullSecrets"] = json::array{json::object{{"name", "second"}}}; });
+  CHECK(world.reaches([&] { return there("second"); }));
+  world.change(resources::pods, {shop, "web"}, "ephemeralcontainers", [](json::object& next) {
+    const json::object reference{{"secretRef", json::object{{"name", "debug"}}}};
+    next["spec"].as_object()["ephemeralContainers"] =
+        json::array{json::object{{"name", "look"}, {"envFrom", json::array{reference}}}};
+  });
+  CHECK(world.reaches([&] { return there("debug"); }));
+  CHECK_FALSE(there("unused"));
+  world.pass(6min);
+  CHECK_FALSE(there("first"));
+  CHECK(there("second"));
+  CHECK(there("debug"));
+  // With the pod all of it goes.
+  (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user");
+  world.pass(8min);
+  CHECK_FALSE(there("second"));
+  CHECK_FALSE(there("debug"));
+}
+
+TEST_CASE("whoever takes the lead makes no pod again that was ended before, however late its watches are") {
+  Offloading world;
+  world.stop();
+  const kube::ObjectKey lease{"liqo", "liqod"};
+  world.election = {.lease = lease, .identity = "liqod-1"};
+  world.start();
+  world.create_pod("web");
+  world.run_at_milan("web");
+  const auto lead = [&](std::string_view who) {
+    world.change(kube::resources::leases, lease, "", [&](json::object& next) {
+      json::object& spec = kube::ensure_object(next, "spec");
+      spec["holderIdentity"] = who;
+      spec["renewTime"] = kube::format_micro_time(world.simulator.clock().wall());
+    });
+  };
+  // Another process leads, and does what is to be done for a pod that is deleted.
+  lead("liqod-2");
+  world.link.set_faults({.stalled = 1, .stalled_by = 24h});
+  world.pass(12s);
+  const auto remove = [](kube::testing::FakeApiServer& server, const kube::Resource& kind, const std::string& ns) {
+    REQUIRE(server.remove(kind, {ns, "web"}, {.grace_period_seconds = 0}, "liqod-2").has_value());
+  };
+  remove(world.milan, kinds::shadow_pods, twin);
+  remove(world.milan, resources::pods, twin);
+  remove(world.server, resources::pods, shop);
+  const auto leads = [&] {
+    return kube::string_at(world.find(kube::resources::leases, lease)->spec(), {"holderIdentity"}) == "liqod-1";
+  };
+  REQUIRE(world.reaches(leads));
+  CHECK_FALSE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
+  world.link.set_faults({});
+  world.create_pod("next");
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "next").has_value(); }, 10min));
+}
+
+}  // namespace liqo::testing

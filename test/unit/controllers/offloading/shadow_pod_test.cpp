@@ -1,0 +1,252 @@
+// The provider's half of offloading: where a pod cannot be made, and what is recorded of one that runs.
+#include <doctest/doctest.h>
+
+#include "../cluster_fixture.hpp"
+#include "kube/k8s/request.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/shadow_plan.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+namespace resources = kube::resources;
+
+const kube::ObjectKey key{"shop-rome", "web"};
+
+/// Provider milan, to whom rome gives orders.
+struct Provider : ClusterFixture {
+  Provider() : ClusterFixture("milan") { start_liqod(); }
+  ~Provider() { stop(); }
+  void start_liqod() {
+    controllers::Settings settings;
+    settings.enforce_resources = false;
+    start(std::move(settings));
+  }
+
+  void order(json::array aliases = {}, std::string_view policy = "Always", const std::string& name = "web") {
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {key.ns, name});
+    shadow.set_label(api::labels::reflection_origin, "rome");
+    shadow.set_label(api::labels::reflection_destination, "milan");
+    shadow.mutable_spec()["pod"] =
+        json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    shadow.mutable_spec()["pod"].as_object()["restartPolicy"] = policy;
+    if (!aliases.empty()) shadow.mutable_spec()["pod"].as_object()["hostAliases"] = std::move(aliases);
+    apply(kinds::shadow_pods, shadow);
+  }
+  std::optional<kube::Object> pod() { return find(resources::pods, key); }
+  std::string told() { return std::string(find(kinds::shadow_pods, key)->annotation(api::annotations::refused)); }
+  std::size_t writes_to(std::string_view plural, std::string_view subresource = "") const {
+    std::size_t count = 0;
+    for (const auto& write : server.writes())
+      count += write.actor == link.actor() && write.plural == plural && write.subresource == subresource;
+    return count;
+  }
+  /// What is recorded of its pod, "" = nothing.
+  std::string recorded() { return std::string(kube::string_at(find(kinds::shadow_pods, key)->status(), {"phase"})); }
+  /// Plays the kubelet.
+  void set_phase(std::string_view phase) {
+    change(resources::pods, key, "status",
+           [&](json::object& next) { kube::ensure_object(next, "status")["phase"] = phase; });
+  }
+  void order_and_run(std::string_view policy = "Always") {
+    order({}, policy);
+    REQUIRE(reaches([&] { return pod().has_value(); }));
+    set_phase("Running");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a ShadowPod tells why its pod is not made, once, and no longer than that") {
+  Provider milan;
+  kube::Object taken = kube::Object::make(resources::pods, key);
+  taken.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "other:1"}}};
+  milan.apply(resources::pods, taken);
+  milan.order();
+  REQUIRE(milan.reaches([&] { return !milan.told().empty(); }));
+  CHECK(milan.told() == "a pod of this name exists that was not made for this ShadowPod");
+  milan.pass(10min);
+  CHECK(milan.writes_to("shadowpods") == 1);
+  (void)milan.server.remove(resources::pods, key, {.grace_period_seconds = 0}, "operator");
+  REQUIRE(milan.reaches([&] { return milan.pod() && milan.pod()->controller(); }, 2min));
+  REQUIRE(milan.reaches([&] { return milan.told().empty(); }));
+  CHECK_FALSE(milan.pod()->has_annotation(api::annotations::refused));
+  milan.pass(5min);
+  CHECK(milan.writes_to("shadowpods") == 2);
+  CHECK(milan.writes_to("pods") <= 2 + 25);
+}
+
+TEST_CASE("an order that nobody refuses costs no write of the ShadowPod") {
+  Provider milan;
+  milan.order();
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  milan.pass(5min);
+  CHECK(milan.writes_to("shadowpods") == 0);
+  CHECK(milan.writes_to("pods") == 1);
+}
+
+TEST_CASE(
+    "the host alias of the API server at home gets the address by which the network reaches it, once it is known") {
+  Provider milan;
+  milan.server.serve(kinds::configurations);
+  for (const auto& [name, is_tenant] : {std::pair{"liqo-tenant-rome", true}, std::pair{"shop-rome", false}}) {
+    kube::Object ns = kube::Object::make(resources::namespaces, {"", name});
+    ns.set_label(api::labels::remote_cluster_id, "rome");
+    if (is_tenant) ns.set_label(api::labels::tenant_namespace, "true");
+    milan.apply(resources::namespaces, ns);
+  }
+  const kube::ObjectKey network{"liqo-tenant-rome", "rome"};
+  const auto ranges = [](std::string_view range) {
+    const json::array one{json::value(range)};
+    return json::object{{"cidr", json::object{{"pod", one}}}};
+  };
+  kube::Object configuration = kube::Object::make(kinds::configurations, network);
+  configuration.set_label(api::labels::remote_cluster_id, "rome");
+  configuration.mutable_spec()["remote"] = ranges("10.70.0.0/16");
+  milan.apply(kinds::configurations, configuration);
+  milan.pass(1min);
+  const json::object alias{{"ip", "10.70.0.3"}, {"hostnames", json::array{"kubernetes.default"}}};
+  SUBCASE("but not for an address that is in none of its ranges") {
+    milan.order(json::array{json::object{{"ip", "203.0.113.7"}, {"hostnames", json::array{"kubernetes.default"}}}});
+    REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+    CHECK(kube::string_at(kube::array_at(milan.pod()->spec(), {"hostAliases"}).at(0), {"ip"}) == "203.0.113.7");
+    return;
+  }
+  milan.order(json::array{alias});
+  REQUIRE(milan.reaches([&] { return milan.told().starts_with("the address of the API server of its home"); }));
+  CHECK_FALSE(milan.pod());
+  milan.change(kinds::configurations, network, "status", [&](json::object& next) {
+    const json::object ready{{"type", "NetworkCIDRsConfigured"}, {"status", "True"}};
+    next["status"] = json::object{{"remote", ranges("10.71.0.0/16")}, {"conditions", json::array{ready}}};
+  });
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  CHECK(kube::string_at(kube::array_at(milan.pod()->spec(), {"hostAliases"}).at(0), {"ip"}) == "10.71.0.3");
+}
+
+TEST_CASE("that a pod runs which restarts always is recorded when nothing is in the way any more") {
+  Provider milan;
+  milan.order_and_run();
+  milan.pass(4s);
+  CHECK(milan.writes_to("shadowpods", "status") == 0);
+  CHECK(milan.metrics().contains("liqo_shadowpods_unrecorded 1"));
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Running"; }, 5s));
+  milan.pass(2min);
+  CHECK(milan.writes_to("shadowpods", "status") == 1);
+  CHECK(milan.metrics().contains("liqo_shadowpods_unrecorded 0"));
+}
+
+TEST_CASE("while pods are made all the time it is recorded within a minute all the same") {
+  Provider milan;
+  milan.order_and_run();
+  for (int second = 0; second < 60; ++second) {
+    milan.order({}, "Always", "next-" + std::to_string(second));
+    milan.pass(1s);
+    if (second == 30) CHECK(milan.writes_to("shadowpods", "status") == 0);
+  }
+  CHECK(milan.recorded() == "Running");
+  CHECK(milan.writes_to("shadowpods", "status") == 1);
+}
+
+TEST_CASE("what a restart of liqod leaves unrecorded is recorded within a minute") {
+  Provider milan;
+  milan.order_and_run();
+  milan.pass(1s);
+  milan.stop();
+  milan.pass(1h);
+  REQUIRE(milan.writes_to("shadowpods", "status") == 0);
+  milan.start_liqod();
+  CHECK(milan.reaches([&] { return milan.recorded() == "Running"; }));
+}
+
+TEST_CASE("that a pod runs which must not run twice is recorded at once") {
+  for (const char* policy : {"Never", "OnFailure"}) {
+    CAPTURE(policy);
+    Provider milan;
+    milan.order_and_run(policy);
+    CHECK(milan.reaches([&] { return milan.recorded() == "Running"; }, 1s));
+  }
+}
+
+TEST_CASE("the record that waits does not undo how the pod has ended") {
+  Provider milan;
+  milan.order_and_run();
+  milan.pass(1s);
+  milan.set_phase("Failed");
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Failed"; }, 1s));
+  milan.pass(2min);
+  CHECK(milan.recorded() == "Failed");
+}
+
+TEST_CASE("a pod of which the watch shows too late how it has ended is recorded, and not made again") {
+  Provider milan;
+  milan.order_and_run("OnFailure");
+  const json::object binding{{"apiVersion", "v1"}, {"kind", "Binding"}, {"target", json::object{{"name", "worker-1"}}}};
+  (void)milan.server.handle(
+      kube::request::create_subresource(resources::pods, key, "binding", kube::json::serialize(binding)), "scheduler");
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Running"; }));
+  (void)milan.server.remove(resources::pods, key, {.grace_period_seconds = 0}, "operator");
+  const std::string uid(milan.pod()->uid());
+  // Its node is waited for, and says how it ended when that is nearly over.
+  milan.pass(core::node_patience - 1s);
+  milan.link.set_faults({.stalled = 1, .stalled_by = 1min});
+  milan.change(resources::pods, key, "status", [](json::object& next) {
+    const json::object ended{{"terminated", json::object{{"exitCode", 0}}}};
+    json::object& status = kube::ensure_object(next, "status");
+    status["phase"] = "Succeeded";
+    status["containerStatuses"] = json::array{json::object{{"name", "main"}, {"restartCount", 0}, {"state", ended}}};
+  });
+  milan.pass(3s);
+  CHECK(milan.recorded() != "Succeeded");
+  REQUIRE(milan.pod());
+  CHECK(milan.pod()->uid() == uid);
+  CHECK(milan.reaches([&] { return milan.recorded() == "Succeeded" && !milan.pod(); }, 2min));
+  milan.pass(1min);
+  CHECK_FALSE(milan.pod());
+}
+
+TEST_CASE("a pod that runs and that the cache does not show is not recorded as lost") {
+  Provider milan;
+  milan.order_and_run("Never");
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Running"; }));
+  int looks = 0;
+  milan.reads = [&](kube::HttpRequest& request) {
+    looks += request.method == "GET" && request.target.ends_with("/pods/web");
+  };
+  const auto label = [&](std::string_view value) {
+    milan.change(resources::pods, key, "", [&](json::object& next) {
+      next["metadata"].as_object()["labels"].as_object()[api::labels::managed_by] = value;
+    });
+  };
+  label("nobody");
+  milan.pass(1min);
+  CHECK(milan.recorded() == "Running");
+  CHECK(looks > 1);
+  CHECK(looks <= 13);
+  label(api::labels::managed_by_shadow_pod);
+  milan.set_phase("Succeeded");
+  CHECK(milan.reaches([&] { return milan.recorded() == "Succeeded"; }, 5s));
+}
+
+TEST_CASE("where a pod may have run before liqod was started, its ShadowPod is read before it is made again") {
+  Provider milan;
+  milan.order();
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  milan.stop();
+  (void)milan.server.remove(resources::pods, key, {.grace_period_seconds = 0}, "operator");
+  int looks = 0;
+  milan.reads = [&](kube::HttpRequest& request) {
+    looks += request.method == "GET" && request.target.contains("/shadowpods/web");
+  };
+  milan.start_liqod();
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  CHECK(looks == 1);
+  // What has come since is known from its beginning.
+  milan.pass(1min);
+  milan.order({}, "Always", "web-2");
+  REQUIRE(milan.reaches([&] { return milan.has(resources::pods, {key.ns, "web-2"}); }));
+  CHECK(looks == 1);
+}
+
+}  // namespace liqo::testing

@@ -1,0 +1,537 @@
+// The handshake's controllers over a fake API server: what a provider and a consumer do, and what they refuse.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "../cluster_fixture.hpp"
+#include "kube/base/base64.hpp"
+#include "liqo/api/auth_params.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/core/peering/csr.hpp"
+#include "liqo/core/peering/decisions.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/handshake.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/renewal.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+namespace resources = kube::resources;
+
+core::PrivateKey key_of(char seed) {
+  return *core::PrivateKey::make_ed25519(
+      [seed](std::size_t size) -> kube::Result<std::string> { return std::string(size, seed); });
+}
+
+/// What is logged while it lives.
+class LogText {
+ public:
+  LogText() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
+    REQUIRE(file_);
+    REQUIRE(dup2(fileno(file_), STDERR_FILENO) >= 0);
+  }
+  LogText(const LogText&) = delete;
+  LogText& operator=(const LogText&) = delete;
+  ~LogText() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    std::fclose(file_);
+  }
+  /// How many lines have this in them.
+  std::size_t lines_with(std::string_view text) {
+    std::fflush(stderr);
+    std::rewind(file_);
+    std::size_t count = 0;
+    std::array<char, 4096> line{};
+    while (std::fgets(line.data(), line.size(), file_)) count += std::string_view(line.data()).contains(text);
+    return count;
+  }
+
+ private:
+  std::FILE* file_;
+  int before_;
+};
+
+/// A provider named milan with the tenant namespace of consumer rome.
+struct Provider : ClusterFixture {
+  Provider() : ClusterFixture("milan") {
+    apply(resources::namespaces, core::forge_tenant_namespace("rome"));
+    apply(resources::secrets, core::forge_nonce_secret(ns, "rome"));
+  }
+  ~Provider() { stop(); }
+
+  std::string nonce() {
+    const kube::ObjectKey secret{ns, "liqo-nonce"};
+    REQUIRE(reaches([&] { return core::is_nonce(core::secret_bytes(*find(resources::secrets, secret), "nonce")); }));
+    return core::secret_bytes(*find(resources::secrets, secret), "nonce");
+  }
+  kube::Object make_tenant() {
+    return *core::forge_tenant({.consumer = "rome", .signature = *rome.sign(nonce())}, rome);
+  }
+  kube::Object tenant() { return *find(kinds::tenants, tenant_key); }
+  api::AuthParams params() { return *api::read_auth_params(api::Tenant(*keep(tenant())).auth_params()); }
+  bool is_admitted() {
+    const auto live = find(kinds::tenants, tenant_key);
+    return live && !api::Tenant(*live).auth_params().empty();
+  }
+  void admit() {
+    apply(kinds::tenants, make_tenant());
+    REQUIRE(reaches([&] { return is_admitted(); }));
+    pass(1s);
+  }
+  void set_condition(std::string_view condition) {
+    change(kinds::tenants, tenant_key, "",
+           [&](json::object& next) { kube::ensure_object(next, "spec")["tenantCondition"] = json::string(condition); });
+  }
+  void add_slice(std::string_view name) {
+    kube::Object slice = kube::Object::make(kinds::resource_slices, {ns, std::string(name)});
+    slice.set_label(api::labels::replicated, "true");
+    slice.set_label(api::labels::replication_origin, "rome");
+    slice.mutable_spec()["consumerClusterID"] = "rome";
+    apply(kinds::resource_slices, slice);
+  }
+  void add_shadow_pod() {
+    kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
+    twin.set_label(api::labels::remote_cluster_id, "rome");
+    apply(resources::namespaces, twin);
+    kube::Object other = kube::Object::make(resources::namespaces, {"", "shop-paris"});
+    other.set_label(api::labels::remote_cluster_id, "paris");
+    apply(resources::namespaces, other);
+    for (const char* in : {"shop-rome", "shop-paris"}) {
+      kube::Object shadow = kube::Object::make(kinds::shadow_pods, {in, "web"});
+      shadow.set_label(api::labels::reflection_origin, "rome");
+      apply(kinds::shadow_pods, shadow);
+    }
+  }
+  const kube::Object* keep(kube::Object object) {
+    kept_ = std::move(object);
+    return &kept_;
+  }
+
+  const std::string ns = "liqo-tenant-rome";
+  const kube::ObjectKey tenant_key{ns, "rome"};
+  const core::PrivateKey rome = key_of('r');
+
+ private:
+  kube::Object kept_;
+};
+
+}  // namespace
+
+TEST_CASE("a provider makes a nonce once, and certificate and rights for a Tenant that has signed it") {
+  Provider milan;
+  milan.start();
+  const std::string nonce = milan.nonce();
+  milan.admit();
+
+  const api::AuthParams params = milan.params();
+  CHECK(params.api_server == "https://milan:6443");
+  CHECK(params.ca_pem == "CA of milan");
+  const auto certificate = core::read_certificate(params.certificate_pem);
+  REQUIRE(certificate);
+  CHECK(certificate->key == milan.rome.public_key());
+  CHECK(certificate->name == core::control_plane_name("rome"));
+  CHECK(api::Tenant(*milan.keep(milan.tenant())).tenant_namespace() == milan.ns);
+
+  const auto kept = milan.find(resources::secrets, {milan.ns, "liqo-remote-certificate"});
+  REQUIRE(kept);
+  REQUIRE(kept->controller());
+  CHECK(kept->controller()->uid == milan.tenant().uid());
+  CHECK(milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
+  CHECK(milan.has(kinds::role_bindings, {milan.ns, "liqo-liqod-tenant"}));
+  CHECK(milan.has(kinds::cluster_role_bindings, {"", "liqo-binding-liqo-virtual-kubelet-remote-clusterwide-rome"}));
+  CHECK(milan.server.list(resources::certificate_signing_requests).empty());
+  CHECK(core::secret_bytes(*milan.find(resources::secrets, {milan.ns, "liqo-nonce"}), "nonce") == nonce);
+  CHECK(milan.has(resources::secrets, {"liqo", "authentication-keys"}));
+  const auto told = milan.find(resources::config_maps, {"liqo", "liqo-clusterid-configmap"});
+  REQUIRE(told);
+  CHECK(kube::json::serialize(kube::object_at(told->tree(), {"data"})) == R"({"CLUSTER_ID":"milan"})");
+}
+
+TEST_CASE("a Tenant that is applied again changes nothing, and neither does a lost nonce") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  milan.set_condition("Cordoned");
+  milan.pass(1s);
+  const std::size_t before = milan.writes();
+  milan.apply(kinds::tenants, milan.make_tenant());
+  static_cast<void>(milan.server.remove(resources::secrets, {milan.ns, "liqo-nonce"}, {}, "operator"));
+  milan.pass(10min);
+  CHECK(milan.writes() == before);
+  CHECK(milan.signer.signed_requests == 1);
+  CHECK(api::Tenant(*milan.keep(milan.tenant())).condition() == api::TenantCondition::cordoned);
+}
+
+TEST_CASE("a Tenant that asks for more than it may have is refused with an Event and gets nothing") {
+  struct Case {
+    const char* title;
+    std::string_view field;
+    std::string bytes;
+    const char* reason;
+  };
+  // CN=rome, and O=liqo.io with O=paris beside it in one part of the subject.
+  const core::PrivateKey rome = key_of('r');
+  const Case cases[] = {
+      {"a request for a slice's name", "csr", *core::make_signing_request(rome, core::slice_name("pool", "rome")),
+       "InvalidCSR"},
+      {"a request for another consumer", "csr", *core::make_signing_request(rome, core::control_plane_name("paris")),
+       "InvalidCSR"},
+      {"a request of another key", "csr", *core::make_signing_request(key_of('x'), core::control_plane_name("rome")),
+       "InvalidCSR"},
+      {"a signature of something else", "signature", *rome.sign("something else"), "SignatureVerificationFailed"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.title);
+    Provider milan;
+    milan.start();
+    kube::Object tenant = milan.make_tenant();
+    tenant.mutable_spec()[c.field] = kube::encode_base64(c.bytes);
+    milan.apply(kinds::tenants, tenant);
+    CHECK(milan.reaches([&] { return !milan.events(c.reason).empty(); }));
+    milan.pass(1min);
+    CHECK(!milan.is_admitted());
+    CHECK(milan.signer.signed_requests == 0);
+    CHECK(!milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
+  }
+}
+
+TEST_CASE("a consumer whose name somebody of this cluster has is not let in before that is settled") {
+  LogText log;
+  Provider milan;
+  kube::Object binding = kube::Object::make(kinds::role_bindings, {"default", "of-a-person"});
+  binding.tree()["subjects"] = json::array{json::object{{"kind", "User"}, {"name", "rome"}}};
+  milan.apply(kinds::role_bindings, binding);
+  milan.start();
+  milan.apply(kinds::tenants, milan.make_tenant());
+  REQUIRE(milan.reaches([&] { return !milan.events("ClusterIDTaken").empty(); }));
+  milan.pass(2min);
+  // Peering users read Events, and not what else the provider has bound.
+  for (const std::string& told : milan.events("ClusterIDTaken")) {
+    CHECK(told.contains("names a user or group rome already"));
+    CHECK_FALSE(told.contains("of-a-person"));
+    CHECK_FALSE(told.contains("default"));
+  }
+  CHECK(log.lines_with("RoleBinding default/of-a-person") == 1);
+  CHECK(!milan.is_admitted());
+  CHECK(milan.signer.signed_requests == 0);
+  binding.set_label(api::labels::remote_cluster_id, "rome");
+  milan.apply(kinds::role_bindings, binding);
+  CHECK(milan.reaches([&] { return milan.is_admitted(); }));
+}
+
+TEST_CASE("whose name a binding gives rights to") {
+  const auto binding = [](std::string_view kind, std::string_view name, std::string_view label,
+                          std::string_view value) {
+    kube::Object made = kube::Object::make(kinds::role_bindings, {"default", "one"});
+    if (!label.empty()) made.set_label(label, value);
+    made.tree()["subjects"] =
+        json::array{json::object{{"kind", "Group"}, {"name", "others"}}, json::object{{"kind", kind}, {"name", name}}};
+    return made;
+  };
+  CHECK(core::is_for_namesake(binding("User", "rome", "", ""), "rome"));
+  CHECK(core::is_for_namesake(binding("Group", "rome", "", ""), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("ServiceAccount", "rome", "", ""), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("User", "rome-2", "", ""), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("User", "rome", "app.kubernetes.io/managed-by", "liqo"), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("User", "rome", "liqo.io/remote-cluster-id", "rome"), "rome"));
+  CHECK(core::is_for_namesake(binding("User", "rome", "liqo.io/remote-cluster-id", "turin"), "rome"));
+  CHECK_FALSE(core::is_for_namesake(kube::Object(json::object{{"subjects", "many"}}), "rome"));
+}
+
+TEST_CASE("a Tenant in a namespace of another cluster, and a second one, are told so") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  kube::Object second = milan.make_tenant();
+  second.mutable_metadata()["name"] = "second";
+  milan.pass(2s);
+  milan.apply(kinds::tenants, second);
+  CHECK(milan.reaches([&] { return !milan.events("TenantExists").empty(); }));
+  kube::Object foreign = milan.make_tenant();
+  foreign.mutable_metadata()["namespace"] = "default";
+  milan.apply(kinds::tenants, foreign);
+  CHECK(milan.reaches([&] { return !milan.events("WrongNamespace").empty(); }));
+  CHECK(milan.signer.signed_requests == 1);
+}
+
+TEST_CASE("a signer that is silent delays a Tenant and takes nothing from one that was admitted") {
+  Provider milan;
+  milan.start();
+  milan.signer.silent = true;
+  milan.apply(kinds::tenants, milan.make_tenant());
+  milan.pass(90s);
+  CHECK(!milan.is_admitted());
+  milan.signer.silent = false;
+  REQUIRE(milan.reaches([&] { return milan.is_admitted(); }, 3min));
+
+  const std::string first = milan.params().certificate_pem;
+  milan.signer.silent = true;
+  milan.pass(2h + 30min);
+  CHECK(milan.params().certificate_pem == first);
+  milan.signer.silent = false;
+  CHECK(milan.reaches([&] { return milan.params().certificate_pem != first; }, 5min));
+  CHECK(milan.server.list(resources::certificate_signing_requests).empty());
+}
+
+TEST_CASE("certificates are renewed at two thirds of their life, and the consumer is answered") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  const std::string first = milan.params().certificate_pem;
+  kube::Object renew = kube::Object::make(kinds::renews, {milan.ns, "controlplane-milan"});
+  renew.set_label(api::labels::replicated, "true");
+  renew.set_label(api::labels::replication_origin, "rome");
+  renew.mutable_spec()["consumerClusterID"] = "rome";
+  renew.mutable_spec()["identityType"] = "ControlPlane";
+  milan.apply(kinds::renews, renew);
+  const auto answer = [&] {
+    const auto params =
+        api::read_auth_params(kube::object_at(milan.find(kinds::renews, renew.key())->status(), {"authParams"}));
+    return params ? params->certificate_pem : "";
+  };
+  CHECK(milan.reaches([&] { return answer() == first; }));
+  milan.pass(1h + 55min);
+  CHECK(milan.params().certificate_pem == first);
+  milan.pass(10min);
+  const std::string second = milan.params().certificate_pem;
+  CHECK(second != first);
+  CHECK(answer() == second);
+  CHECK(milan.signer.signed_requests == 2);
+}
+
+TEST_CASE("an idle peering has nothing signed but renewals, whatever is around its requests") {
+  Provider milan;
+  milan.start();
+  // As two thirds of three hours have it, for the Tenant and for its slice.
+  constexpr int expected = 2 * (1 + 8 / 2);
+  kube::Object tenant = milan.make_tenant();
+  const auto with_preamble = [&](std::string_view text) {
+    const auto pem = kube::decode_base64(kube::string_at(milan.make_tenant().spec(), {"csr"}));
+    tenant.mutable_spec()["csr"] = kube::encode_base64(std::string(text) + *pem);
+    milan.apply(kinds::tenants, tenant);
+  };
+  with_preamble("of rome\n");
+  REQUIRE(milan.reaches([&] { return milan.is_admitted(); }));
+  milan.add_slice("pool");
+  milan.change(kinds::resource_slices, {milan.ns, "pool"}, "", [&](json::object& next) {
+    kube::ensure_object(next, "spec")["csr"] =
+        kube::encode_base64("of rome\n" + *core::make_signing_request(milan.rome, core::slice_name("pool", "rome")));
+  });
+  REQUIRE(milan.reaches([&] { return milan.signer.signed_requests == 2; }));
+  for (int hour = 0; hour < 8; ++hour) {
+    milan.pass(1h);
+    with_preamble("at " + std::to_string(hour) + "\n");
+  }
+  CHECK(milan.signer.signed_requests > expected / 2);
+  CHECK(milan.signer.signed_requests <= expected);
+}
+
+TEST_CASE("a signer that does not do as it is asked is not asked again and again") {
+  struct Case {
+    const char* title;
+    bool another;  ///< it signs another name
+    std::chrono::seconds behind;
+    bool admits;
+  };
+  for (const Case& c :
+       {Case{"another name", true, 0s, false}, Case{"a clock that is a day behind", false, 24h, true}}) {
+    CAPTURE(c.title);
+    Provider milan;
+    milan.start();
+    if (c.another) milan.signer.instead = *core::make_signing_request(milan.rome, core::control_plane_name("paris"));
+    milan.signer.clock_behind = c.behind;
+    milan.apply(kinds::tenants, milan.make_tenant());
+    milan.pass(1h);
+    CHECK(milan.is_admitted() == c.admits);
+    CHECK(milan.signer.signed_requests > 1);
+    CHECK(milan.signer.signed_requests <= 100);
+  }
+}
+
+TEST_CASE("a new key of the consumer needs a signature of the nonce, and gets a certificate") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  const core::PrivateKey fresh = key_of('f');
+  kube::Object stolen = *core::forge_tenant({.consumer = "rome", .signature = *fresh.sign("not the nonce")}, fresh);
+  milan.apply(kinds::tenants, stolen);
+  CHECK(milan.reaches([&] { return !milan.events("SignatureVerificationFailed").empty(); }));
+  CHECK(milan.signer.signed_requests == 1);
+  milan.apply(kinds::tenants,
+              *core::forge_tenant({.consumer = "rome", .signature = *fresh.sign(milan.nonce())}, fresh));
+  CHECK(milan.reaches([&] {
+    const auto certificate = core::read_certificate(milan.params().certificate_pem);
+    return certificate && certificate->key == fresh.public_key();
+  }));
+}
+
+/// A ShadowPod that the Quota counts, which is answered.
+kube::Object add_counted_pod(Provider& milan, const kube::ObjectKey& counted, const kube::ObjectKey& quota) {
+  milan.add_shadow_pod();
+  milan.change(kinds::shadow_pods, counted, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "labels")[api::labels::creator_user] = "pool-1f00";
+  });
+  kube::Object granted = kube::Object::make(kinds::quotas, quota);
+  granted.mutable_spec()["user"] = "pool-1f00";
+  milan.apply(kinds::quotas, granted);
+  return granted;
+}
+
+TEST_CASE("pods whose Quota is gone are ended after a while, and Pods that were left behind at once") {
+  Provider milan;
+  const kube::ObjectKey counted{"shop-rome", "web"}, quota{milan.ns, "pool"};
+  const kube::Object granted = add_counted_pod(milan, counted, quota);
+  kube::Object left = kube::Object::make(resources::pods, {"shop-rome", "left"});
+  left.set_label(api::labels::managed_by, api::labels::managed_by_shadow_pod);
+  left.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "busybox"}}};
+  milan.apply(resources::pods, left);
+  milan.start();
+  CHECK(milan.reaches([&] {
+    const auto pod = milan.find(resources::pods, {"shop-rome", "left"});
+    return !pod || pod->is_deleting();
+  }));
+  milan.pass(5min);
+  CHECK(milan.has(kinds::shadow_pods, counted));
+  static_cast<void>(milan.server.remove(kinds::quotas, quota, {}, "operator"));
+  milan.pass(20s);
+  CHECK(milan.has(kinds::shadow_pods, counted));
+  milan.apply(kinds::quotas, granted);
+  milan.pass(5min);
+  CHECK(milan.has(kinds::shadow_pods, counted));
+  static_cast<void>(milan.server.remove(kinds::quotas, quota, {}, "operator"));
+  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, counted); }));
+  CHECK(milan.reaches([&] { return !milan.events("GrantWithdrawn").empty(); }));
+  // Nobody counted that one, and nobody ends it.
+  CHECK(milan.has(kinds::shadow_pods, {"shop-paris", "web"}));
+}
+
+TEST_CASE("pods of a drained Quota are ended at once, those of others stay") {
+  Provider milan;
+  const kube::ObjectKey counted{"shop-rome", "web"}, quota{milan.ns, "pool"};
+  static_cast<void>(add_counted_pod(milan, counted, quota));
+  milan.start();
+  milan.pass(5min);
+  CHECK(milan.has(kinds::shadow_pods, counted));
+  milan.change(kinds::quotas, quota, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::drained] = "true";
+  });
+  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, counted); }));
+  CHECK(milan.reaches([&] { return !milan.events("SliceDrained").empty(); }));
+  CHECK(milan.has(kinds::shadow_pods, {"shop-paris", "web"}));
+}
+
+TEST_CASE("bindings that were changed or removed come back as they should be") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  const kube::ObjectKey binding{milan.ns, "liqo-binding-liqo-remote-controlplane"};
+  milan.change(kinds::role_bindings, binding, "", [](json::object& next) {
+    next["subjects"] = json::array{json::object{{"kind", "User"}, {"name", "paris"}}};
+  });
+  const auto subject = [&] {
+    const auto live = milan.find(kinds::role_bindings, binding);
+    if (!live || kube::array_at(live->tree(), {"subjects"}).size() != 1) return std::string();
+    return std::string(kube::string_at(kube::array_at(live->tree(), {"subjects"})[0], {"name"}));
+  };
+  CHECK(milan.reaches([&] { return subject() == "rome"; }));
+  static_cast<void>(milan.server.remove(kinds::role_bindings, binding, {}, "operator"));
+  CHECK(milan.reaches([&] { return subject() == "rome"; }));
+}
+
+TEST_CASE("a drained Tenant loses its ShadowPods and keeps its slices, and activating takes the marks away") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  milan.add_slice("pool");
+  milan.add_shadow_pod();
+  const auto mark = [&] {
+    return std::string(
+        milan.find(kinds::resource_slices, {milan.ns, "pool"})->annotation(api::annotations::cordon_tenant));
+  };
+  milan.set_condition("Cordoned");
+  CHECK(milan.reaches([&] { return mark() == "true"; }));
+  CHECK(milan.has(kinds::shadow_pods, {"shop-rome", "web"}));
+  milan.set_condition("Drained");
+  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, {"shop-rome", "web"}); }));
+  CHECK(milan.has(kinds::shadow_pods, {"shop-paris", "web"}));
+  CHECK(mark() == "true");
+  CHECK(milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
+  milan.add_slice("late");
+  milan.add_shadow_pod();
+  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, {"shop-rome", "web"}); }));
+  CHECK(milan.find(kinds::resource_slices, {milan.ns, "late"})->annotation(api::annotations::cordon_tenant) == "true");
+  milan.set_condition("Active");
+  CHECK(milan.reaches([&] { return mark().empty(); }));
+}
+
+TEST_CASE("draining keeps the pods of a Tenant that says so") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  milan.add_shadow_pod();
+  milan.change(kinds::tenants, milan.tenant_key, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::keep_pods] = "true";
+    kube::ensure_object(next, "spec")["tenantCondition"] = "Drained";
+  });
+  milan.pass(1min);
+  CHECK(milan.has(kinds::shadow_pods, {"shop-rome", "web"}));
+}
+
+TEST_CASE("a deleted Tenant takes its rights, its replicas and its certificate along") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  milan.add_slice("pool");
+  static_cast<void>(milan.server.remove(kinds::tenants, milan.tenant_key, {}, "operator"));
+  CHECK(milan.reaches([&] { return !milan.has(kinds::tenants, milan.tenant_key); }));
+  milan.pass(1min);
+  CHECK(!milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
+  CHECK(milan.server.list(kinds::cluster_role_bindings).empty());
+  CHECK(!milan.has(kinds::resource_slices, {milan.ns, "pool"}));
+  CHECK(!milan.has(resources::secrets, {milan.ns, "liqo-remote-certificate"}));
+}
+
+TEST_CASE("what was decided about a consumer outlives its Tenant") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  const auto kept = [&] {
+    const auto ns = milan.find(resources::namespaces, {"", milan.ns});
+    return ns ? std::string(ns->annotation(core::decisions_annotation)) : "";
+  };
+  const auto replaced = [&] {
+    static_cast<void>(milan.server.remove(kinds::tenants, milan.tenant_key, {}, "operator"));
+    REQUIRE(milan.reaches([&] { return !milan.has(kinds::tenants, milan.tenant_key); }));
+  };
+  milan.change(kinds::tenants, milan.tenant_key, "",
+               [](json::object& tenant) { kube::ensure_object(tenant, "spec")["tenantCondition"] = "Drained"; });
+  replaced();
+  CHECK(kept() == R"({"tenantCondition":"Drained"})");
+  milan.admit();
+  replaced();
+  CHECK(kept() == "");
+}
+
+TEST_CASE("TolerateNoHandshake leaves identity and rights to the administrator") {
+  Provider milan;
+  milan.start();
+  kube::Object tenant = kube::Object::make(kinds::tenants, milan.tenant_key);
+  tenant.mutable_spec()["clusterID"] = "rome";
+  tenant.mutable_spec()["authzPolicy"] = "TolerateNoHandshake";
+  milan.apply(kinds::tenants, tenant);
+  CHECK(milan.reaches([&] { return api::Tenant(*milan.keep(milan.tenant())).tenant_namespace() == milan.ns; }));
+  milan.pass(10s);
+  CHECK(!milan.is_admitted());
+  CHECK(!milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
+  CHECK(milan.server.list(kinds::cluster_role_bindings).size() == 1);
+}
+
+}  // namespace liqo::testing

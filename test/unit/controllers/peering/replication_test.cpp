@@ -1,0 +1,180 @@
+// Replication from one consumer to one provider: rights that go while an object ends, and a namespace of somebody else.
+#include <doctest/doctest.h>
+
+#include "../cluster_fixture.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/forge.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+namespace labels = api::labels;
+namespace resources = kube::resources;
+
+enum class Rights { all, one_object, none };
+
+kube::net::Response forbidden() {
+  class Text final : public kube::net::Body {
+   public:
+    asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
+
+   private:
+    std::string text_ = R"({"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403})";
+  };
+  return {.head = {.status = 403, .headers = {{"content-type", "application/json"}}}, .body = std::make_unique<Text>()};
+}
+
+std::string http_date(kube::WallTime time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[40];
+  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
+}
+
+/// A link over which reads of several objects, or all requests, are refused, and whose server has a clock of its own.
+class GuardedLink final : public controllers::ProviderLink, public kube::net::Transport {
+ public:
+  GuardedLink(kube::testing::SimLink& link, kube::async::Clock& clock, const Rights& rights,
+              const std::chrono::seconds& ahead)
+      : transport_(link), clock_(clock), rights_(rights), ahead_(ahead) {}
+  kube::net::Transport& transport() override { return *this; }
+  kube::net::Upgrader* upgrader() override { return nullptr; }
+  asio::awaitable<void> stop() override { co_return; }
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    const bool is_list = request.verb == "list" || request.verb == "watch";
+    if (rights_ == Rights::none || (rights_ == Rights::one_object && is_list)) co_return forbidden();
+    auto response = co_await transport_.send(std::move(request), deadline);
+    if (response) response->head.headers.emplace_back("date", http_date(clock_.wall() + ahead_));
+    co_return response;
+  }
+
+ private:
+  kube::testing::SimTransport transport_;
+  kube::async::Clock& clock_;
+  const Rights& rights_;
+  const std::chrono::seconds& ahead_;
+};
+
+/// Consumer rome with a slice that is replicated to provider milan.
+struct Consumer : ClusterFixture {
+  /// `owner`: whose the namespace says to be.
+  explicit Consumer(std::string_view owner = "milan")
+      : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
+    for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
+    connect = [this](const std::string&,
+                     const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+      return std::make_unique<GuardedLink>(to_milan, simulator.clock(), rights, ahead);
+    };
+    give_namespace(owner);
+    kube::Object secret = kube::Object::make(resources::secrets, {slice_key.ns, "kubeconfig-controlplane-milan"});
+    secret.set_label(labels::remote_cluster_id, "milan");
+    secret.set_label(labels::identity_type, api::control_plane_identity);
+    secret.set_annotation(api::annotations::remote_tenant_namespace, replica_key.ns);
+    apply(resources::secrets, secret);
+    kube::Object slice = kube::Object::make(kinds::resource_slices, slice_key);
+    slice.set_label(labels::replication, "true");
+    slice.set_label(labels::replication_destination, "milan");
+    slice.set_label(labels::remote_cluster_id, "milan");
+    slice.mutable_spec() = json::object{
+        {"class", "custom"}, {"consumerClusterID", "rome"}, {"providerClusterID", "milan"}, {"csr", "Q1NS"}};
+    apply(kinds::resource_slices, slice);
+    start();
+  }
+  ~Consumer() { stop(); }
+
+  void give_namespace(std::string_view owner) {
+    kube::Object ns = core::forge_tenant_namespace("milan");
+    ns.set_label(labels::remote_cluster_id, owner);
+    apply(resources::namespaces, ns);
+  }
+  std::optional<kube::Object> replica() {
+    const auto tree = milan.get(kinds::resource_slices, replica_key);
+    return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
+  }
+  /// A finalizer of the provider's own.
+  void hold_replica(bool held) {
+    static_cast<void>(milan.update(
+        kinds::resource_slices, replica_key, "",
+        [&](json::object& next) {
+          kube::ensure_object(next, "metadata")["finalizers"] =
+              held ? json::array{"milan.example/clean-up"} : json::array{};
+        },
+        "milan"));
+  }
+
+  const kube::ObjectKey slice_key{"liqo-tenant-milan", "pool"}, replica_key{"liqo-tenant-rome", "pool"};
+  kube::testing::FakeApiServer milan;
+  kube::testing::SimLink to_milan;
+  Rights rights = Rights::all;
+  std::chrono::seconds ahead{0};  ///< milan's clock
+};
+
+}  // namespace
+
+TEST_CASE("an object is let go whose replica was last seen going, before the provider took our rights away") {
+  struct Case {
+    const char* title;
+    Rights left;
+    bool ends;  ///< the replica goes, unseen
+  };
+  for (const Case& c :
+       {Case{"nothing may be read any more", Rights::none, false}, Case{"no watch", Rights::one_object, true}}) {
+    CAPTURE(c.title);
+    Consumer rome;
+    REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+    rome.hold_replica(true);
+    static_cast<void>(rome.server.remove(kinds::resource_slices, rome.slice_key, {}, "operator"));
+    REQUIRE(rome.reaches([&] { return rome.replica()->is_deleting(); }));
+    rome.pass(2min);
+    CHECK(rome.has(kinds::resource_slices, rome.slice_key));
+    rome.rights = c.left;
+    rome.to_milan.cut_watches();
+    rome.pass(5s);
+    if (c.ends) rome.hold_replica(false);
+    CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }, 2min));
+    CHECK(rome.replica().has_value() != c.ends);
+  }
+}
+
+TEST_CASE("a provider whose clock is an hour off is told of, once, until it is right") {
+  Consumer rome;
+  const auto condition = [&] {
+    const auto peer = rome.find(kinds::foreign_clusters, {"", "milan"});
+    const json::array conditions = peer ? kube::array_at(peer->status(), {"conditions"}) : json::array();
+    return conditions.empty() ? json::object() : conditions.front().as_object();
+  };
+  const auto says = [&](std::string_view words) {
+    return kube::string_at(condition(), {"message"}).contains(words) &&
+           kube::string_at(condition(), {"reason"}) == "APIServerReady";
+  };
+  REQUIRE(rome.reaches([&] { return says("API Server is ready"); }));
+  CHECK_FALSE(says("clock"));
+  rome.ahead = 1h;
+  CHECK(rome.reaches([&] { return says("; its clock is 60 min ahead of ours"); }, 2min));
+  CHECK(kube::string_at(condition(), {"status"}) == "Established");
+  const std::size_t before = rome.writes();
+  for (int minute = 0; minute < 60; ++minute) {
+    rome.ahead += minute % 2 ? 2s : -2s;
+    rome.pass(1min);
+  }
+  CHECK(rome.writes() == before);
+  rome.ahead = -90s;
+  CHECK(rome.reaches([&] { return says(" s behind ours"); }, 2min));
+  rome.ahead = 0s;
+  CHECK(rome.reaches([&] { return !says("clock"); }, 2min));
+}
+
+TEST_CASE("credentials in a namespace of another cluster are taken once its label is corrected") {
+  Consumer rome("turin");
+  REQUIRE(rome.reaches([&] { return !rome.events(api::reasons::credentials_unusable).empty(); }));
+  rome.pass(1min);
+  CHECK(!rome.replica());
+  rome.give_namespace("milan");
+  CHECK(rome.reaches([&] { return rome.replica().has_value(); }));
+}
+
+}  // namespace liqo::testing

@@ -1,0 +1,122 @@
+// A provider whose tenant is drained while its pods take their time, or of which nobody has heard for long.
+#include <doctest/doctest.h>
+
+#include "../cluster_fixture.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/heartbeat.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+namespace labels = api::labels;
+namespace resources = kube::resources;
+
+/// Provider milan with a Tenant for rome, whose policy needs no handshake.
+struct Provider : ClusterFixture {
+  explicit Provider(controllers::Settings settings = {}) : ClusterFixture("milan") {
+    apply(resources::namespaces, core::forge_tenant_namespace("rome"));
+    kube::Object tenant = kube::Object::make(kinds::tenants, tenant_key);
+    tenant.mutable_spec() = json::object{{"clusterID", "rome"}, {"authzPolicy", "TolerateNoHandshake"}};
+    apply(kinds::tenants, tenant);
+    start(std::move(settings));
+  }
+  ~Provider() { stop(); }
+
+  std::string condition() {
+    return std::string(kube::string_at(find(kinds::tenants, tenant_key)->spec(), {"tenantCondition"}));
+  }
+  void set_condition(std::string_view condition) {
+    change(kinds::tenants, tenant_key, "",
+           [&](json::object& next) { kube::ensure_object(next, "spec")["tenantCondition"] = condition; });
+  }
+  void add_pod(const std::string& ns, const std::string& name, std::int64_t grace) {
+    kube::Object pod = kube::Object::make(resources::pods, {ns, name});
+    pod.set_label(labels::managed_by, labels::managed_by_shadow_pod);
+    pod.mutable_spec() = json::object{{"nodeName", "worker"},
+                                      {"terminationGracePeriodSeconds", grace},
+                                      {"containers", json::array{json::object{{"name", "a"}, {"image", "i"}}}}};
+    static_cast<void>(server.create(resources::pods, pod.tree(), "operator"));
+  }
+  std::int64_t grace(const std::string& ns, const std::string& name) {
+    const auto pod = find(resources::pods, {ns, name});
+    return pod ? kube::int_at(pod->metadata(), {"deletionGracePeriodSeconds"}, -1) : -2;
+  }
+  void beat(std::string_view when) {
+    change(resources::leases, lease_key, "",
+           [&](json::object& next) { kube::ensure_object(next, "spec")["renewTime"] = when; });
+  }
+  std::string now() { return kube::format_micro_time(simulator.clock().wall()); }
+
+  const kube::ObjectKey tenant_key{"liqo-tenant-rome", "rome"};
+  const kube::ObjectKey lease_key{"liqo-tenant-rome", "liqo-heartbeat"};
+};
+
+controllers::Settings silent_after(kube::Duration limit) {
+  controllers::Settings settings;
+  settings.silent_tenant_limit = limit;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("pods of a drained tenant end in the time that its policy allows, and nobody else's") {
+  Provider milan;
+  for (const auto& [ns, cluster] : {std::pair{"shop-rome", "rome"}, std::pair{"shop-paris", "paris"}}) {
+    kube::Object twin = kube::Object::make(resources::namespaces, {"", ns});
+    twin.set_label(labels::remote_cluster_id, cluster);
+    milan.apply(resources::namespaces, twin);
+    milan.add_pod(ns, "slow", 86'400);
+    milan.add_pod(ns, "quick", 30);
+  }
+  const auto remove = [&](const char* ns, const char* name) {
+    static_cast<void>(milan.server.remove(resources::pods, {ns, name}, {}, "garbage-collector"));
+  };
+  remove("shop-rome", "slow");
+  milan.pass(5s);
+  CHECK(milan.grace("shop-rome", "slow") == 86'400);
+  milan.set_condition("Drained");
+  CHECK(milan.reaches([&] { return milan.grace("shop-rome", "slow") == 600; }));
+  // What goes later, too; what is quick enough keeps its own time.
+  milan.add_pod("shop-rome", "slower", 80'000);
+  remove("shop-rome", "slower");
+  remove("shop-rome", "quick");
+  remove("shop-paris", "slow");
+  CHECK(milan.reaches([&] { return milan.grace("shop-rome", "slower") == 600; }));
+  CHECK(milan.grace("shop-rome", "quick") == 30);
+  CHECK(milan.grace("shop-paris", "slow") == 86'400);
+}
+
+TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and may be let go on") {
+  Provider milan(silent_after(2h));
+  REQUIRE(milan.reaches([&] { return milan.has(resources::leases, milan.lease_key); }));
+  milan.pass(6h);
+  CHECK(milan.condition() != "Cordoned");
+  milan.beat(milan.now());
+  milan.pass(115min);
+  CHECK(milan.condition() != "Cordoned");
+  milan.beat(milan.now());
+  milan.pass(115min);
+  CHECK(milan.condition() != "Cordoned");
+  milan.pass(70min);
+  CHECK(milan.condition() == "Cordoned");
+  REQUIRE(milan.events("TenantSilent").size() == 1);
+  CHECK(milan.events("TenantSilent").front().starts_with("nobody has heard of cluster rome since "));
+  milan.set_condition("Active");
+  milan.pass(6h);
+  CHECK(milan.condition() == "Active");
+  // It came back, and went again.
+  milan.beat(milan.now());
+  milan.pass(4h);
+  CHECK(milan.condition() == "Cordoned");
+}
+
+TEST_CASE("where it is not asked for, nothing is made for it") {
+  Provider milan;
+  milan.pass(1h);
+  CHECK_FALSE(milan.has(resources::leases, milan.lease_key));
+}
+
+}  // namespace liqo::testing

@@ -1,0 +1,136 @@
+// When a provider takes nothing new: how that is known, what the Node says, and what becomes of pods that ran there.
+#include "liqo/core/nodes/room.hpp"
+
+#include "../objects.hpp"
+#include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/nodes/node.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+
+kube::Failure refusal(int code, std::string message) {
+  kube::Status status;
+  status.code = code;
+  status.message = std::move(message);
+  return kube::Failure::from_status(std::move(status));
+}
+
+kube::Object slice(std::string_view status, std::string_view reason) {
+  kube::Object object = parse(R"({"metadata": {"name": "milan", "namespace": "liqo-tenant-milan"}})");
+  object.mutable_status()["conditions"] =
+      json::array{json::object{{"type", "Resources"}, {"status", status}, {"reason", reason}}};
+  return object;
+}
+
+std::string taints(const kube::Object& node) { return json::serialize(*kube::find(node.spec(), {"taints"})); }
+
+}  // namespace
+
+TEST_CASE("what is refused for lack of room is told from what is wrong with a pod, by our words and the Go version's") {
+  const std::string hook = "admission webhook \"shadowpod.validate.liqo.io\" denied the request: ";
+  for (const std::string& words :
+       {hook + "quota liqo-tenant-rome/milan-1 has not enough cpu: asked 1, used 2 of 2, free 0",
+        hook + "quota liqo-tenant-rome/milan-1 is cordoned: the provider takes no new pods; those that run go on",
+        hook + "quota liqo-tenant-rome/milan-1 is drained: the provider takes no new pods, and those that run end",
+        hook + admission::refuse_stored(20'000, 0, admission::PodPolicy{}),
+        hook + admission::refuse_stored(0, 1'000'000'000, admission::PodPolicy{}),
+        hook + "quota liqo-tenant-rome/milan-1 has been withdrawn",
+        hook + "there is no quota for user \"milan-1\" of cluster rome", hook + "user is cordoned",
+        hook + "failed getting quota", hook + "peering cpu quota usage exceeded - free 2 / requested 2500m"})
+    CHECK_MESSAGE(is_for_lack_of_room(refusal(403, words)), words);
+  for (const std::string& words :
+       {std::string(
+            "shadowpods.offloading.liqo.io is forbidden: User \"milan-1\" cannot create resource \"shadowpods\" "
+            "in API group \"offloading.liqo.io\" in the namespace \"shop-rome\""),
+        std::string("shadowpods \"web\" is forbidden: unable to create new content in namespace shop-rome because it "
+                    "is being terminated")})
+    CHECK_MESSAGE((is_for_lack_of_rights(refusal(403, words)) && !is_for_lack_of_room(refusal(403, words))), words);
+  CHECK(is_for_lack_of_rights(refusal(404, "namespaces \"shop-rome\" not found")));
+  for (const std::string& words :
+       {hook + "spec.pod.hostNetwork is not allowed for pods of consumers",
+        hook + "quota liqo-tenant-rome/milan-1 grants no nvidia.com/gpu: the pod asks for 1, and the resource is not "
+               "part of the slice"})
+    CHECK_FALSE_MESSAGE((is_for_lack_of_room(refusal(403, words)) || is_for_lack_of_rights(refusal(403, words))),
+                        words);
+  CHECK_FALSE(is_for_lack_of_room(refusal(500, "quota x has not enough cpu")));
+}
+
+TEST_CASE("a node is closed while its slice is denied or cordoned, or has no room for the smallest pod that waits") {
+  const auto denied = slice("Denied", "ResourceSliceResourcesDenied");
+  const auto cordoned = slice("Accepted", "ResourceSliceCordoned");
+  const auto open = slice("Accepted", "ResourceSliceResourcesAccepted");
+  const kube::Object unanswered = parse(R"({"metadata": {"name": "milan"}})");
+  CHECK(why_closed(&denied, false) == "denied");
+  CHECK(why_closed(&cordoned, true) == "cordoned");
+  CHECK(why_closed(&open, true) == "full");
+  CHECK(why_closed(&open, false) == "");
+  CHECK(why_closed(&unanswered, false) == "");
+  CHECK(why_closed(nullptr, false) == "");
+  CHECK(why_closed(nullptr, true) == "full");
+}
+
+TEST_CASE("a closed node has a taint that goes when it opens, and the taints of others stay") {
+  const kube::Object wish = parse(R"({"metadata": {"name": "milan", "namespace": "t"}, "spec": {"clusterID": "milan",
+    "resourceQuota": {"hard": {"cpu": "2", "memory": "3Gi"}}}})");
+  const NodeContext ctx;
+  ProviderHealth health{.probed = true};
+  health.closed = "denied";
+  kube::Object node = forge_node(api::VirtualNode(wish), health, ctx, at());
+  CHECK(taints(node) == R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},)"
+                        R"({"key":"virtual-node.liqo.io/closed","value":"denied","effect":"NoSchedule"}])");
+  node.mutable_spec()["taints"].as_array().push_back(parse_value(R"({"key": "theirs", "effect": "NoSchedule"})"));
+  health.closed = "full";
+  auto update = plan_node_update(node, api::VirtualNode(wish), health, ctx, at());
+  REQUIRE(update.metadata);
+  CHECK(json::serialize(update.metadata->at("spec")).find(R"("value":"full")") != std::string::npos);
+  health.closed = "";
+  update = plan_node_update(node, api::VirtualNode(wish), health, ctx, at());
+  REQUIRE(update.metadata);
+  CHECK(json::serialize(update.metadata->at("spec").at("taints")) ==
+        R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},)"
+        R"({"key":"theirs","effect":"NoSchedule"}])");
+}
+
+TEST_CASE("a pod that ran and is shut out ends, and one that never ran waits") {
+  const auto plan = [](const kube::Object& local, PodMemory memory) {
+    return plan_pod(&local, nullptr, nullptr, memory, context()).action;
+  };
+  const kube::Object ran = local_pod(R"({"phase": "Running"})"), waits = local_pod(R"({"phase": "Pending"})");
+  const auto ended = plan(ran, {.shut_out = true});
+  REQUIRE(std::holds_alternative<pod_action::FailLocal>(ended));
+  CHECK(std::get<pod_action::FailLocal>(ended).reason == "OffloadingAborted");
+  CHECK(std::holds_alternative<pod_action::CreateShadow>(plan(ran, {})));
+  CHECK(std::holds_alternative<pod_action::CreateShadow>(plan(waits, {.shut_out = true})));
+}
+
+TEST_CASE("what a provider says of its containers is stored within bounds") {
+  kube::Object remote = reflected("Pod", "r1", "u1", R"({"phase": "Running"})");
+  json::array containers;
+  for (int i = 0; i < 300; ++i)
+    containers.push_back(json::object{
+        {"name", "c" + std::to_string(i)},
+        {"image", std::string(100'000, 'i')},
+        {"restartCount", 1},
+        {"state", json::object{{"waiting", json::object{{"message", "\u00e9" + std::string(9'000, 'm')}}}}}});
+  json::value deep = json::object{};
+  for (int i = 0; i < 500; ++i) deep = json::object{{"d", std::move(deep)}};
+  containers[0].as_object()["volumeMounts"] = json::array(10'000, json::value(1));
+  containers[0].as_object()["user"] = std::move(deep);
+  remote.mutable_status()["containerStatuses"] = std::move(containers);
+  const kube::Object local = local_pod(R"({"phase": "Pending"})");
+  const auto wanted = forge_local_status(local, &remote, nullptr, {}, at());
+  REQUIRE(wanted);
+  const std::string text = json::serialize(wanted->status);
+  CHECK(text.size() < 400'000);
+  const json::array& kept = kube::array_at(wanted->status, {"containerStatuses"});
+  REQUIRE_FALSE(kept.empty());
+  CHECK(kube::string_at(kept[0], {"image"}).size() == 4096);
+  CHECK(kube::int_at(kept[0], {"restartCount"}) == 1);
+  CHECK(kube::array_at(kept[0], {"volumeMounts"}).size() <= 64);
+}
+
+}  // namespace liqo::core

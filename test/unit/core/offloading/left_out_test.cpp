@@ -1,0 +1,58 @@
+#include "liqo/core/offloading/left_out.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../objects.hpp"
+
+namespace liqo::core {
+namespace {
+using namespace testing;
+using Texts = std::vector<std::string>;
+
+TEST_CASE("what a provider leaves out is read as it was written") {
+  const Texts things{"annotation a.b/c", "toleration of every taint"};
+  CHECK(forge_left_out({}) == "");
+  CHECK(forge_left_out(things) == R"(["annotation a.b/c","toleration of every taint"])");
+  CHECK(read_left_out(forge_left_out(things)) == things);
+  CHECK(describe_left_out(things, "milan") ==
+        "Cluster milan runs the pod without: annotation a.b/c, toleration of every taint. Its administrator can allow "
+        "them in the policy of this cluster");
+}
+
+TEST_CASE("the priority class of a pod at home is missed where the pod that runs has none") {
+  constexpr std::string_view high = R"({"priorityClassName": "high"})";
+  const struct {
+    std::string_view home, spec, says;
+    Texts expected;
+  } cases[] = {
+      {"{}", "{}", "", {}},
+      {high, "{}", "", {"priority class high"}},
+      {high, "{}", R"(["priority class high"])", {"priority class high"}},
+      {high, "{}", R"(["annotation a.b/c"])", {"annotation a.b/c", "priority class high"}},
+      {high, R"({"priorityClassName": "tenants"})", "", {}},
+      // The provider has a default one.
+      {high, R"({"priorityClassName": "usual"})", R"(["priority class high"])", {"priority class high"}},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.says);
+    kube::Object remote = local_pod("{}", each.spec);
+    if (!each.says.empty()) remote.set_annotation("offloading.liqo.io/left-out", std::string(each.says));
+    CHECK(left_out_of(local_pod("{}", each.home), remote) == each.expected);
+  }
+}
+
+TEST_CASE("it is bounded on both sides, and nothing but text a person can read") {
+  Texts many(100, std::string(500, 'x'));
+  const Texts read = read_left_out(forge_left_out(many));
+  REQUIRE(read.size() == max_left_out);
+  CHECK(read.front().size() == max_left_out_text);
+  CHECK(forge_left_out(Texts{"a\x1b[2J", "b"}) == R"(["b"])");
+  std::string flood = "[";
+  for (int i = 0; i < 10'000; ++i) flood += "\"x\",";
+  for (const std::string& text : {std::string(), std::string("x"), std::string("{}"), std::string("[1,null,{}]"),
+                                  std::string(R"(["\u001b[2J","\u202e",""])"), flood + "\"x\"]"})
+    CHECK(read_left_out(text).empty());
+}
+
+}  // namespace
+}  // namespace liqo::core

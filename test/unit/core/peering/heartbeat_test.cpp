@@ -1,0 +1,63 @@
+// The heartbeat of consumers: who is silent, and what becomes of it.
+#include "liqo/core/peering/heartbeat.hpp"
+
+#include "../objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+kube::Object lease(std::string_view renewed) {
+  return parse(R"({"metadata": {"name": "liqo-heartbeat"}, "spec": {"holderIdentity": "rome", "renewTime": ")" +
+               std::string(renewed) + R"("}})");
+}
+
+kube::Object tenant(std::string_view cordoned_since = "") {
+  kube::Object made = parse(R"({"metadata": {"name": "rome", "namespace": "liqo-tenant-rome", "uid": "t1",
+    "resourceVersion": "7"}, "spec": {"clusterID": "rome"}})");
+  if (!cordoned_since.empty()) made.set_annotation("liqo.io/cordoned-silent-since", cordoned_since);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a tenant that has beaten and is silent for too long is cordoned, once for each silence") {
+  constexpr const char* last = "2026-11-21T10:00:00.000000Z";
+  struct Case {
+    const char* title;
+    kube::Object lease, tenant;
+    std::chrono::seconds later;
+    bool cordon;
+  };
+  const Case cases[] = {
+      {"it has just beaten", lease(last), tenant(), 1h, false},
+      {"not yet long enough", lease(last), tenant(), 24h - 1s, false},
+      {"silent", lease(last), tenant(), 24h, true},
+      {"somebody has uncordoned it", lease(last), tenant(last), 240h, false},
+      {"silent again", lease(last), tenant("2026-10-21T10:00:00.000000Z"), 24h, true},
+      {"it never beat", lease(""), tenant(), 240h, false},
+      {"no time", lease("yesterday"), tenant(), 240h, false},
+      {"a clock that is ahead", lease("2026-11-21T23:00:00Z"), tenant(), 1h, false},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.title);
+    const SilencePlan plan = plan_silence(c.lease, c.tenant, at(c.later), 24h);
+    CHECK(plan.cordon == c.cordon);
+    CHECK(plan.look_again == 10min);
+  }
+}
+
+TEST_CASE("what both sides write of a heartbeat") {
+  CHECK(json::serialize(heartbeat_patch("rome", at())) ==
+        R"({"spec":{"holderIdentity":"rome","renewTime":"2026-11-21T10:00:00.000000Z"}})");
+  const kube::Object made = forge_heartbeat_lease(tenant());
+  CHECK(made.key() == kube::ObjectKey{"liqo-tenant-rome", "liqo-heartbeat"});
+  CHECK(kube::string_at(made.spec(), {"renewTime"}).empty());
+  CHECK(json::serialize(silence_patch(tenant(), "2026-11-21T10:00:00.000000Z")) ==
+        R"({"metadata":{"resourceVersion":"7","annotations":{"liqo.io/cordoned-silent-since":)"
+        R"("2026-11-21T10:00:00.000000Z"}},"spec":{"tenantCondition":"Cordoned"}})");
+}
+
+}  // namespace liqo::core

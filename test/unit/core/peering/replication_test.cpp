@@ -1,0 +1,369 @@
+// What becomes of one replicated object, for every state that the two sides can be in.
+#include "liqo/core/peering/replication.hpp"
+
+#include "../objects.hpp"
+#include "core/merge_patch.hpp"
+#include "liqo/api/kinds.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+namespace kinds = api::kinds;
+
+const ReplicationPeer peer{
+    .local = "rome", .remote = "milan", .local_namespace = "liqo-tenant-milan", .remote_namespace = "liqo-tenant-rome"};
+
+constexpr std::string_view finalizer = R"(, "finalizers": ["crdreplicator.liqo.io/resource"])";
+constexpr std::string_view deleting = R"(, "deletionTimestamp": "2026-11-21T09:59:00Z")";
+
+/// A filled ResourceSlice at home; `metadata` is added to its metadata.
+kube::Object slice(std::string_view metadata = finalizer, std::string_view status = "{}") {
+  return parse(R"({"apiVersion": "authentication.liqo.io/v1beta1", "kind": "ResourceSlice", "metadata": {
+    "name": "pool", "namespace": "liqo-tenant-milan", "uid": "u1", "resourceVersion": "7",
+    "labels": {"liqo.io/replication": "true", "liqo.io/remoteID": "milan", "liqo.io/remote-cluster-id": "milan",
+               "liqo.io/ownership": "Shared", "foo": "bar"},
+    "annotations": {"note": "hello"})" +
+               std::string(metadata) + R"(},
+    "spec": {"class": "default", "consumerClusterID": "rome", "csr": "Q1NS", "resources": {"cpu": "8000m"}},
+    "status": )" +
+               std::string(status) + "}");
+}
+
+/// The replica of that slice as a provider has stored it.
+kube::Object replica_of(const kube::Object& local, std::string_view status = "{}") {
+  kube::Object replica = forge_replica(kinds::resource_slices, local, peer);
+  replica.mutable_metadata()["uid"] = "r1";
+  replica.mutable_metadata()["resourceVersion"] = "90";
+  replica.mutable_status() = parse_value(status).get_object();
+  return replica;
+}
+
+std::string summary(const ReplicationPlan& plan) {
+  std::string text;
+  if (plan.finalizer == ReplicationPlan::Finalizer::add) text += "guard ";
+  if (plan.confirm_absence) text += "confirm ";
+  if (plan.finalizer == ReplicationPlan::Finalizer::remove) text += "release ";
+  if (plan.create) text += "create ";
+  if (plan.update) text += "update ";
+  if (plan.remove) text += "remove ";
+  if (plan.status) text += "status ";
+  if (!plan.waiting_for.empty()) text += "wait ";
+  return text;
+}
+
+ReplicationPlan plan(const kube::Object* local, const kube::Object* remote, ReplicationView view = {}) {
+  view.local = local;
+  view.remote = remote;
+  return plan_replication(kinds::resource_slices, view, peer);
+}
+
+constexpr std::string_view accepted =
+    R"({"conditions": [{"type": "Resources", "status": "Accepted"}], "resources": {"cpu": "8"}})";
+
+kube::Object edited(kube::Object object, const auto& change) {
+  change(object);
+  return object;
+}
+
+}  // namespace
+
+TEST_CASE("each state of the two sides has its plan") {
+  const kube::Object live = slice();
+  const kube::Object fresh = slice("");
+  const kube::Object dying = slice(std::string(finalizer) + std::string(deleting));
+  const kube::Object dying_unguarded = slice(deleting);
+  const kube::Object in_use =
+      slice(R"(, "finalizers": ["resourceslice-virtualnode.liqo.io/finalizer", "crdreplicator.liqo.io/resource"])" +
+            std::string(deleting));
+  const kube::Object replica = replica_of(live);
+  const kube::Object dying_replica =
+      edited(replica, [](auto& o) { o.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z"; });
+  const kube::Object foreign = edited(replica, [](auto& o) { o.set_label("liqo.io/originID", "turin"); });
+  const kube::Object unlabelled = edited(live, [](auto& o) { o.set_label("liqo.io/replication", "false"); });
+  const kube::Object elsewhere = edited(live, [](auto& o) { o.set_label("liqo.io/remoteID", "turin"); });
+  const kube::Object nowhere =
+      edited(live, [](auto& o) { o.mutable_metadata()["labels"].as_object().erase("liqo.io/remoteID"); });
+  const kube::Object copy = edited(fresh, [](auto& o) { o.set_label("liqo.io/replicated", "true"); });
+  const kube::Object copy_by_origin = edited(fresh, [](auto& o) { o.set_label("liqo.io/originID", "turin"); });
+  const kube::Object unfilled = edited(fresh, [](auto& o) { o.mutable_spec().erase("csr"); });
+  const kube::Object wiped = edited(live, [](auto& o) { o.mutable_spec().erase("csr"); });
+
+  struct Case {
+    const char* title;
+    const kube::Object *local, *remote;
+    ReplicationView view;
+    const char* expected;
+  };
+  const ReplicationView home_unknown{.local_known = false}, away_unknown{.remote_known = false},
+      lost{.peer_lost = true}, lost_unknown{.remote_known = false, .peer_lost = true};
+  for (const Case& c : {
+           Case{"nothing anywhere", nullptr, nullptr, {}, ""},
+           Case{"a replica whose original is gone", nullptr, &replica, {}, "remove "},
+           Case{"a replica whose original is gone, going", nullptr, &dying_replica, {}, "wait "},
+           Case{"another's object, nothing at home", nullptr, &foreign, {}, ""},
+           Case{"the original not known yet", nullptr, &replica, home_unknown, "wait "},
+           Case{"deleting, no replica", &dying, nullptr, {}, "confirm release "},
+           Case{"deleting, with replica", &dying, &replica, {}, "remove "},
+           Case{"deleting, replica going", &dying, &dying_replica, {}, "confirm wait "},
+           Case{"label removed, replica going", &unlabelled, &dying_replica, {}, "confirm wait "},
+           Case{"never guarded, replica going", &dying_unguarded, &dying_replica, {}, "wait "},
+           Case{"deleting before the first sync", &dying, nullptr, away_unknown, "confirm release "},
+           Case{"deleting, never guarded", &dying_unguarded, nullptr, {}, ""},
+           Case{"deleting, never guarded, with replica", &dying_unguarded, &replica, {}, "remove "},
+           Case{"deleting, another's object of the name", &dying, &foreign, {}, "confirm release "},
+           Case{"deleting, its node not drained", &in_use, &replica, {}, "wait "},
+           Case{"deleting, its node not drained, no replica", &in_use, nullptr, {}, "wait "},
+           Case{"deleting, its node not drained, provider not known", &in_use, nullptr, away_unknown, "wait "},
+           Case{"deleting, its node not drained, provider lost", &in_use, &replica, lost, "release "},
+           Case{"new", &fresh, nullptr, {}, "guard create "},
+           Case{"new, provider not known yet", &fresh, nullptr, away_unknown, "guard wait "},
+           Case{"guarded", &live, nullptr, {}, "create "},
+           Case{"the same on both sides", &live, &replica, {}, ""},
+           Case{"a replica of another origin", &live, &foreign, {}, "wait "},
+           Case{"replica going while wanted", &live, &dying_replica, {}, "wait "},
+           Case{"label removed", &unlabelled, nullptr, {}, "confirm release "},
+           Case{"label removed, with replica", &unlabelled, &replica, {}, "remove "},
+           Case{"destination removed, with replica", &nowhere, &replica, {}, "remove "},
+           Case{"destination removed", &nowhere, nullptr, {}, "confirm release "},
+           Case{"for another cluster", &elsewhere, nullptr, {}, ""},
+           Case{"moved to another cluster", &elsewhere, &replica, {}, "remove "},
+           Case{"a copy from elsewhere", &copy, nullptr, {}, ""},
+           Case{"a copy by its origin", &copy_by_origin, nullptr, {}, ""},
+           Case{"not filled in yet", &unfilled, nullptr, {}, "wait "},
+           Case{"its CSR wiped", &wiped, &replica, {}, "wait "},
+           Case{"deleting, provider lost", &dying, &replica, lost, "release "},
+           Case{"deleting, provider lost and unknown", &dying, nullptr, lost_unknown, "release "},
+           Case{"alive, provider lost", &live, &replica, lost, ""},
+           Case{"label removed, provider lost", &unlabelled, nullptr, lost, "release "},
+       }) {
+    CAPTURE(c.title);
+    CHECK(summary(plan(c.local, c.remote, c.view)) == c.expected);
+  }
+}
+
+TEST_CASE("an object for this very cluster is not replicated") {
+  const ReplicationPeer self{.local = "milan", .remote = "milan", .local_namespace = "a", .remote_namespace = "b"};
+  CHECK_FALSE(is_for_peer(slice(), self));
+}
+
+TEST_CASE("the replica has the spec, and labels that say where it comes from") {
+  const kube::Object local =
+      slice(R"(, "finalizers": ["crdreplicator.liqo.io/resource"], "ownerReferences": [{"uid": "o"}])", accepted);
+  const kube::Object replica = forge_replica(kinds::resource_slices, local, peer);
+  CHECK(replica.key() == kube::ObjectKey{"liqo-tenant-rome", "pool"});
+  CHECK(replica.api_version() == "authentication.liqo.io/v1beta1");
+  CHECK(replica.spec() == local.spec());
+  CHECK(replica.status().empty());
+  CHECK(replica.owner_references().empty());
+  CHECK_FALSE(replica.has_finalizer("crdreplicator.liqo.io/resource"));
+  CHECK(replica.label("foo") == "bar");
+  CHECK(replica.label("liqo.io/replication") == "false");
+  CHECK(replica.label("liqo.io/replicated") == "true");
+  CHECK(replica.label("liqo.io/originID") == "rome");
+  CHECK(replica.label("liqo.io/remoteID") == "milan");
+  CHECK(replica.label("liqo.io/remote-cluster-id") == "rome");
+  CHECK_FALSE(replica.has_label("liqo.io/ownership"));
+  CHECK(replica.annotation("note") == "hello");
+}
+
+TEST_CASE("marks of the provider are neither set nor removed") {
+  for (const char* mark : {"liqo.io/cordon", "liqo.io/cordon-tenant", "liqo.io/cordoned-resource", "liqo.io/drain"}) {
+    CAPTURE(mark);
+    kube::Object local = slice();
+    kube::Object replica = replica_of(local);
+    replica.set_annotation(mark, "true");
+    CHECK(summary(plan(&local, &replica)) == "");
+    local.set_annotation(mark, "true");
+    CHECK_FALSE(forge_replica(kinds::resource_slices, local, peer).has_annotation(mark));
+    CHECK(summary(plan(&local, &replica)) == "");
+    replica.mutable_metadata()["annotations"].as_object().erase(mark);
+    CHECK(summary(plan(&local, &replica)) == "");
+  }
+}
+
+TEST_CASE("labels and annotations follow, and what the provider added stays") {
+  struct Case {
+    const char* title;
+    void (*at_home)(kube::Object&);
+    void (*away)(kube::Object&);
+    const char* expected;  ///< "metadata" of the patch without its preconditions
+  };
+  const auto nothing = [](kube::Object&) {};
+  for (const Case& c : {
+           Case{"label changed", [](kube::Object& o) { o.set_label("foo", "baz"); }, nothing,
+                R"({"labels": {"foo": "baz"}})"},
+           Case{"label removed", [](kube::Object& o) { o.mutable_metadata()["labels"].as_object().erase("foo"); },
+                nothing, R"({"labels": {"foo": null}})"},
+           Case{"annotation changed", [](kube::Object& o) { o.set_annotation("note", "bye"); }, nothing,
+                R"({"annotations": {"note": "bye"}})"},
+           Case{"annotation removed", [](kube::Object& o) { o.mutable_metadata().erase("annotations"); }, nothing,
+                R"({"annotations": {"note": null}})"},
+           Case{"label of the provider", nothing, [](kube::Object& o) { o.set_label("rack", "3"); }, "{}"},
+           Case{"annotation of the provider", nothing, [](kube::Object& o) { o.set_annotation("rack", "3"); }, "{}"},
+           Case{"label damaged there", nothing, [](kube::Object& o) { o.set_label("liqo.io/replicated", "false"); },
+                R"({"labels": {"liqo.io/replicated": "true"}})"},
+           Case{"made by the Go version: nothing is removed",
+                [](kube::Object& o) { o.mutable_metadata()["labels"].as_object().erase("foo"); },
+                [](kube::Object& o) {
+                  o.mutable_metadata()["annotations"].as_object().erase("offloading.liqo.io/reflected-keys");
+                },
+                R"({"annotations": {}})"},
+       }) {
+    CAPTURE(c.title);
+    kube::Object local = slice();
+    kube::Object replica = replica_of(local);
+    c.at_home(local);
+    c.away(replica);
+    const auto patch = update_replica(local, replica, peer);
+    json::object metadata = patch ? kube::object_at(*patch, {"metadata"}) : json::object();
+    if (patch) {
+      CHECK(kube::string_at(*patch, {"metadata", "uid"}) == "r1");
+      CHECK(kube::string_at(*patch, {"metadata", "resourceVersion"}) == "90");
+      CHECK_FALSE(patch->contains("spec"));
+    }
+    metadata.erase("uid");
+    metadata.erase("resourceVersion");
+    const std::string_view key_list = "offloading.liqo.io/reflected-keys";
+    if (metadata.contains("annotations")) {
+      metadata["annotations"].as_object().erase(key_list);
+      // Where only the list of keys changed together with a label.
+      if (metadata["annotations"].as_object().empty() && metadata.contains("labels")) metadata.erase("annotations");
+    }
+    CHECK(json::value(metadata) == parse_value(c.expected));
+  }
+}
+
+TEST_CASE("a label that was replicated once can be removed after a second change") {
+  kube::Object local = slice();
+  kube::Object replica = replica_of(local);
+  local.set_label("later", "1");
+  auto patch = update_replica(local, replica, peer);
+  REQUIRE(patch);
+  replica.set_label("later", "1");
+  replica.set_annotation("offloading.liqo.io/reflected-keys",
+                         kube::string_at(*patch, {"metadata", "annotations", "offloading.liqo.io/reflected-keys"}));
+  CHECK_FALSE(update_replica(local, replica, peer));
+  local.mutable_metadata()["labels"].as_object().erase("later");
+  patch = update_replica(local, replica, peer);
+  REQUIRE(patch);
+  const json::value* removed = kube::find(*patch, {"metadata", "labels", "later"});
+  CHECK((removed && removed->is_null()));
+}
+
+TEST_CASE("the spec follows exactly, quantities by their value") {
+  struct Case {
+    const char *title, *home, *away, *expected;
+  };
+  for (const Case& c : {
+           Case{"equal", R"({"a": 1})", R"({"a": 1})", "{}"},
+           Case{"changed", R"({"a": 1})", R"({"a": 2})", R"({"a": 1})"},
+           Case{"added", R"({"a": {"b": 1}})", R"({})", R"({"a": {"b": 1}})"},
+           Case{"removed", R"({})", R"({"a": {"b": 1}})", R"({"a": null})"},
+           Case{"removed inside", R"({"a": {"c": 1}})", R"({"a": {"b": 1, "c": 1}})", R"({"a": {"b": null}})"},
+           Case{"another type", R"({"a": "x"})", R"({"a": {"b": 1}})", R"({"a": "x"})"},
+           Case{"lists are whole", R"({"a": [1, 2]})", R"({"a": [1]})", R"({"a": [1, 2]})"},
+           Case{"same amounts", R"({"resources": {"cpu": "8000m", "memory": "8192Mi"}})",
+                R"({"resources": {"cpu": "8", "memory": "8Gi"}})", "{}"},
+           Case{"amount as a number", R"({"resources": {"cpu": 8}})", R"({"resources": {"cpu": "8"}})", "{}"},
+           Case{"another amount", R"({"resources": {"cpu": "8000m"}})", R"({"resources": {"cpu": "9"}})",
+                R"({"resources": {"cpu": "8000m"}})"},
+           Case{"an amount that is none", R"({"resources": {"cpu": "many"}})", R"({"resources": {"cpu": "8"}})",
+                R"({"resources": {"cpu": "many"}})"},
+           Case{"a key less", R"({"resources": {}})", R"({"resources": {"cpu": "8"}})",
+                R"({"resources": {"cpu": null}})"},
+           Case{"amounts only where they are amounts", R"({"csr": "1000m"})", R"({"csr": "1"})", R"({"csr": "1000m"})"},
+           Case{"null is absent", R"({"a": null})", R"({})", "{}"},
+           Case{"null is absent there", R"({})", R"({"a": null})", "{}"},
+       }) {
+    CAPTURE(c.title);
+    CHECK(json::value(merge_patch(parse_value(c.away).get_object(), parse_value(c.home).get_object())) ==
+          parse_value(c.expected));
+  }
+  const kube::Object local = slice();
+  kube::Object replica = replica_of(local);
+  replica.mutable_spec()["class"] = "gold";
+  const ReplicationPlan made = plan(&local, &replica);
+  REQUIRE(made.update);
+  CHECK(kube::string_at(*made.update, {"spec", "class"}) == "default");
+}
+
+TEST_CASE("the status comes back once the provider has looked at the replica") {
+  struct Case {
+    const char* title;
+    const kube::Resource& kind;
+    const char *spec, *home, *away, *expected;
+  };
+  constexpr const char* map = R"({"desiredMapping": {"shop": "shop-rome"}})";
+  for (const Case& c : {
+           Case{"slice, evaluated", kinds::resource_slices, "{}", "{}", R"({"conditions": [{"type": "Resources"}]})",
+                R"({"conditions": [{"type": "Resources"}]})"},
+           Case{"slice, key removed", kinds::resource_slices, "{}",
+                R"({"conditions": [1], "resources": {"cpu": "1", "gpu": "1"}})",
+                R"({"conditions": [1], "resources": {"cpu": "1"}})", R"({"resources": {"gpu": null}})"},
+           Case{"slice, no status", kinds::resource_slices, "{}", R"({"conditions": [1]})", "{}", ""},
+           Case{"slice, null status", kinds::resource_slices, "{}", R"({"conditions": [1]})", "null", ""},
+           Case{"slice, no conditions yet", kinds::resource_slices, "{}", R"({"conditions": [1]})",
+                R"({"conditions": [], "resources": {}})", ""},
+           Case{"slice, equal", kinds::resource_slices, "{}", R"({"conditions": [1]})", R"({"conditions": [1]})", ""},
+           Case{"renew, evaluated", kinds::renews, "{}", "{}", R"({"authParams": {"ca": "QQ=="}})",
+                R"({"authParams": {"ca": "QQ=="}})"},
+           Case{"renew, not evaluated", kinds::renews, "{}", R"({"authParams": {"ca": "QQ=="}})", "{}", ""},
+           Case{"map, evaluated", kinds::namespace_maps, map, "{}", R"({"currentMapping": {"shop": {}}})",
+                R"({"currentMapping": {"shop": {}}})"},
+           Case{"map, not evaluated", kinds::namespace_maps, map, R"({"currentMapping": {"shop": {}}})", "{}", ""},
+           Case{"map that wants nothing", kinds::namespace_maps, "{}", R"({"currentMapping": {"shop": {}}})", "{}",
+                R"({"currentMapping": null})"},
+       }) {
+    CAPTURE(c.title);
+    kube::Object local = slice();
+    local.mutable_spec() = parse_value(c.spec).get_object();
+    local.mutable_status() = parse_value(c.home).get_object();
+    if (c.kind == kinds::resource_slices) local.mutable_spec() = slice().spec();
+    kube::Object replica = forge_replica(c.kind, local, peer);
+    replica.tree()["status"] = parse_value(c.away);
+    const ReplicationPlan made = plan_replication(c.kind, {.local = &local, .remote = &replica}, peer);
+    CHECK_FALSE(made.update);
+    REQUIRE(made.status.has_value() == (*c.expected != 0));
+    if (!made.status) continue;
+    CHECK(json::value(kube::object_at(*made.status, {"status"})) == parse_value(c.expected));
+    CHECK(kube::string_at(*made.status, {"metadata", "resourceVersion"}) == "7");
+  }
+}
+
+TEST_CASE("status comes back also while the replica goes, and while the spec is not filled in") {
+  kube::Object local = slice();
+  kube::Object replica = replica_of(local, accepted);
+  local.mutable_spec().erase("csr");
+  CHECK(summary(plan(&local, &replica)) == "status wait ");
+  replica.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  CHECK(summary(plan(&local, &replica)) == "status wait ");
+}
+
+TEST_CASE("setting a finalizer keeps those of others") {
+  kube::Object local = slice(R"(, "finalizers": ["x/y", 3])");
+  auto patch = finalizer_patch(local, "a/b", true);
+  REQUIRE(patch);
+  CHECK(kube::array_at(*patch, {"metadata", "finalizers"}) == parse_value(R"(["x/y", 3, "a/b"])").get_array());
+  CHECK(kube::string_at(*patch, {"metadata", "resourceVersion"}) == "7");
+  patch = finalizer_patch(local, "x/y", false);
+  REQUIRE(patch);
+  CHECK(kube::array_at(*patch, {"metadata", "finalizers"}) == parse_value("[3]").get_array());
+  CHECK_FALSE(finalizer_patch(local, "x/y", true));
+  CHECK_FALSE(finalizer_patch(local, "a/b", false));
+}
+
+TEST_CASE("an object of nonsense is planned without a throw") {
+  for (const char* text : {R"({"metadata": {"name": "x", "labels": 3, "annotations": []}, "spec": [], "status": 1})",
+                           R"({"metadata": {"name": "x", "labels": {"liqo.io/replication": true}}})"}) {
+    CAPTURE(text);
+    const kube::Object odd = parse(text);
+    const kube::Object local = slice();
+    for (const kube::Resource& kind : replicated_kinds()) {
+      CHECK(summary(plan_replication(kind, {.local = &odd, .remote = &odd}, peer)) == "");
+      CHECK(summary(plan_replication(kind, {.local = &local, .remote = &odd}, peer)) == "wait ");
+    }
+  }
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,319 @@
+// The provider's decision on a slice: classes, defaults, what is granted already, cordon and drain, broken requests.
+#include "liqo/core/slices/grant.hpp"
+
+#include "../objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+using Verdict = GrantDecision::Verdict;
+
+Resources amounts(std::string_view text) {
+  auto read = read_resources(parse_value(text).get_object());
+  REQUIRE(read.has_value());
+  return *read;
+}
+
+SliceRequest request(std::string_view resources, std::string_view slice_class = "default") {
+  return read_slice_request(parse(R"({"metadata": {"name": "gpu-pool"}, "spec": {"class": ")" +
+                                  std::string(slice_class) + R"(", "resources": )" + std::string(resources) + "}}"));
+}
+
+SlicePolicy usual() {
+  SlicePolicy policy;
+  policy.defaults = amounts(R"({"cpu": "4", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"})");
+  return policy;
+}
+
+SliceRecord record(std::string_view request, std::string_view granted, std::string_view slice_class = "default") {
+  return {.slice_class = std::string(slice_class), .request = amounts(request), .granted = amounts(granted)};
+}
+
+struct Case {
+  std::string_view request = "{}";
+  std::string_view slice_class = "default";
+  TenantState tenant = TenantState::active;
+  bool cordoned = false, drained = false;
+  std::optional<SliceRecord> record = std::nullopt;
+  bool answered = false;
+  GrantLimits limits = {};
+};
+
+GrantDecision decide(const Case& c, const SlicePolicy& policy = usual(), const Resources* free = nullptr,
+                     std::optional<PendingShare> pending = {}, kube::TimePoint now = {}) {
+  const SliceRequest asked = request(c.request, c.slice_class);
+  return decide_grant({.request = asked,
+                       .policy = policy,
+                       .tenant = c.tenant,
+                       .slice_cordoned = c.cordoned,
+                       .slice_drained = c.drained,
+                       .answered = c.answered,
+                       .sharing_percentage = policy.sharing_percentage,
+                       .record = c.record ? &*c.record : nullptr,
+                       .free = free,
+                       .limits = c.limits,
+                       .pending = std::move(pending),
+                       .now = now});
+}
+
+std::string granted(const GrantDecision& decision) {
+  REQUIRE(decision.record.has_value());
+  return json::serialize(write_resources(decision.record->granted));
+}
+
+const char* const only_cpu_granted = R"({"cpu":"8","ephemeral-storage":"20Gi","memory":"8Gi","pods":"110"})";
+
+}  // namespace
+
+TEST_CASE("defaults fill the keys that a request leaves open, and no others") {
+  for (const auto& [asked, expected] :
+       {std::pair{R"({"cpu": "8"})", only_cpu_granted},
+        {R"({"cpu": "8000m"})", only_cpu_granted},
+        {R"({"cpu": 8})", only_cpu_granted},
+        {R"({})", R"({"cpu":"4","ephemeral-storage":"20Gi","memory":"8Gi","pods":"110"})"},
+        {R"({"cpu": "0", "nvidia.com/gpu": "2"})",
+         R"({"cpu":"0","ephemeral-storage":"20Gi","memory":"8Gi","nvidia.com/gpu":"2","pods":"110"})"}}) {
+    CAPTURE(asked);
+    const auto decision = decide({.request = asked});
+    CHECK(decision.verdict == Verdict::accepted);
+    CHECK(decision.reason == "ResourceSliceResourcesAccepted");
+    CHECK(decision.message == "ResourceSlice resources accepted");
+    CHECK(granted(decision) == expected);
+  }
+}
+
+TEST_CASE("a policy bounds one slice, and all slices of a consumer together") {
+  GrantLimits limits{.slice = amounts(R"({"cpu": "8"})"),
+                     .consumer = amounts(R"({"cpu": "10", "nvidia.com/gpu": "0"})"),
+                     .others = amounts(R"({"cpu": "4", "memory": "1Ti"})"),
+                     .mistake = {}};
+  CHECK(decide({.request = R"({"cpu": "6"})", .limits = limits}).accepted());
+  const auto too_big = decide({.request = R"({"cpu": "9"})", .limits = limits});
+  CHECK(too_big.verdict == Verdict::denied);
+  CHECK(too_big.reason == "ResourceSliceResourcesDenied");
+  CHECK(
+      too_big.message ==
+      "the provider grants a slice of this cluster no more than 8 of cpu, and this one would have 9: ask for less, or "
+      "its operator for more (maxSliceResources in the policy)");
+  CHECK_FALSE(too_big.record);
+  CHECK(
+      decide({.request = R"({"cpu": "7"})", .limits = limits}).message ==
+      "the provider grants all slices of this cluster together no more than 10 of cpu, the others have 4 and this one "
+      "would have 7: ask for less, or its operator for more (maxResources in the policy)");
+  CHECK(decide({.request = R"({"cpu": "1", "nvidia.com/gpu": "1"})", .limits = limits}).verdict == Verdict::denied);
+  // Defaults count as what is asked for, and what is granted already stays.
+  limits.slice = amounts(R"({"memory": "4Gi"})");
+  CHECK(decide({.request = R"({})", .limits = limits}).verdict == Verdict::denied);
+  const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
+  CHECK(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits}).accepted());
+  CHECK(decide({.request = R"({"cpu": "9"})", .record = kept, .limits = limits}).verdict == Verdict::denied);
+  limits.mistake = "the policy cannot be understood";
+  CHECK(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits}).accepted());
+  CHECK(decide({.request = R"({"cpu": "1"})", .limits = limits}).message == "the policy cannot be understood");
+}
+
+TEST_CASE("a share ends at the bound of the policy") {
+  const Resources free = amounts(R"({"cpu": "100", "memory": "64Gi"})");
+  const GrantLimits limits{.slice = amounts(R"({"cpu": "8"})"),
+                           .consumer = amounts(R"({"memory": "16Gi"})"),
+                           .others = amounts(R"({"memory": "12Gi"})"),
+                           .mistake = {}};
+  const auto decision = decide({.slice_class = "share", .limits = limits}, usual(), &free);
+  CHECK(decision.accepted());
+  CHECK(granted(decision) == R"({"cpu":"8","memory":"4Gi"})");
+}
+
+TEST_CASE("new defaults leave accepted slices alone, until they ask for something else") {
+  const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
+  SlicePolicy policy = usual();
+  policy.defaults = amounts(R"({"cpu": "1", "memory": "1Gi"})");
+  CHECK(granted(decide({.request = R"({"cpu": "8"})", .record = kept}, policy)) == only_cpu_granted);
+  CHECK(granted(decide({.request = R"({"cpu": "8000m"})", .record = kept}, policy)) == only_cpu_granted);
+  CHECK(granted(decide({.request = R"({"cpu": "9"})", .record = kept}, policy)) == R"({"cpu":"9","memory":"1Gi"})");
+}
+
+TEST_CASE("a key that is removed from the request goes, or falls back to its default") {
+  const auto kept = record(R"({"cpu": "8", "nvidia.com/gpu": "2"})", R"({"cpu": "8", "nvidia.com/gpu": "2"})");
+  CHECK(granted(decide({.request = R"({"cpu": "8"})", .record = kept})) == only_cpu_granted);
+  CHECK(granted(decide({.request = R"({"nvidia.com/gpu": "2"})", .record = kept})) ==
+        R"({"cpu":"4","ephemeral-storage":"20Gi","memory":"8Gi","nvidia.com/gpu":"2","pods":"110"})");
+}
+
+TEST_CASE("a Quota of the Go version counts as negotiated where it explains the request") {
+  const SliceRecord adopted{.slice_class = "", .request = {}, .granted = amounts(R"({"cpu": "8", "memory": "3Gi"})")};
+  CHECK(granted(decide({.request = R"({"cpu": "8"})", .record = adopted})) == R"({"cpu":"8","memory":"3Gi"})");
+  CHECK(granted(decide({.request = R"({"cpu": "9"})", .record = adopted})) ==
+        R"({"cpu":"9","ephemeral-storage":"20Gi","memory":"8Gi","pods":"110"})");
+}
+
+TEST_CASE("the state of the tenant and of the slice come before everything else") {
+  const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
+  struct Row {
+    Case given;
+    Verdict verdict;
+    std::string_view reason;
+  };
+  for (const Row& row : {
+           Row{{.tenant = TenantState::drained}, Verdict::denied, "ResourceSliceResourcesDenied"},
+           Row{{.request = R"({"cpu": "8"})", .tenant = TenantState::drained, .record = kept},
+               Verdict::denied,
+               "ResourceSliceResourcesDenied"},
+           Row{{.tenant = TenantState::cordoned}, Verdict::denied, "ResourceSliceResourcesDenied"},
+           Row{{.cordoned = true}, Verdict::denied, "ResourceSliceResourcesDenied"},
+           Row{{.request = R"({"cpu": "8"})", .tenant = TenantState::cordoned, .record = kept},
+               Verdict::accepted,
+               "ResourceSliceCordoned"},
+           Row{{.request = R"({"cpu": "8"})", .cordoned = true, .record = kept},
+               Verdict::accepted,
+               "ResourceSliceCordoned"},
+           Row{{.request = R"({"cpu": "9"})", .cordoned = true, .record = kept}, Verdict::unchanged, ""},
+           Row{{.request = R"({"cpu": "9"})", .tenant = TenantState::cordoned, .record = kept}, Verdict::unchanged, ""},
+           Row{{.drained = true}, Verdict::denied, "ResourceSliceResourcesDenied"},
+           Row{{.request = R"({"cpu": "8"})", .cordoned = true, .drained = true, .record = kept},
+               Verdict::denied,
+               "ResourceSliceResourcesDenied"},
+           Row{{.slice_class = "gold", .drained = true, .record = kept}, Verdict::denied, "TenantDrained"},
+           Row{{.slice_class = "gold"}, Verdict::foreign, ""},
+           Row{{.request = R"({"cpu": "-1"})", .slice_class = "gold"}, Verdict::foreign, ""},
+           Row{{.slice_class = "gold", .tenant = TenantState::cordoned}, Verdict::denied, "TenantCordoned"},
+           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .answered = true}, Verdict::foreign, ""},
+           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .record = kept}, Verdict::foreign, ""},
+           Row{{.slice_class = "gold", .tenant = TenantState::drained, .record = kept},
+               Verdict::denied,
+               "TenantDrained"},
+       }) {
+    CAPTURE(row.given.request);
+    CAPTURE(row.given.slice_class);
+    CAPTURE(int(row.given.tenant));
+    const auto decision = decide(row.given);
+    CHECK(decision.verdict == row.verdict);
+    CHECK(decision.reason == row.reason);
+    const std::string_view why = row.given.tenant == TenantState::drained ? "has drained this cluster"
+                                 : row.given.drained                      ? "has drained this slice"
+                                                                          : "has cordoned";
+    if (decision.verdict == Verdict::denied) CHECK(decision.message.find(why) != std::string::npos);
+    if (decision.accepted()) CHECK(granted(decision) == only_cpu_granted);
+    CHECK(decision.record.has_value() == decision.accepted());
+  }
+}
+
+TEST_CASE("built-in classes can be switched off, and the second one follows the first unless it is said otherwise") {
+  SlicePolicy policy = usual();
+  policy.default_class_enabled = false;
+  const auto denied = decide({}, policy);
+  CHECK(denied.verdict == Verdict::denied);
+  CHECK(denied.reason == "DefaultResourceSliceClassDisabled");
+  CHECK(denied.message == "the default ResourceSlice class has been administratively disabled on the provider");
+  const Resources free = amounts(R"({"cpu": "10"})");
+  CHECK(decide({.slice_class = "share"}, policy, &free).reason == "ShareResourceSliceClassDisabled");
+  CHECK(decide({.slice_class = "gold"}, policy).verdict == Verdict::foreign);
+  policy.share_class_enabled = true;
+  CHECK(decide({.slice_class = "share"}, policy, &free).accepted());
+  CHECK_FALSE(decide({}, policy).accepted());
+}
+
+TEST_CASE("a request that makes no sense is denied in words that say why") {
+  std::string many = "{";
+  for (int i = 0; i < 65; ++i) many += (i ? ", \"" : "\"") + ("r" + std::to_string(i)) + "\": \"1\"";
+  many += "}";
+  for (const auto& [asked, words] : std::initializer_list<std::pair<std::string, std::string_view>>{
+           {R"({"cpu": "-1"})", "spec.resources: cpu: -1 is negative"},
+           {R"({"cpu": "many"})", "spec.resources: cpu: \"many\" is not a quantity"},
+           {R"({"cpu": {}})", "spec.resources: cpu: {} is not a quantity"},
+           {R"({"nvidia.com/gpu": "1500m"})", "spec.resources: nvidia.com/gpu: 1500m is not a whole number"},
+           {R"({"pods": "0.5"})", "spec.resources: pods: 500m is not a whole number"},
+           {R"({"no such/name/at all": "1"})", "is not the name of a resource"},
+           {R"({"": "1"})", "is not the name of a resource"},
+           {"[1, 2]", "spec.resources is not a list"},
+           {many, "spec.resources names 65 resources; at most 64"}}) {
+    CAPTURE(asked);
+    const auto decision = decide({.request = asked, .record = record("{}", "{}")});
+    CHECK(decision.verdict == Verdict::denied);
+    CHECK(decision.reason == "InvalidRequest");
+    CHECK_MESSAGE(decision.message.find(words) != std::string::npos, decision.message);
+    CHECK_FALSE(decision.record.has_value());
+  }
+  const auto named = read_slice_request(parse(R"({"metadata": {"name": ")" + std::string(51, 'a') + R"("}})"));
+  CHECK(named.problem.find("51 characters") != std::string::npos);
+  CHECK(read_slice_request(parse(R"({"metadata": {"name": ")" + std::string(50, 'a') + R"("}})")).problem.empty());
+}
+
+TEST_CASE("a class that changes is a new request") {
+  const auto kept = record("{}", R"({"cpu": "90"})", "share");
+  CHECK(granted(decide({.record = kept})) == R"({"cpu":"4","ephemeral-storage":"20Gi","memory":"8Gi","pods":"110"})");
+  const Resources free = amounts(R"({"cpu": "10"})");
+  CHECK(granted(decide({.slice_class = "share", .record = record("{}", R"({"cpu": "4"})")}, usual(), &free)) ==
+        R"({"cpu":"9"})");
+}
+
+TEST_CASE("a share waits until it is known what is free, and keeps what it has until then") {
+  CHECK(decide({.slice_class = "share"}).verdict == Verdict::wait);
+  const auto kept = record("{}", R"({"cpu": "45"})", "share");
+  CHECK(granted(decide({.slice_class = "share", .record = kept})) == R"({"cpu":"45"})");
+}
+
+TEST_CASE("a share follows what is free: at once when it jumps, after ten quiet seconds else, not while cordoned") {
+  const kube::TimePoint start{1h};
+  const auto kept = record("{}", R"({"cpu": "90"})", "share");
+  const Resources half = amounts(R"({"cpu": "50"})");
+  const Resources less = amounts(R"({"cpu": "99"})");
+  const Case given{.slice_class = "share", .record = kept};
+  CHECK(granted(decide(given, usual(), &half, {}, start)) == R"({"cpu":"45"})");
+  const auto first = decide(given, usual(), &less, {}, start);
+  CHECK(granted(first) == R"({"cpu":"90"})");
+  REQUIRE(first.pending.has_value());
+  CHECK(first.again_after == 10s);
+  const auto second = decide(given, usual(), &less, first.pending, start + 4s);
+  CHECK(granted(second) == R"({"cpu":"90"})");
+  CHECK(second.again_after == 6s);
+  CHECK(granted(decide(given, usual(), &less, second.pending, start + 10s)) == R"({"cpu":"89100m"})");
+  Case cordoned = given;
+  cordoned.cordoned = true;
+  CHECK(granted(decide(cordoned, usual(), &half, {}, start)) == R"({"cpu":"90"})");
+}
+
+TEST_CASE("a record on the Quota is read again, and only by the slice that it was written for") {
+  kube::Object quota = parse(R"({"metadata": {"name": "q", "ownerReferences":
+    [{"apiVersion": "v1", "kind": "ResourceSlice", "name": "s", "uid": "u1", "controller": true}]},
+    "spec": {"resources": {"cpu": "7"}}})");
+  const SliceRecord written = record(R"({"cpu": "8"})", R"({"cpu": "8", "memory": "1Gi"})");
+  const auto adopted = read_slice_record(quota, "u1");
+  REQUIRE(adopted.has_value());
+  CHECK(adopted->slice_class.empty());
+  CHECK(adopted->granted == amounts(R"({"cpu": "7"})"));
+  quota.set_annotation("liqo.io/negotiated", write_slice_record(written));
+  const auto read = read_slice_record(quota, "u1");
+  REQUIRE(read.has_value());
+  CHECK(read->slice_class == "default");
+  CHECK(read->request == written.request);
+  CHECK(read->granted == written.granted);
+  CHECK_FALSE(read_slice_record(quota, "u2").has_value());
+  quota.set_annotation("liqo.io/negotiated", "{broken");
+  CHECK(read_slice_record(quota, "u1")->granted == amounts(R"({"cpu": "7"})"));
+}
+
+TEST_CASE("cordon marks and the tenant's condition are read in all their forms") {
+  for (const char* mark : {"liqo.io/cordon", "liqo.io/cordon-tenant", "liqo.io/cordoned-resource"})
+    for (const auto& [value, expected] :
+         {std::pair{"true", true}, {"", true}, {"FALSE", true}, {"false", false}, {"False", false}, {"0", false}}) {
+      kube::Object slice = parse(R"({"metadata": {"name": "s"}})");
+      slice.set_annotation(mark, value);
+      CAPTURE(mark);
+      CAPTURE(value);
+      CHECK(is_cordoned(slice) == expected);
+      slice.set_annotation("liqo.io/drain", value);
+      CHECK(is_drained(slice) == expected);
+    }
+  CHECK_FALSE(is_cordoned(parse(R"({"metadata": {"name": "s"}})")));
+  for (const auto& [said, expected] : {std::pair{R"({})", TenantState::active},
+                                       {R"({"tenantCondition": ""})", TenantState::active},
+                                       {R"({"tenantCondition": "Active"})", TenantState::active},
+                                       {R"({"tenantCondition": "Cordoned"})", TenantState::cordoned},
+                                       {R"({"tenantCondition": "Drained"})", TenantState::drained},
+                                       {R"({"tenantCondition": "drained?"})", TenantState::cordoned}})
+    CHECK(tenant_state(parse(R"({"metadata": {"name": "t"}, "spec": )" + std::string(said) + "}")) == expected);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,433 @@
+// What is written about a slice: its Quota, its status, what the consumer fills in, its VirtualNode.
+#include <tuple>
+
+#include "../objects.hpp"
+#include "core/merge_patch.hpp"
+#include "liqo/api/quota.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/slices/local.hpp"
+#include "liqo/core/slices/quota.hpp"
+#include "liqo/core/slices/status.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+Resources amounts(std::string_view text) { return *read_resources(parse_value(text).get_object()); }
+std::string text(const json::value& value) { return json::serialize(value); }
+
+/// Merges a patch as RFC 7386 does.
+void apply(json::object& target, const json::object& patch) {
+  for (const auto& [key, value] : patch) {
+    if (value.is_null())
+      target.erase(key);
+    else if (value.is_object())
+      apply(kube::ensure_object(target, key), value.get_object());
+    else
+      target[key] = value;
+  }
+}
+
+kube::Object slice(std::string_view rest = "{}") {
+  kube::Object made = parse(R"({"metadata": {"name": "gpu-pool", "namespace": "liqo-tenant-rome", "uid": "u1",
+    "resourceVersion": "7"}, "spec": {"consumerClusterID": "rome", "providerClusterID": "milan"}})");
+  apply(made.tree(), parse_value(rest).get_object());
+  return made;
+}
+
+GrantDecision accepted(std::string_view granted) {
+  return {.verdict = GrantDecision::Verdict::accepted,
+          .reason = "ResourceSliceResourcesAccepted",
+          .message = "ResourceSlice resources accepted",
+          .record = SliceRecord{.slice_class = "default", .request = {}, .granted = amounts(granted)},
+          .pending = std::nullopt};
+}
+
+QuotaWish wish(std::string_view granted = R"({"cpu": "8"})", bool cordoned = false) {
+  return {.user = "gpu-pool-573ffa690333",
+          .enforcement = "None",
+          .cordoned = cordoned,
+          .record = SliceRecord{.slice_class = "default", .request = {}, .granted = amounts(granted)}};
+}
+
+}  // namespace
+
+TEST_CASE("a merge patch makes one object into the other") {
+  for (const auto& [have, want, patch] : {std::tuple{"{}", "{}", "{}"},
+                                          {R"({"a": 1})", R"({"a": 1})", "{}"},
+                                          {R"({"a": 1})", R"({"a": 2, "b": {"c": 3}})", R"({"a":2,"b":{"c":3}})"},
+                                          {R"({"a": {"b": 1, "c": 2}})", R"({"a": {"c": 2}})", R"({"a":{"b":null}})"},
+                                          {R"({"a": [1, 2]})", R"({"a": [2]})", R"({"a":[2]})"},
+                                          {R"({"a": {"b": 1}})", R"({"a": 1})", R"({"a":1})"},
+                                          {R"({"a": {"b": 1}})", R"({})", R"({"a":null})"}}) {
+    json::object from = parse_value(have).get_object();
+    const json::object made = merge_patch(from, parse_value(want).get_object());
+    CHECK(text(made) == patch);
+    apply(from, made);
+    CHECK(json::value(from) == parse_value(want));
+  }
+}
+
+TEST_CASE("a Quota is made as the Go version makes it, with our record beside") {
+  const kube::Object made = forge_quota(slice(), wish());
+  CHECK(made.key().text() == "liqo-tenant-rome/gpu-pool-573ffa690333");
+  CHECK(made.kind() == "Quota");
+  CHECK(text(made.spec()) == R"({"user":"gpu-pool-573ffa690333","limitsEnforcement":"None","resources":{"cpu":"8"}})");
+  const auto owner = made.controller();
+  REQUIRE(owner.has_value());
+  CHECK(owner->uid == "u1");
+  CHECK(owner->kind == "ResourceSlice");
+  CHECK(owner->block_owner_deletion);
+  CHECK(read_slice_record(made, "u1")->granted == amounts(R"({"cpu": "8"})"));
+  CHECK_FALSE(plan_quota_update(made, slice(), wish()).has_value());
+}
+
+TEST_CASE("a Quota follows what is wished, and nothing that is equal is written") {
+  kube::Object quota = forge_quota(slice(), wish(R"({"cpu": "8", "x.io/y": "1"})"));
+  quota.mutable_metadata()["resourceVersion"] = "3";
+  quota.mutable_spec()["resources"] = parse_value(R"({"cpu": "8000m", "x.io/y": 1})");
+  CHECK_FALSE(plan_quota_update(quota, slice(), wish(R"({"cpu": "8", "x.io/y": "1"})")).has_value());
+
+  const auto shrunk = plan_quota_update(quota, slice(), wish(R"({"cpu": "4"})"));
+  REQUIRE(shrunk.has_value());
+  CHECK(text(shrunk->at("spec")) == R"({"resources":{"cpu":"4","x.io/y":null}})");
+  CHECK(kube::string_at(*shrunk, {"metadata", "resourceVersion"}) == "3");
+
+  QuotaWish denied = wish();
+  denied.record.reset();
+  denied.cordoned = true;
+  denied.enforcement = "Hard";
+  const auto cordoned = plan_quota_update(quota, slice(), denied);
+  REQUIRE(cordoned.has_value());
+  CHECK(json::value(cordoned->at("spec")) == parse_value(R"({"limitsEnforcement": "Hard", "cordoned": true})"));
+  apply(quota.tree(), *cordoned);
+  denied.cordoned = false;
+  CHECK(text(plan_quota_update(quota, slice(), denied)->at("spec")) == R"({"cordoned":null})");
+  denied.cordoned = denied.drained = true;
+  const auto drained = plan_quota_update(quota, slice(), denied);
+  REQUIRE(drained.has_value());
+  apply(quota.tree(), *drained);
+  CHECK(api::Quota(quota).is_drained());
+  CHECK_FALSE(plan_quota_update(quota, slice(), denied).has_value());
+  denied.cordoned = denied.drained = false;
+  apply(quota.tree(), *plan_quota_update(quota, slice(), denied));
+  CHECK_FALSE(quota.has_annotation("liqo.io/drained"));
+}
+
+TEST_CASE("a Quota that nobody owns is taken over, one of another slice is not ours") {
+  const kube::Object bare = parse(R"({"metadata": {"name": "gpu-pool-573ffa690333", "namespace": "liqo-tenant-rome"},
+    "spec": {"user": "gpu-pool-573ffa690333", "limitsEnforcement": "None", "resources": {"cpu": "8"}}})");
+  CHECK_FALSE(is_quota_of_another(bare, slice()));
+  CHECK(plan_quota_update(bare, slice(), wish())->at("metadata").as_object().contains("ownerReferences"));
+  const kube::Object earlier = forge_quota(slice(R"({"metadata": {"uid": "u0"}})"), wish());
+  CHECK(is_quota_of_another(earlier, slice()));
+}
+
+TEST_CASE("a Quota's use is shown, and written only when it changes") {
+  kube::Object quota = forge_quota(slice(), wish());
+  quota.mutable_metadata()["uid"] = "q1";
+  quota.mutable_spec()["resources"] = *kube::parse_json(R"({"cpu": "8", "memory": "4Gi"})");
+  struct Case {
+    const char* title;
+    QuotaUsage usage;
+    const char* status;
+  };
+  const Case cases[] = {
+      {"nothing runs: what is bounded is shown as zero",
+       {},
+       R"({"cpu": "0", "memory": "0"}, "reserved": {}, "pods": 0)"},
+      {"some of it is in use, some is on its way",
+       {.used = amounts(R"({"cpu": "2", "pods": "3"})"),
+        .reserved = amounts(R"({"cpu": "500m", "pods": "1"})"),
+        .pods = 3},
+       R"({"cpu": "2", "memory": "0"}, "reserved": {"cpu": "500m"}, "pods": 3)"},
+      {"what is reserved no more goes, and what is bounded no more stays while it is used",
+       {.used = amounts(R"({"cpu": "9", "memory": "1Gi", "nvidia.com/gpu": "1"})"),
+        .reserved = amounts(R"({"cpu": "0"})"),
+        .pods = 3},
+       R"({"cpu": "9", "memory": "1Gi", "nvidia.com/gpu": "1"}, "reserved": {}, "pods": 3)"},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.title);
+    const auto patch = plan_quota_status(quota, one.usage);
+    REQUIRE(patch.has_value());
+    CHECK(kube::string_at(*patch, {"metadata", "uid"}) == "q1");
+    apply(quota.tree(), *patch);
+    CHECK(json::value(quota.status()) == parse_value("{\"used\": " + std::string(one.status) + "}"));
+    CHECK_FALSE(plan_quota_status(quota, one.usage).has_value());
+  }
+}
+
+TEST_CASE("an accepted slice shows what is granted and offered; a denied one keeps what was granted") {
+  SlicePolicy policy;
+  policy.ingress_classes = {{"nginx", true}};
+  policy.cluster_labels = {{"region", "eu"}};
+  kube::Object shown = slice();
+  const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"), policy, {}, at());
+  REQUIRE(patch.has_value());
+  CHECK(kube::string_at(*patch, {"metadata", "resourceVersion"}) == "7");
+  apply(shown.tree(), *patch);
+  CHECK(json::value(shown.status()) == parse_value(R"({"resources": {"cpu": "8"},
+    "ingressClasses": [{"ingressClassName": "nginx", "default": true}], "nodeLabels": {"region": "eu"},
+    "conditions": [{"type": "Resources", "status": "Accepted", "reason": "ResourceSliceResourcesAccepted",
+                    "message": "ResourceSlice resources accepted", "lastTransitionTime": "2026-11-21T10:00:00Z"}]})"));
+  CHECK_FALSE(plan_slice_status(shown, accepted(R"({"cpu": "8000m"})"), policy, {}, at(5s)).has_value());
+
+  GrantDecision denied{.verdict = GrantDecision::Verdict::denied,
+                       .reason = "ResourceSliceResourcesDenied",
+                       .message = "ResourceSlice resources denied",
+                       .record = std::nullopt,
+                       .pending = std::nullopt};
+  const auto drained = plan_slice_status(shown, denied, SlicePolicy(), {}, at(10s));
+  REQUIRE(drained.has_value());
+  CHECK(drained->at("status").as_object().size() == 1);
+  apply(shown.tree(), *drained);
+  const api::ResourceSlice view(shown);
+  CHECK(view.is_denied("Resources"));
+  CHECK(text(view.granted()) == R"({"cpu":"8"})");
+  CHECK(kube::string_at(kube::array_at(shown.status(), {"conditions"}).at(0), {"lastTransitionTime"}) ==
+        "2026-11-21T10:00:10Z");
+
+  const auto less = plan_slice_status(shown, accepted(R"({"memory": "1Gi"})"), SlicePolicy(), {}, at());
+  apply(shown.tree(), *less);
+  CHECK(text(view.granted()) == R"({"memory":"1Gi"})");
+  CHECK_FALSE(shown.status().contains("ingressClasses"));
+  CHECK_FALSE(shown.status().contains("nodeLabels"));
+  for (const auto kept :
+       {GrantDecision::Verdict::unchanged, GrantDecision::Verdict::foreign, GrantDecision::Verdict::wait})
+    CHECK_FALSE(plan_slice_status(shown, {.verdict = kept, .reason = "", .message = "", .record = {}, .pending = {}},
+                                  policy, {}, at())
+                    .has_value());
+}
+
+TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {
+  const Platform arm{.os = "", .architecture = "arm64"}, windows{.os = "windows", .architecture = "amd64"}, mixed;
+  SlicePolicy silent, said;
+  said.cluster_labels = {{"region", "eu"}, {"kubernetes.io/arch", "riscv64"}};
+  struct Row {
+    std::string_view title, shown;
+    const SlicePolicy& policy;
+    const Platform* platform;
+    std::string_view labels;
+  };
+  for (const Row& row : {
+           Row{"one kind", "{}", silent, &arm, R"({"kubernetes.io/arch":"arm64"})"},
+           Row{"not Linux", "{}", silent, &windows, R"({"kubernetes.io/os":"windows","kubernetes.io/arch":"amd64"})"},
+           Row{"several", R"({"kubernetes.io/arch": "arm64"})", silent, &mixed, "{}"},
+           Row{"not known yet", R"({"kubernetes.io/arch": "arm64", "x": "y"})", silent, nullptr,
+               R"({"kubernetes.io/arch":"arm64"})"},
+           Row{"the operator says", R"({"kubernetes.io/arch": "arm64"})", said, &arm,
+               R"({"kubernetes.io/arch":"riscv64","region":"eu"})"},
+       }) {
+    CAPTURE(row.title);
+    kube::Object shown = slice();
+    shown.mutable_status()["nodeLabels"] = parse_value(row.shown);
+    const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"), row.policy, {}, at(), row.platform);
+    REQUIRE(patch.has_value());
+    apply(shown.tree(), *patch);
+    CHECK(json::value(kube::object_at(shown.status(), {"nodeLabels"})) == parse_value(row.labels));
+    CHECK_FALSE(
+        plan_slice_status(shown, accepted(R"({"cpu": "8"})"), row.policy, {}, at(5s), row.platform).has_value());
+  }
+}
+
+TEST_CASE("what a tenant writes into the status of its slice is undone") {
+  kube::Object shown = slice();
+  apply(shown.tree(), *plan_slice_status(shown, accepted(R"({"cpu": "8"})"), SlicePolicy(), {}, at()));
+  shown.mutable_status()["resources"] = parse_value(R"({"cpu": "8000"})");
+  const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"), SlicePolicy(), {}, at());
+  REQUIRE(patch.has_value());
+  CHECK(text(patch->at("status")) == R"({"resources":{"cpu":"8"}})");
+}
+
+TEST_CASE("our own denial of a custom class is taken back, that of its controller is not") {
+  const auto with = [](std::string_view reason) {
+    return slice(R"({"status": {"resources": {"cpu": "1"}, "conditions": [{"type": "Resources", "status": "Denied",
+      "reason": ")" +
+                 std::string(reason) + R"("}]}})");
+  };
+  for (const std::string_view ours : {"TenantDrained", "TenantCordoned"}) {
+    kube::Object shown = with(ours);
+    const auto back = plan_slice_restore(shown, true, at());
+    REQUIRE(back.has_value());
+    apply(shown.tree(), *back);
+    CHECK(api::ResourceSlice(shown).is_accepted("Resources"));
+    kube::Object open = with(ours);
+    apply(open.tree(), *plan_slice_restore(open, false, at()));
+    CHECK_FALSE(api::ResourceSlice(open).condition("Resources").has_value());
+  }
+  CHECK_FALSE(plan_slice_restore(with("TooExpensive"), true, at()).has_value());
+  CHECK_FALSE(plan_slice_restore(slice(), true, at()).has_value());
+}
+
+TEST_CASE("storage classes but Liqo's own are offered by name, with the default that the provider wants") {
+  const std::vector<kube::Object> classes = {
+      parse(
+          R"({"metadata": {"name": "slow", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}})"),
+      parse(R"({"metadata": {"name": "liqo"}, "provisioner": "liqo.io/storage"})"),
+      parse(R"({"metadata": {"name": "fast"}})")};
+  SlicePolicy policy;
+  CHECK(text(offered_storage_classes(classes, policy)) ==
+        R"([{"storageClassName":"fast"},{"storageClassName":"slow","default":true}])");
+  policy.storage_class = "fast";
+  CHECK(text(offered_storage_classes(classes, policy)) ==
+        R"([{"storageClassName":"fast","default":true},{"storageClassName":"slow"}])");
+}
+
+TEST_CASE("a slice with nothing but the label of its provider is filled in") {
+  const kube::Object bare = parse(R"({"metadata": {"name": "pool", "namespace": "liqo-tenant-milan",
+    "resourceVersion": "7", "labels": {"liqo.io/remote-cluster-id": "milan"}}, "spec": {"class": "default"}})");
+  const auto first = plan_local_slice(bare, "rome", "milan", "");
+  CHECK(first.refusal.empty());
+  CHECK_FALSE(kube::object_at(*first.patch, {"spec"}).contains("csr"));
+  const auto plan = plan_local_slice(bare, "rome", "milan", "Q1NS");
+  REQUIRE(plan.patch.has_value());
+  CHECK(json::value(*plan.patch) == parse_value(R"({"metadata": {"resourceVersion": "7", "labels":
+    {"liqo.io/replication": "true", "liqo.io/remoteID": "milan"}},
+    "spec": {"consumerClusterID": "rome", "providerClusterID": "milan", "csr": "Q1NS"}})"));
+  kube::Object filled = bare;
+  apply(filled.tree(), *plan.patch);
+  CHECK_FALSE(plan_local_slice(filled, "rome", "milan", "Q1NS").patch.has_value());
+  CHECK_FALSE(plan_local_slice(filled, "rome", "milan", "").patch.has_value());
+  // The cluster's key was replaced.
+  CHECK(text(plan_local_slice(filled, "rome", "milan", "b3RoZXI=").patch->at("spec")) == R"({"csr":"b3RoZXI="})");
+}
+
+TEST_CASE("a slice that its user keeps at home is not replicated") {
+  const kube::Object kept = parse(R"({"metadata": {"name": "pool", "namespace": "n", "labels":
+    {"liqo.io/remote-cluster-id": "milan", "liqo.io/replication": "false", "liqo.io/remoteID": "milan"}}})");
+  const auto plan = plan_local_slice(kept, "rome", "milan", "");
+  REQUIRE(plan.patch.has_value());
+  CHECK_FALSE(kube::object_at(*plan.patch, {"metadata"}).contains("labels"));
+}
+
+TEST_CASE("a slice that contradicts itself or its place is left alone, with a reason") {
+  struct Row {
+    std::string_view spec, provider, words;
+  };
+  for (const Row& row :
+       {Row{"{}", "", "is no tenant namespace"}, Row{"{}", "turin", "create it in the tenant namespace"},
+        Row{R"({"providerClusterID": "turin"})", "milan", "spec.providerClusterID is \"turin\""},
+        Row{R"({"consumerClusterID": "turin"})", "milan", "this cluster is \"rome\""}}) {
+    kube::Object wrong = parse(R"({"metadata": {"name": "pool", "namespace": "n",
+      "labels": {"liqo.io/remote-cluster-id": "milan"}}})");
+    wrong.tree()["spec"] = parse_value(row.spec);
+    const auto plan = plan_local_slice(wrong, "rome", row.provider, "Q1NS");
+    CHECK_MESSAGE(plan.refusal.find(row.words) != std::string::npos, plan.refusal);
+    CHECK_FALSE(plan.patch.has_value());
+  }
+}
+
+TEST_CASE("a virtual node is wanted unless the slice says no") {
+  CHECK(wants_virtual_node(slice()));
+  for (const auto& [value, wanted] :
+       {std::pair{"true", true}, {"yes", true}, {"", false}, {"false", false}, {"False", false}, {"FALSE", false}}) {
+    kube::Object one = slice();
+    one.set_annotation("liqo.io/create-virtual-node", value);
+    CHECK(wants_virtual_node(one) == wanted);
+  }
+}
+
+TEST_CASE("an accepted slice becomes a VirtualNode, and what is gone from the answer goes from it") {
+  const kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8", "x.io/y": "1"},
+    "nodeLabels": {"region": "eu"}, "nodeSelector": {"pool": "a"},
+    "ingressClasses": [{"ingressClassName": "nginx", "default": true}]}})");
+  const auto made = plan_slice_node(answered, "kubeconfig-resourceslice-gpu-pool", nullptr);
+  REQUIRE(made.create.has_value());
+  CHECK(made.dropped.empty());
+  kube::Object node = *made.create;
+  CHECK(node.key().text() == "liqo-tenant-rome/gpu-pool");
+  CHECK(node.label("liqo.io/resourceslice-name") == "gpu-pool");
+  CHECK(node.label("liqo.io/remote-cluster-id") == "milan");
+  CHECK(is_node_of(node, answered));
+  CHECK(json::value(node.spec()) == parse_value(R"({"clusterID": "milan",
+    "labels": {"region": "eu", "liqo.io/remote-cluster-id": "milan"},
+    "kubeconfigSecretRef": {"name": "kubeconfig-resourceslice-gpu-pool"},
+    "resourceQuota": {"hard": {"cpu": "8", "x.io/y": "1"}},
+    "ingressClasses": [{"ingressClassName": "nginx", "default": true}],
+    "offloadingPatch": {"nodeSelector": {"pool": "a"}}})"));
+  node.mutable_metadata()["resourceVersion"] = "4";
+  CHECK_FALSE(plan_slice_node(answered, "kubeconfig-resourceslice-gpu-pool", &node).patch.has_value());
+
+  // What the user has added stays.
+  kube::ensure_object(node.mutable_spec(), "labels")["mine"] = "1";
+  kube::ensure_object(kube::ensure_object(node.mutable_spec(), "offloadingPatch"), "nodeSelector")["mine"] = "1";
+  node.mutable_spec()["vkOptionsTemplateRef"] = json::object{{"name", "own"}};
+  const kube::Object less = slice(R"({"status": {"resources": {"cpu": "4"}}})");
+  const auto update = plan_slice_node(less, "kubeconfig-resourceslice-gpu-pool", &node);
+  REQUIRE(update.patch.has_value());
+  CHECK(kube::string_at(*update.patch, {"metadata", "resourceVersion"}) == "4");
+  CHECK(json::value(update.patch->at("spec")) == parse_value(R"({"labels": {"region": null},
+    "resourceQuota": {"hard": {"cpu": "4", "x.io/y": null}}, "ingressClasses": null,
+    "offloadingPatch": {"nodeSelector": {"pool": null}}})"));
+}
+
+TEST_CASE("what a provider says is checked before it becomes a node") {
+  const kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8", "memory": "-1", "a b": "1", "x": {}},
+    "nodeLabels": {"region": "eu", "node-role.kubernetes.io/control-plane": "", "liqo.io/type": "x", "a b": "c",
+                   "d": "e f", "g": 1},
+    "storageClasses": [{"storageClassName": "A B"}, {"storageClassName": "ok", "more": 1}, 7]}})");
+  const auto made = plan_slice_node(answered, "secret", nullptr);
+  REQUIRE(made.create.has_value());
+  CHECK(text(kube::object_at(made.create->spec(), {"resourceQuota", "hard"})) == R"({"cpu":"8"})");
+  CHECK(json::value(kube::object_at(made.create->spec(), {"labels"})) ==
+        parse_value(R"({"region": "eu", "liqo.io/remote-cluster-id": "milan"})"));
+  CHECK(text(kube::array_at(made.create->spec(), {"storageClasses"})) == R"([{"storageClassName":"ok"}])");
+  CHECK(made.dropped.size() == 10);
+}
+
+TEST_CASE("a provider labels its nodes, but not by what others are selected and kept apart by") {
+  const std::vector<std::string> refused{"security-tier", "corp.example/*"};
+  for (const auto& [name, value, taken] : {std::tuple{"region", "eu", true},
+                                           std::tuple{"example.com/tier", "gold", true},
+                                           std::tuple{"topology.kubernetes.io/region", "eu", true},
+                                           std::tuple{"topology.kubernetes.io/zone", "a", true},
+                                           std::tuple{"kubernetes.io/arch", "arm64", true},
+                                           std::tuple{"kubernetes.io/arch", "x", false},
+                                           std::tuple{"kubernetes.io/os", "windows", true},
+                                           std::tuple{"kubernetes.io/os", "plan9", false},
+                                           std::tuple{"kubernetes.io/hostname", "db-1", false},
+                                           std::tuple{"topology.kubernetes.io/rack", "r", false},
+                                           std::tuple{"node.kubernetes.io/instance-type", "m", false},
+                                           std::tuple{"node-role.kubernetes.io/control-plane", "", false},
+                                           std::tuple{"kops.k8s.io/instancegroup", "n", false},
+                                           std::tuple{"k8s.io/cluster", "x", false},
+                                           std::tuple{"notkubernetes.io/x", "1", true},
+                                           std::tuple{"kubernetes.io", "1", true},
+                                           std::tuple{"security-tier", "high", false},
+                                           std::tuple{"corp.example/pool", "1", false},
+                                           std::tuple{"sub.corp.example/pool", "1", true},
+                                           std::tuple{"liqo.io/remote-cluster-id", "rome", false}}) {
+    CAPTURE(name);
+    kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8"}}})");
+    kube::ensure_object(answered.mutable_status(), "nodeLabels")[name] = value;
+    const auto made = plan_slice_node(answered, "secret", nullptr, refused);
+    REQUIRE(made.create);
+    const json::object& labels = kube::object_at(made.create->spec(), {"labels"});
+    CHECK((kube::string_at(labels, {name}) == value && labels.contains(name)) == taken);
+    CHECK(made.dropped.empty() == taken);
+  }
+}
+
+TEST_CASE("a VirtualNode of somebody else is not taken over, one that was made for the slice is") {
+  for (const auto& [metadata, refused] :
+       {std::pair{R"({"name": "gpu-pool"})", true},
+        {R"({"name": "gpu-pool", "labels": {"liqo.io/resourceslice-name": "other"}})", true},
+        {R"({"name": "gpu-pool", "labels": {"liqo.io/resourceslice-name": "gpu-pool"},
+             "ownerReferences": [{"kind": "ResourceSlice", "name": "gpu-pool", "uid": "u0", "controller": true}]})",
+         true},
+        {R"({"name": "gpu-pool", "labels": {"liqo.io/resourceslice-name": "gpu-pool"}})", false},
+        {R"({"name": "gpu-pool",
+             "ownerReferences": [{"kind": "ResourceSlice", "name": "gpu-pool", "uid": "u1", "controller": true}]})",
+         false}}) {
+    CAPTURE(metadata);
+    const kube::Object existing = parse(R"({"metadata": )" + std::string(metadata) + "}");
+    const auto plan = plan_slice_node(slice(), "secret", &existing);
+    CHECK(plan.refusal.empty() == !refused);
+    CHECK(plan.patch.has_value() == !refused);
+  }
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,89 @@
+// What kind of machines a provider has for consumers.
+#include "liqo/core/slices/platform.hpp"
+
+#include "../objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+
+kube::Object node(std::string_view architecture, std::string_view os = "linux", std::string_view spec = "{}",
+                  std::string_view more = "") {
+  return parse(R"({"metadata": {"name": "n", "labels": {"kubernetes.io/arch": ")" + std::string(architecture) +
+               R"(", "kubernetes.io/os": ")" + std::string(os) + "\"" + std::string(more) + R"(}}, "spec": )" +
+               std::string(spec) + "}");
+}
+
+const char* const control_plane =
+    R"({"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]})";
+
+}  // namespace
+
+TEST_CASE("consumers are told the one architecture that their pods can meet, and no wrong one") {
+  struct Row {
+    std::string_view title;
+    std::vector<kube::Object> nodes;
+    Platform wanted;
+  };
+  const std::vector<Row> rows{
+      {"no nodes", {}, {"", ""}},
+      {"one architecture", {node("arm64"), node("arm64")}, {"", "arm64"}},
+      {"several, the default among them", {node("arm64"), node("amd64")}, {"", ""}},
+      {"several, the default not among them", {node("riscv64"), node("arm64")}, {"", "arm64"}},
+      {"the control plane is not for consumers", {node("amd64", "linux", control_plane), node("arm64")}, {"", "arm64"}},
+      {"what is borrowed is not lent on",
+       {node("amd64", "linux", "{}", R"(, "liqo.io/type": "virtual-node")"), node("arm64")},
+       {"", "arm64"}},
+      {"a cordoned node comes back", {node("amd64", "linux", R"({"unschedulable": true})"), node("arm64")}, {"", ""}},
+      {"a pool with a taint of its own is not for consumers",
+       {node("amd64", "linux", R"({"taints": [{"key": "gpu", "effect": "NoSchedule"}]})"), node("arm64")},
+       {"", "arm64"}},
+      {"a taint of trouble passes",
+       {node("amd64", "linux", R"({"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]})"),
+        node("arm64")},
+       {"", ""}},
+      {"a taint that only asks to stay away",
+       {node("amd64", "linux", R"({"taints": [{"key": "gpu", "effect": "PreferNoSchedule"}]})"), node("arm64")},
+       {"", ""}},
+      {"all pools have a taint",
+       {node("arm64", "linux", R"({"taints": [{"key": "a", "effect": "NoSchedule"}]})"),
+        node("arm64", "linux", R"({"taints": [{"key": "b", "effect": "NoExecute"}]})")},
+       {"", "arm64"}},
+      {"Linux pods run on Linux nodes", {node("amd64", "windows"), node("arm64")}, {"", "arm64"}},
+      {"nothing but Windows", {node("amd64", "windows"), node("amd64", "windows")}, {"windows", "amd64"}},
+      {"two that are not Linux", {node("amd64", "windows"), node("amd64", "plan9")}, {"", ""}},
+      {"a node that says nothing", {parse(R"({"metadata": {"name": "n"}})"), node("arm64")}, {"", ""}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.title);
+    Platforms platforms;
+    for (std::size_t i = 0; i < row.nodes.size(); ++i) platforms.set_node("n" + std::to_string(i), &row.nodes[i]);
+    CHECK(platforms.common() == row.wanted);
+  }
+}
+
+TEST_CASE("what the machines are follows nodes that come, change and go") {
+  Platforms platforms;
+  const kube::Object arm = node("arm64"), amd = node("amd64");
+  platforms.set_node("a", &arm);
+  platforms.set_node("b", &amd);
+  CHECK(platforms.common().architecture.empty());
+  platforms.set_node("a", &amd);
+  CHECK(platforms.common().architecture == "amd64");
+  platforms.set_node("a", &arm);
+  platforms.set_node("b", nullptr);
+  platforms.set_node("never seen", nullptr);
+  CHECK(platforms.common().architecture == "arm64");
+  const kube::Object closed = node("amd64", "linux", R"({"taints": [{"key": "gpu", "effect": "NoSchedule"}]})");
+  platforms.set_node("b", &closed);
+  CHECK(platforms.common().architecture == "arm64");
+  platforms.set_node("a", nullptr);
+  CHECK(platforms.common().architecture == "amd64");
+  platforms.set_node("b", &arm);
+  CHECK(platforms.common().architecture == "arm64");
+  platforms.set_node("b", nullptr);
+  CHECK(platforms.common() == Platform());
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,159 @@
+// One quota ledger over a fake API server, for tests of what it says and counts.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "kube/testing/simulator.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/quota/quota_ledger.hpp"
+
+namespace liqo::quota {
+
+using namespace std::chrono_literals;
+namespace json = kube::json;
+
+inline constexpr kube::Resource runtime_classes{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
+inline const kube::ObjectKey quota_key{"liqo-tenant-rome", "pool"};
+
+/// Shows each request before it is sent, and has some fail.
+class SeenTransport final : public kube::net::Transport {
+ public:
+  explicit SeenTransport(kube::net::Transport& next) : next_(next) {}
+  boost::asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request,
+                                                                 kube::Deadline deadline) override {
+    if (seen) seen(request);
+    // As our own client does with an answer that it cannot take.
+    if (fails && fails(request)) co_return kube::fail(kube::Errc::too_large, "the header is too large");
+    co_return co_await next_.send(std::move(request), deadline);
+  }
+  std::function<void(const kube::HttpRequest& request)> seen;
+  std::function<bool(const kube::HttpRequest& request)> fails;
+
+ private:
+  kube::net::Transport& next_;
+};
+
+/// One ledger over a fake API server with a Quota of 8 cores for "pool" of cluster rome. stop() before the end.
+class LedgerFixture {
+ public:
+  LedgerFixture()
+      : server(simulator.clock()),
+        link(simulator, server, "liqod"),
+        plain_(link),
+        transport(plain_),
+        api_(transport, simulator.clock(), random_, metrics_, {.cluster = "milan"}),
+        home_(simulator.executor(), api_, metrics_),
+        events_(simulator.executor(), api_, metrics_, "liqo"),
+        leadership_(simulator.executor()),
+        group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
+        ledger({{simulator.executor(), simulator.clock(), random_, metrics_}, home_, events_, leadership_}, api_,
+               LedgerSettings{}) {
+    for (const kube::Resource& kind : {api::kinds::shadow_pods, api::kinds::quotas, runtime_classes,
+                                       kube::Resource{"", "v1", "limitranges", "LimitRange"}})
+      server.serve(kind);
+    apply(kube::resources::namespaces,
+          {{"metadata", json::object{{"name", "liqo-tenant-rome"},
+                                     {"labels", json::object{{api::labels::remote_cluster_id, "rome"},
+                                                             {api::labels::tenant_namespace, "true"}}}}}});
+    grant();
+  }
+
+  void grant() {
+    apply(api::kinds::quotas,
+          {{"metadata", json::object{{"name", "pool"}, {"namespace", "liqo-tenant-rome"}}},
+           {"spec",
+            json::object{{"user", "pool"}, {"limitsEnforcement", "None"}, {"resources", json::object{{"cpu", "8"}}}}}});
+  }
+  void apply(const kube::Resource& resource, json::object tree) {
+    static_cast<void>(server.create(resource, std::move(tree), "operator"));
+  }
+  static json::object shadow(std::string_view name, std::string_view cpu, std::string_view runtime_class = "") {
+    json::object pod{
+        {"containers", json::array{json::object{
+                           {"name", "main"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}}}}};
+    if (!runtime_class.empty()) pod["runtimeClassName"] = runtime_class;
+    return {{"apiVersion", "offloading.liqo.io/v1beta1"},
+            {"kind", "ShadowPod"},
+            {"metadata", json::object{{"name", name},
+                                      {"namespace", "shop"},
+                                      {"labels", json::object{{api::labels::creator_user, "pool"},
+                                                              {api::labels::reflection_origin, "rome"}}}}},
+            {"spec", json::object{{"pod", std::move(pod)}}}};
+  }
+  void start() {
+    group_.spawn(home_.run());
+    group_.spawn(ledger.run());
+    REQUIRE(reaches([&] { return ledger.has_synced(); }));
+  }
+  void spawn(boost::asio::awaitable<void> task) { group_.spawn(std::move(task)); }
+  void stop() { simulator.run(group_.stop()); }
+  bool reaches(const std::function<bool()>& holds) {
+    return simulator.run_until(holds, 1min) == kube::testing::Simulator::End::reached;
+  }
+  bool admits(json::object shadow, std::string uid = "") {
+    shadow["metadata"].get_object()["uid"] = uid.empty() ? "uid-" + std::to_string(++asked_) : uid;
+    std::optional<core::QuotaVerdict> judgement;
+    group_.spawn(ask(ledger, kube::Object(std::move(shadow)), judgement));
+    REQUIRE(reaches([&] { return judgement.has_value(); }));
+    return judgement->ruling == core::QuotaVerdict::Ruling::admitted;
+  }
+  core::QuotaVerdict judge(json::object shadow, core::Claimant claimant = {}, bool dry_run = false) {
+    const std::size_t before = answers();
+    ask(std::move(shadow), std::move(claimant), dry_run);
+    REQUIRE(reaches([&] { return answers() > before; }));
+    return *judgements_.back();
+  }
+  /// Asks and goes on.
+  void ask(json::object shadow, core::Claimant claimant = {}, bool dry_run = false) {
+    shadow["metadata"].get_object()["uid"] = "uid-" + std::to_string(++asked_);
+    group_.spawn(
+        ask(ledger, kube::Object(std::move(shadow)), judgements_.emplace_back(), std::move(claimant), dry_run));
+  }
+  /// To how many of those there is an answer.
+  std::size_t answers() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(judgements_, [](const auto& judgement) { return judgement.has_value(); }));
+  }
+  std::size_t records() { return server.list(kube::resources::config_maps, "liqo").size(); }
+  std::string metrics() const { return metrics_.text(); }
+  std::string used_cpu() const { return core::amount(ledger.usage(quota_key).used, "cpu").text(); }
+
+  kube::testing::Simulator simulator{1};
+  kube::testing::FakeApiServer server;
+  kube::testing::SimLink link;
+
+ private:
+  kube::testing::SimTransport plain_;
+
+ public:
+  SeenTransport transport;
+
+ private:
+  static boost::asio::awaitable<void> ask(QuotaLedger& ledger, kube::Object shadow,
+                                          std::optional<core::QuotaVerdict>& judgement, core::Claimant claimant = {},
+                                          bool dry_run = false) {
+    judgement = co_await ledger.admit(shadow, dry_run, std::move(claimant));
+  }
+
+  int asked_ = 0;
+  std::deque<std::optional<core::QuotaVerdict>> judgements_;
+  kube::Random random_{1};
+  kube::Metrics metrics_;
+  kube::Api api_;
+  kube::InformerSet home_;
+  kube::EventRecorder events_;
+  kube::SoleLeader leadership_;
+  kube::async::TaskGroup group_;
+
+ public:
+  QuotaLedger ledger;
+};
+
+}  // namespace liqo::quota
