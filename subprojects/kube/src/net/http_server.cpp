@@ -89,8 +89,15 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   asio::awaitable<bool> serve_one(Session& session, ServerRequest request, bool keep_alive);
   asio::awaitable<void> handle(const ServerRequest& request, Answer& answer, async::TaskGroup& group);
   asio::awaitable<std::optional<Result<void>>> read_head(Session& session, bool first);
-  asio::awaitable<Result<void>> read_request(Session& session, ServerRequest& request, bool& keep_alive,
-                                             int& refusal) const;
+  /// Why a request is not served.
+  struct Refusal {
+    int status = 0;  ///< 0 = nothing is answered, and the connection ends
+    std::string why;
+  };
+  /// Takes a request whose header has come; `request` says where it came from.
+  asio::awaitable<std::expected<ServerRequest, Refusal>> take_request(Session& session, ServerRequest request) const;
+  asio::awaitable<std::expected<ServerRequest, Refusal>> read_request(Session& session, ServerRequest request) const;
+  asio::awaitable<void> refuse(Session& session, Refusal refusal);
 
   asio::any_io_executor executor;
   async::Clock& clock;
@@ -305,37 +312,55 @@ asio::awaitable<std::optional<Result<void>>> HttpServer::Impl::read_head(Session
   co_return co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
 }
 
-asio::awaitable<Result<void>> HttpServer::Impl::read_request(Session& session, ServerRequest& request, bool& keep_alive,
-                                                             int& refusal) const {
+asio::awaitable<std::expected<ServerRequest, HttpServer::Impl::Refusal>> HttpServer::Impl::read_request(
+    Session& session, ServerRequest request) const {
   const auto& message = session.reader.parser().get();
   request.method = std::string(message.method_string());
   request.target = std::string(message.target());
   request.headers = headers_of(message);
-  keep_alive = session.reader.parser().keep_alive();
   if (message.version() >= 11 && request.header("expect") == "100-continue" && session.reader.buffered() == 0) {
     auto written = co_await session.stream->write("HTTP/1.1 100 Continue\r\n\r\n");
-    if (!written) co_return std::unexpected(std::move(written.error()));
+    if (!written) co_return std::unexpected(Refusal{.status = 0, .why = written.error().text()});
   }
   const auto length = session.reader.parser().content_length();
   // An upgrade's bytes behind the header are not a body.
   while (true) {
     auto chunk = co_await session.reader.read_body(*session.stream);
-    if (!chunk) {
-      refusal = session.without_room                      ? 503
-                : chunk.error().code() == Errc::too_large ? 413
-                : chunk.error().code() == Errc::protocol  ? 400
-                                                          : 0;
-      co_return std::unexpected(std::move(chunk.error()));
-    }
-    if (chunk->empty()) co_return Result<void>();
+    if (!chunk)
+      co_return std::unexpected(Refusal{.status = session.without_room                      ? 503
+                                                  : chunk.error().code() == Errc::too_large ? 413
+                                                  : chunk.error().code() == Errc::protocol  ? 400
+                                                                                            : 0,
+                                        .why = chunk.error().text()});
+    if (chunk->empty()) co_return request;
     // A long body gets its memory in one piece, of which only takes room what has come: growing would take it twice.
     if (request.body.size() >= short_body && length && request.body.capacity() < *length) request.body.reserve(*length);
     request.body += *chunk;
-    if (request.body.size() > options.max_body) {
-      refusal = 413;
-      co_return fail(Errc::too_large, "the body is larger than allowed");
-    }
+    if (request.body.size() > options.max_body)
+      co_return std::unexpected(
+          Refusal{.status = 413, .why = Failure(Errc::too_large, "the body is larger than allowed").text()});
   }
+}
+
+asio::awaitable<std::expected<ServerRequest, HttpServer::Impl::Refusal>> HttpServer::Impl::take_request(
+    Session& session, ServerRequest request) const {
+  if (options.admits && !options.admits(request.peer))
+    co_return std::unexpected(Refusal{.status = 401, .why = "a client certificate is needed that this server knows"});
+  if (session.reader.has_body()) co_return co_await read_request(session, std::move(request));
+  auto read = co_await async::with_timeout(clock, read_request(session, std::move(request)), options.body_timeout);
+  if (!read) co_return std::unexpected(Refusal{.status = 408, .why = "the request's body did not come in time"});
+  co_return std::move(*read);
+}
+
+asio::awaitable<void> HttpServer::Impl::refuse(Session& session, Refusal refusal) {
+  if (session.without_room) ++counters.without_room;
+  auto written = co_await async::with_timeout(
+      clock,
+      session.stream->write(head_text(refusal.status, {{"content-type", "text/plain"}, {"connection", "close"}}) +
+                            "content-length: " + std::to_string(refusal.why.size() + 1) + "\r\n\r\n" + refusal.why +
+                            "\n"),
+      options.header_timeout);
+  static_cast<void>(written);
 }
 
 asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const Caller& caller,
@@ -349,58 +374,33 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const C
     first = false;
     if (!header || stopping) co_return;
     session.idle = false;
-    ServerRequest request{.method = {},
-                          .target = {},
-                          .headers = {},
-                          .body = {},
-                          .peer_address = caller.address,
-                          .port = caller.port,
-                          .peer = peer};
-    bool keep_alive = false;
-    int refusal = 0;
-    std::string why;
-    if (!*header) {
-      const Failure& failure = (*header).error();
-      refusal = session.without_room                ? 503
-                : session.reader.body_too_large()   ? 413
-                : failure.code() == Errc::too_large ? 431
-                : failure.code() == Errc::protocol  ? 400
-                                                    : 0;
-      why = failure.text();
-    } else if (options.admits && !options.admits(peer)) {
-      refusal = 401;
-      why = "a client certificate is needed that this server knows";
+    std::expected<ServerRequest, Refusal> request;
+    if (*header) {
+      request = co_await take_request(session, {.method = {},
+                                                .target = {},
+                                                .headers = {},
+                                                .body = {},
+                                                .peer_address = caller.address,
+                                                .port = caller.port,
+                                                .peer = peer});
     } else {
-      std::optional<Result<void>> read;
-      if (session.reader.has_body()) {
-        read = co_await read_request(session, request, keep_alive, refusal);
-      } else {
-        read = co_await async::with_timeout(clock, read_request(session, request, keep_alive, refusal),
-                                            options.body_timeout);
-      }
-      if (!read) {
-        refusal = 408;
-        why = "the request's body did not come in time";
-      } else if (!*read) {
-        why = (*read).error().text();
-        if (refusal == 0) co_return;
-      }
+      const Failure& failure = (*header).error();
+      request = std::unexpected(Refusal{.status = session.without_room                ? 503
+                                                  : session.reader.body_too_large()   ? 413
+                                                  : failure.code() == Errc::too_large ? 431
+                                                  : failure.code() == Errc::protocol  ? 400
+                                                                                      : 0,
+                                        .why = failure.text()});
     }
-    if (!why.empty()) {
-      if (refusal == 0 || session.evicted) co_return;
-      if (session.without_room) ++counters.without_room;
-      auto written = co_await async::with_timeout(
-          clock,
-          session.stream->write(head_text(refusal, {{"content-type", "text/plain"}, {"connection", "close"}}) +
-                                "content-length: " + std::to_string(why.size() + 1) + "\r\n\r\n" + why + "\n"),
-          options.header_timeout);
-      static_cast<void>(written);
+    if (!request) {
+      if (request.error().status != 0 && !session.evicted) co_await refuse(session, std::move(request.error()));
       co_return;
     }
     if (session.evicted) co_return;
     ++counters.requests;
     session.waiting = false;
-    const bool again = co_await serve_one(session, std::move(request), keep_alive);
+    const bool keep_alive = session.reader.parser().keep_alive();
+    const bool again = co_await serve_one(session, std::move(*request), keep_alive);
     if (!again || session.evicted) co_return;
     occupancy.release(session);
     session.served = true;
