@@ -7,9 +7,9 @@
 #include <iostream>
 
 #include "kube/base/base64.hpp"
-#include "liqo/core/authentication/api_server_address.hpp"
-#include "liqo/core/mapping/ip.hpp"
-#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/addresses/ip.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/peering/api_server_address.hpp"
 #include "liqo/reflection/policy.hpp"
 
 namespace liqod {
@@ -177,30 +177,21 @@ void add_policies(CLI::App& app, liqo::reflection::Policies& policies) {
   }
 }
 
-}  // namespace
-
-ParsedOptions parse_options(int argc, char** argv) {
-  Options options;
-  auto& settings = options.settings;
+/// Values that are read once all of them are known; what stands here is the default.
+struct Texts {
   std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
               certificate_validity = "2160h";
+  std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m",
+              figures_timeout = "5s";
   std::optional<bool> all_tokens;
   std::optional<liqo::core::ApiServerMode> tokens;
   std::vector<std::string> extra_labels, extra_annotations, twin_names;
   liqo::core::NamespaceSelectionTexts selection;
-  std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m",
-              figures_timeout = "5s";
+};
 
-  CLI::App app{
-      "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
-      "at\n"
-      "once. For each VirtualNode it keeps a Node whose pods run in the provider's cluster; for each ShadowPod it runs "
-      "a\n"
-      "Pod of a consumer. It serves the kubelet API of its nodes, so that kubectl logs and exec reach those pods.",
-      "liqod"};
-  app.set_version_flag("--version", std::string("liqod ") + LIQOD_VERSION);
-  app.set_config("--config", "", "File with these options, one 'name = value' a line; the command line wins");
-
+/// Which cluster is served, and where this process answers.
+void add_cluster_options(CLI::App& app, Options& options) {
+  auto& settings = options.settings;
   add_text(app, "--kubeconfig", options.kubeconfig,
            "Kubeconfig of the cluster to serve; in a pod, none is needed: its service account is used")
       ->check(CLI::ExistingFile);
@@ -231,40 +222,49 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_flag_callback(
       "--metrics-hide-peers", [&options] { options.peer_names = PeerNames::numbered; },
       "/metrics and /readyz have numbers where they would name peers");
+}
 
-  add_preset(app, "--node-ping-interval", ping_interval, "Time between two probes of a provider");
-  add_preset(app, "--node-ping-timeout", ping_timeout, "Time that a provider has to answer a probe");
+/// What virtual nodes are like, and which namespaces are offloaded to them.
+void add_node_options(CLI::App& app, Options& options, Texts& texts) {
+  auto& settings = options.settings;
+  add_preset(app, "--node-ping-interval", texts.ping_interval, "Time between two probes of a provider");
+  add_preset(app, "--node-ping-timeout", texts.ping_timeout, "Time that a provider has to answer a probe");
   add_count(app, "--node-ping-failures", settings.probe_failures, 100,
             "Probes that must fail in a row until a virtual node is not Ready");
-  add_preset(app, "--node-lease-duration", lease_duration, "Validity of the heartbeat of virtual nodes");
-  add_texts(app, "--node-extra-labels", extra_labels,
+  add_preset(app, "--node-lease-duration", texts.lease_duration, "Validity of the heartbeat of virtual nodes");
+  add_texts(app, "--node-extra-labels", texts.extra_labels,
             "Labels of every virtual node, key=value,...; those of a VirtualNode win over them")
       ->delimiter(',');
-  add_texts(app, "--node-extra-annotations", extra_annotations, "Annotations of every virtual node, likewise")
+  add_texts(app, "--node-extra-annotations", texts.extra_annotations, "Annotations of every virtual node, likewise")
       ->delimiter(',');
   add_texts(app, "--refused-node-labels", settings.refused_node_labels,
             "Labels that providers may not set on their virtual nodes: key,... or domain/*; those of kubernetes.io and "
             "k8s.io domains never are theirs, but for region, zone and architecture")
       ->delimiter(',');
-  add_text(app, "--offload-namespaces", selection.selector,
+  add_text(app, "--offload-namespaces", texts.selection.selector,
            "Labels of namespaces that are offloaded as they are made, as kubectl -l has them: team=ml,!private. A "
            "namespace that loses them is offloaded no longer");
-  add_preset(app, "--offload-namespaces-pod-strategy", selection.pod_strategy,
+  add_preset(app, "--offload-namespaces-pod-strategy", texts.selection.pod_strategy,
              "podOffloadingStrategy of those namespaces: LocalAndRemote, Remote or Local")
       ->check(CLI::IsMember({"LocalAndRemote", "Remote", "Local"}));
-  add_preset(app, "--offload-namespaces-mapping-strategy", selection.mapping_strategy,
+  add_preset(app, "--offload-namespaces-mapping-strategy", texts.selection.mapping_strategy,
              "namespaceMappingStrategy of those namespaces: DefaultName or EnforceSameName")
       ->check(CLI::IsMember({"DefaultName", "EnforceSameName"}));
-  add_texts(app, "--offload-namespaces-to", selection.clusters,
+  add_texts(app, "--offload-namespaces-to", texts.selection.clusters,
             "Labels of the virtual nodes that those namespaces are offloaded to, likewise; may be given more than once "
             "(one is enough), by default every virtual node")
       ->allow_extra_args(false);
-  add_preset(app, "--namespace-withdrawal-grace", withdrawal_grace,
+  add_preset(app, "--namespace-withdrawal-grace", texts.withdrawal_grace,
              "How long the twin of a namespace stays when its selector matches no virtual node since labels have "
              "changed");
-  add_preset(app, "--foreign-cluster-ping-interval", peer_interval,
+}
+
+/// What is copied to providers, and what one may cost.
+void add_provider_options(CLI::App& app, Options& options, Texts& texts) {
+  auto& settings = options.settings;
+  add_preset(app, "--foreign-cluster-ping-interval", texts.peer_interval,
              "Time between two probes of a peer's API server, whose result its ForeignCluster shows; 0 turns them off");
-  add_preset(app, "--foreign-cluster-ping-timeout", peer_timeout, "Time that a peer has to answer such a probe");
+  add_preset(app, "--foreign-cluster-ping-timeout", texts.peer_timeout, "Time that a peer has to answer such a probe");
   add_count(app, "--pod-reflection-workers", settings.pod_workers, 1024, "Pods worked on at a time, per provider");
   add_policies(app, settings.reflection);
   add_custom_resources(app, settings);
@@ -308,20 +308,25 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_preset(app, "--storage-namespace", settings.storage_namespace,
              "Namespace of the claims that hold the data of those volumes of that class which are in this cluster")
       ->check(check_label);
+}
+
+/// How pods, consumers and peers reach this cluster, and know it.
+void add_identity_options(CLI::App& app, Options& options, Texts& texts) {
+  auto& settings = options.settings;
   using liqo::core::ApiServerMode;
   add_choice(
       app, "--apiserver-support",
       {{"never", int(ApiServerMode::never)},
        {"needed", int(ApiServerMode::needed)},
        {"always", int(ApiServerMode::always)}},
-      [&tokens](int number) { tokens = ApiServerMode(number); },
+      [&texts](int number) { texts.tokens = ApiServerMode(number); },
       "Which offloaded pods get service-account tokens for the API server of this cluster: those that run as a service "
       "account of their own or are annotated liqo.io/api-server-support=home, where --home-api-server-host says its "
       "address (needed), all, or none",
       "never, needed or always")
       ->default_str("needed");
   app.add_flag_function(
-      "--enable-apiserver-support", [&all_tokens](std::int64_t times) { all_tokens = times > 0; },
+      "--enable-apiserver-support", [&texts](std::int64_t times) { texts.all_tokens = times > 0; },
       "As --apiserver-support=always, or, with =false, never; must not say another thing than that");
   add_text(app, "--home-api-server-host", settings.api_server_host,
            "Host by which offloaded pods reach that API server; without it nobody knows, and with always they ask "
@@ -335,10 +340,15 @@ ParsedOptions parse_options(int argc, char** argv) {
            "CA (base64 of PEM) by which consumers check this API server; by default that of the cluster");
   add_flag(app, "--trusted-ca", options.trusted_ca,
            "Consumers check this API server by the authorities that their system trusts");
-  add_preset(app, "--identity-certificate-duration", certificate_validity,
+  add_preset(app, "--identity-certificate-duration", texts.certificate_validity,
              "Validity that consumers' certificates are asked for; the cluster may give less");
   add_flag(app, "--tls-compatibility-mode", settings.rsa_keys,
            "The key of the cluster, where none is there yet, is RSA-2048 instead of Ed25519");
+}
+
+/// What consumers get. False where the defaults are malformed.
+bool add_sharing_options(CLI::App& app, Options& options) {
+  auto& settings = options.settings;
   // Each of these can be a key of the ConfigMap liqo-sharing-policy as well, which wins and is read while liqod runs.
   const auto add_policy = [&app, &settings](const std::string& name, const std::string& text) {
     const auto take = [&settings, name](const std::vector<std::string>& values) {
@@ -352,7 +362,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   };
   const auto usual = liqo::core::set_policy(settings.slices, "default-node-resources",
                                             "cpu=4,memory=8Gi,pods=110,ephemeral-storage=20Gi");
-  if (!usual) return {.exit_code = 2};
+  if (!usual) return false;
   add_policy("default-node-resources",
              "What a slice of class default is granted where it does not ask: name=quantity,... (cpu=4,memory=8Gi,"
              "pods=110,ephemeral-storage=20Gi)");
@@ -381,13 +391,17 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->group("Sharing")
       ->expected(0, 1);
   add_policy("real-storage-class-name", "The storage class that consumers get by default; else the cluster's default");
+  return true;
+}
 
+/// What consumers may do, and who serves the answer.
+void add_admission_options(CLI::App& app, Options& options, Texts& texts) {
   add_texts(
-      app, "--twin-names", twin_names,
+      app, "--twin-names", texts.twin_names,
       "Names that new twin namespaces may have, PATTERN,... with * for any text, for consumers whose policy has no "
       "twinNames; by default those that end in -<consumer>")
       ->delimiter(',');
-  add_preset(app, "--cordon-silent-tenants-after", silence,
+  add_preset(app, "--cordon-silent-tenants-after", texts.silence,
              "Cordons a consumer that has said that it is there, and has not for so long, e.g. 720h; 0 never does");
   add_preset(app, "--certificate-type", options.certificate_type,
              "Serving certificate of the kubelet API: kubelet (signed by the cluster) or self-signed")
@@ -414,11 +428,11 @@ ParsedOptions parse_options(int argc, char** argv) {
             "Common name of a certificate of that CA that may ask; may be given more than once, by default all")
       ->allow_extra_args(false)
       ->needs(webhook_ca);
-  add_preset(app, "--webhook-certificate-lifetime", webhook_lifetime,
+  add_preset(app, "--webhook-certificate-lifetime", texts.webhook_lifetime,
              "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that");
   add_port(app, "--metric-agent-port", options.metric_agent_port, 0,
            "Port at which API servers get the figures of consumers' pods (metrics.liqo.io); 0: consumers get none");
-  add_preset(app, "--metric-agent-timeout", figures_timeout,
+  add_preset(app, "--metric-agent-timeout", texts.figures_timeout,
              "Time that kubelets have to tell them; what comes later is left out");
   add_text(app, "--kubelet-ca-file", options.kubelet_ca_file,
            "CA by which kubelets are known that are asked for figures; by default that of the cluster")
@@ -437,9 +451,13 @@ ParsedOptions parse_options(int argc, char** argv) {
       "become requests, pods), or containers, the requests of its containers alone, as Go Liqo counts",
       "exact or containers")
       ->default_str("exact");
+}
+
+/// Replicas and logs.
+void add_process_options(CLI::App& app, Options& options, Texts& texts) {
   add_flag(app, "--leader-elect", options.leader_elect, "Several replicas run: only the holder of the lease writes");
   add_preset(
-      app, "--stop-delay", stop_delay,
+      app, "--stop-delay", texts.stop_delay,
       "Time for which webhooks are still served after a signal to stop, while /readyz says so and the API server "
       "turns to another replica; 0 for none");
   add_text(app, "--identity", options.identity, "Name of this replica in the lease; by default POD_NAME, or the host");
@@ -454,6 +472,114 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_choice(
       app, "--log-format", {{"text", int(LogFormat::text)}, {"json", int(LogFormat::json)}},
       [&options](int number) { options.log_format = LogFormat(number); }, "text (default) or json");
+}
+
+/// What is wrong with one of the durations; "" if all is well.
+std::string read_durations(const Texts& texts, Options& options) {
+  auto& settings = options.settings;
+  kube::Duration lease{};
+  struct Time {
+    const char* name;
+    const std::string& text;
+    kube::Duration* out;
+  };
+  for (const Time& time :
+       {Time{"--node-ping-interval", texts.ping_interval, &settings.probe_interval},
+        Time{"--node-ping-timeout", texts.ping_timeout, &settings.probe_timeout},
+        Time{"--node-lease-duration", texts.lease_duration, &lease},
+        Time{"--webhook-certificate-lifetime", texts.webhook_lifetime, &options.webhook_certificate_lifetime},
+        Time{"--identity-certificate-duration", texts.certificate_validity, &settings.certificate_validity},
+        Time{"--namespace-withdrawal-grace", texts.withdrawal_grace, &settings.withdrawal_grace},
+        Time{"--foreign-cluster-ping-timeout", texts.peer_timeout, &settings.foreign_cluster_ping_timeout},
+        Time{"--stop-delay", texts.stop_delay, &options.stop_delay},
+        Time{"--metric-agent-timeout", texts.figures_timeout, &options.metric_agent_timeout},
+        Time{"--cordon-silent-tenants-after", texts.silence, &settings.silent_tenant_limit},
+        Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.foreign_cluster_ping_interval}}) {
+    const bool may_be_zero = time.out == &settings.foreign_cluster_ping_interval || time.out == &options.stop_delay ||
+                             time.out == &settings.silent_tenant_limit;
+    if (may_be_zero && (time.text == "0" || time.text == "0s")) {
+      *time.out = kube::Duration::zero();
+      continue;
+    }
+    if (const std::string mistake = read_duration(time.text, *time.out); !mistake.empty()) {
+      return std::string(time.name) + " " + mistake;
+    }
+  }
+  settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
+  settings.lease_interval = lease / 4;
+  // Kubernetes signs for ten minutes at least, and refuses to be asked for less.
+  if (settings.certificate_validity < std::chrono::minutes(10))
+    return "--identity-certificate-duration must be 10m or more";
+  return "";
+}
+
+/// Likewise of what virtual nodes bear, and of which namespaces are offloaded.
+std::string read_lists(Texts& texts, liqo::controllers::Settings& settings) {
+  if (settings.kubelet_ports.first + settings.kubelet_ports.count - 1 > 65535)
+    return "--listen-port-count reaches beyond port 65535";
+  struct Entries {
+    const char* name;
+    const std::vector<std::string>& texts;
+    bool are_labels;
+    std::map<std::string, std::string>* out;
+  };
+  for (const Entries& entries :
+       {Entries{"--node-extra-labels", texts.extra_labels, true, &settings.node_extra_labels},
+        Entries{"--node-extra-annotations", texts.extra_annotations, false, &settings.node_extra_annotations}}) {
+    if (const std::string mistake = read_entries(entries.texts, entries.are_labels, *entries.out); !mistake.empty()) {
+      return std::string(entries.name) + " " + mistake;
+    }
+  }
+  auto selected = liqo::core::NamespaceSelection::read(std::move(texts.selection), settings.liqo_namespace);
+  if (!selected) return "--offload-namespaces: " + selected.error().text();
+  settings.selected_namespaces = std::move(*selected);
+  if (!texts.twin_names.empty()) settings.twin_names = std::move(texts.twin_names);
+  return "";
+}
+
+/// Likewise of how this cluster's API server is reached and known.
+std::string read_server(const Texts& texts, Options& options) {
+  auto& settings = options.settings;
+  if (!options.ca_override.empty()) {
+    auto pem = kube::decode_base64(options.ca_override);
+    if (!pem) return "--ca-override is not base64: " + pem.error().text();
+    if (options.trusted_ca) return "--ca-override and --trusted-ca exclude each other";
+    settings.ca_pem = std::move(*pem);
+  }
+  if (!settings.api_server_override.empty())
+    if (auto url = liqo::core::api_server_url(settings.api_server_override); !url)
+      return "--api-server-address-override: " + url.error().text();
+  using liqo::core::ApiServerMode;
+  std::optional<ApiServerMode> all_or_none;
+  if (texts.all_tokens) all_or_none = *texts.all_tokens ? ApiServerMode::always : ApiServerMode::never;
+  if (texts.tokens && all_or_none && *texts.tokens != *all_or_none)
+    return "--apiserver-support and --enable-apiserver-support say different things: give one of them";
+  settings.api_server_mode = texts.tokens.value_or(all_or_none.value_or(settings.api_server_mode));
+  return "";
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, char** argv) {
+  Options options;
+  Texts texts;
+  CLI::App app{
+      "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
+      "at\n"
+      "once. For each VirtualNode it keeps a Node whose pods run in the provider's cluster; for each ShadowPod it runs "
+      "a\n"
+      "Pod of a consumer. It serves the kubelet API of its nodes, so that kubectl logs and exec reach those pods.",
+      "liqod"};
+  app.set_version_flag("--version", std::string("liqod ") + LIQOD_VERSION);
+  app.set_config("--config", "", "File with these options, one 'name = value' a line; the command line wins");
+
+  add_cluster_options(app, options);
+  add_node_options(app, options, texts);
+  add_provider_options(app, options, texts);
+  add_identity_options(app, options, texts);
+  if (!add_sharing_options(app, options)) return {.exit_code = 2};
+  add_admission_options(app, options, texts);
+  add_process_options(app, options, texts);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -463,92 +589,12 @@ ParsedOptions parse_options(int argc, char** argv) {
     std::cerr << "liqod: " << mistake.what() << " (liqod --help tells the options)\n";
     return {.exit_code = 2};
   }
-  if (settings.kubelet_ports.first + settings.kubelet_ports.count - 1 > 65535) {
-    std::cerr << "liqod: --listen-port-count reaches beyond port 65535 (liqod --help tells the options)\n";
+  for (const std::string& mistake :
+       {read_lists(texts, options.settings), read_durations(texts, options), read_server(texts, options)}) {
+    if (mistake.empty()) continue;
+    std::cerr << "liqod: " << mistake << " (liqod --help tells the options)\n";
     return {.exit_code = 2};
   }
-  kube::Duration lease{};
-  struct Time {
-    const char* name;
-    const std::string& text;
-    kube::Duration* out;
-  };
-  for (const Time& time :
-       {Time{"--node-ping-interval", ping_interval, &settings.probe_interval},
-        Time{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
-        Time{"--node-lease-duration", lease_duration, &lease},
-        Time{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime},
-        Time{"--identity-certificate-duration", certificate_validity, &settings.certificate_validity},
-        Time{"--namespace-withdrawal-grace", withdrawal_grace, &settings.withdrawal_grace},
-        Time{"--foreign-cluster-ping-timeout", peer_timeout, &settings.foreign_cluster_ping_timeout},
-        Time{"--stop-delay", stop_delay, &options.stop_delay},
-        Time{"--metric-agent-timeout", figures_timeout, &options.metric_agent_timeout},
-        Time{"--cordon-silent-tenants-after", silence, &settings.silent_tenant_limit},
-        Time{"--foreign-cluster-ping-interval", peer_interval, &settings.foreign_cluster_ping_interval}}) {
-    const bool may_be_zero = time.out == &settings.foreign_cluster_ping_interval || time.out == &options.stop_delay ||
-                             time.out == &settings.silent_tenant_limit;
-    if (may_be_zero && (time.text == "0" || time.text == "0s")) {
-      *time.out = kube::Duration::zero();
-      continue;
-    }
-    if (const std::string mistake = read_duration(time.text, *time.out); !mistake.empty()) {
-      std::cerr << "liqod: " << time.name << " " << mistake << " (liqod --help tells the options)\n";
-      return {.exit_code = 2};
-    }
-  }
-  struct Entries {
-    const char* name;
-    const std::vector<std::string>& texts;
-    bool are_labels;
-    std::map<std::string, std::string>* out;
-  };
-  for (const Entries& entries :
-       {Entries{"--node-extra-labels", extra_labels, true, &settings.node_extra_labels},
-        Entries{"--node-extra-annotations", extra_annotations, false, &settings.node_extra_annotations}}) {
-    if (const std::string mistake = read_entries(entries.texts, entries.are_labels, *entries.out); !mistake.empty()) {
-      std::cerr << "liqod: " << entries.name << " " << mistake << " (liqod --help tells the options)\n";
-      return {.exit_code = 2};
-    }
-  }
-  if (auto read = liqo::core::NamespaceSelection::read(std::move(selection), settings.liqo_namespace)) {
-    settings.selected_namespaces = std::move(*read);
-  } else {
-    std::cerr << "liqod: --offload-namespaces: " << read.error().text() << " (liqod --help tells the options)\n";
-    return {.exit_code = 2};
-  }
-  if (!twin_names.empty()) settings.twin_names = std::move(twin_names);
-  // Kubernetes signs for ten minutes at least, and refuses to be asked for less.
-  if (settings.certificate_validity < std::chrono::minutes(10)) {
-    std::cerr << "liqod: --identity-certificate-duration must be 10m or more (liqod --help tells the options)\n";
-    return {.exit_code = 2};
-  }
-  if (!options.ca_override.empty()) {
-    auto pem = kube::decode_base64(options.ca_override);
-    if (!pem || options.trusted_ca) {
-      std::cerr << "liqod: --ca-override "
-                << (pem ? "and --trusted-ca exclude each other" : "is not base64: " + pem.error().text())
-                << " (liqod --help tells the options)\n";
-      return {.exit_code = 2};
-    }
-    settings.ca_pem = std::move(*pem);
-  }
-  if (!settings.api_server_override.empty()) {
-    if (auto url = liqo::core::api_server_url(settings.api_server_override); !url) {
-      std::cerr << "liqod: --api-server-address-override: " << url.error().text() << "\n";
-      return {.exit_code = 2};
-    }
-  }
-  const auto all_or_none = all_tokens ? std::optional(*all_tokens ? ApiServerMode::always : ApiServerMode::never)
-                                      : std::optional<ApiServerMode>();
-  if (tokens && all_or_none && *tokens != *all_or_none) {
-    std::cerr << "liqod: --apiserver-support and --enable-apiserver-support say different things: give one of them "
-                 "(liqod --help tells the options)\n";
-    return {.exit_code = 2};
-  }
-  if (!tokens) tokens = all_or_none;
-  settings.api_server_mode = tokens.value_or(settings.api_server_mode);
-  settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
-  settings.lease_interval = lease / 4;
   if (options.identity.empty()) {
     const char* pod = std::getenv("POD_NAME");
     char host[256] = "";
