@@ -4,7 +4,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

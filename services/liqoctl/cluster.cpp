@@ -8,7 +8,7 @@
 #include "kube/client/list_all.hpp"
 #include "kube/net/exec_plugin.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "liqo/core/quoted.hpp"
 #include "model/objects.hpp"
 #include "text/yaml.hpp"

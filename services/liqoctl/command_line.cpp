@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "text/duration.hpp"
 #include "text/suggest.hpp"
 

@@ -3,13 +3,13 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/authentication/forge.hpp"
-#include "liqo/core/authentication/keys.hpp"
-#include "liqo/core/authentication/names.hpp"
-#include "liqo/core/clock_skew.hpp"
+#include "liqo/core/peering/clock_skew.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/keys.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "model/handed_over.hpp"
+#include "model/objects.hpp"
 #include "removal.hpp"
-#include "shared.hpp"
 #include "text/width.hpp"
 #include "wait.hpp"
 
@@ -48,7 +48,7 @@ asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, C
   }
   Object wanted = core::forge_tenant_namespace(peer, found->name);
   // So that unpeer knows what it may remove.
-  wanted.set_annotation(made_by, made_by_liqoctl);
+  wanted.set_annotation(model::made_by, model::made_by_liqoctl);
   auto made = co_await cluster.create(kube::resources::namespaces, std::move(wanted));
   if (!made && !made.error().is_already_exists())
     co_return kube::fail(std::move(made.error()), "making the tenant namespace of " + peer);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command.hpp"
-#include "liqo/core/authentication/keys.hpp"
+#include "liqo/core/peering/keys.hpp"
 #include "session.hpp"
 
 namespace liqoctl {

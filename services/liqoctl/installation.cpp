@@ -8,7 +8,7 @@
 #include "model/check.hpp"
 #include "model/install.hpp"
 #include "model/kinds.hpp"
-#include "shared.hpp"
+#include "model/objects.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl {
@@ -328,7 +328,7 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
       co_return std::unexpected(std::move(gone.error()));
   auto space = co_await cluster.find(kube::resources::namespaces, {"", ns});
   if (!space) co_return std::unexpected(std::move(space.error()));
-  if (*space && (*space)->annotation(made_by) == made_by_liqoctl) {
+  if (*space && (*space)->annotation(model::made_by) == model::made_by_liqoctl) {
     auto gone = co_await cluster.remove(kube::resources::namespaces, {"", ns});
     if (!gone) co_return std::unexpected(std::move(gone.error()));
     co_return co_await wait_for_object(cluster, session.deadline(), kube::resources::namespaces, {"", ns},

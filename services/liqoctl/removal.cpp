@@ -1,9 +1,10 @@
 #include "removal.hpp"
 
+#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/names.hpp"
-#include "shared.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "model/objects.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -101,7 +102,7 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNa
   auto ns = co_await cluster.find(kube::resources::namespaces, {"", found->name});
   if (!ns) co_return kube::fail(std::move(ns.error()), cluster.scope());
   if (!*ns) co_return std::string();
-  if (!which && (*ns)->annotation(made_by) != made_by_liqoctl) {
+  if (!which && (*ns)->annotation(model::made_by) != model::made_by_liqoctl) {
     session.output().info(cluster.scope(), "tenant namespace " + found->name +
                                                " was not made by liqoctl and stays (--delete-namespaces deletes it)");
     co_return std::string();

@@ -4,7 +4,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/slice/request.hpp"
+#include "liqo/core/slices/request.hpp"
 #include "model/answers.hpp"
 #include "text/width.hpp"
 #include "wait.hpp"

@@ -5,7 +5,7 @@
 #include "kube/async/timeout.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "model/events.hpp"
 #include "model/peer_info.hpp"
 #include "text/duration.hpp"

@@ -1,10 +1,10 @@
 // liqoctl cordon|uncordon|drain|activate: what a provider's administrator does to tenants and slices.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/answers.hpp"
-#include "shared.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

@@ -5,7 +5,7 @@
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "removal.hpp"
 #include "text/width.hpp"
 #include "volumes.hpp"

@@ -3,7 +3,7 @@
 #include "commands/commands.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/listing.hpp"
-#include "shared.hpp"
+#include "print_object.hpp"
 
 namespace liqoctl {
 namespace {

@@ -11,8 +11,8 @@
 #include "model/advice.hpp"
 #include "model/check.hpp"
 #include "model/install.hpp"
+#include "model/objects.hpp"
 #include "model/platform.hpp"
-#include "shared.hpp"
 #include "template/values.hpp"
 #include "text/yaml.hpp"
 
@@ -133,8 +133,9 @@ asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) 
 asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& manifest) {
   auto space = co_await cluster.find(kube::resources::namespaces, {"", cluster.liqo_namespace()});
   if (!space) co_return std::unexpected(std::move(space.error()));
-  if (*space && (*space)->annotation(made_by) != made_by_liqoctl) co_return Result<void>();
-  kube::ensure_object(kube::ensure_object(manifest.as_object(), "metadata"), "annotations")[made_by] = made_by_liqoctl;
+  if (*space && (*space)->annotation(model::made_by) != model::made_by_liqoctl) co_return Result<void>();
+  kube::ensure_object(kube::ensure_object(manifest.as_object(), "metadata"), "annotations")[model::made_by] =
+      model::made_by_liqoctl;
   co_return Result<void>();
 }
 

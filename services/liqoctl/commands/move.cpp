@@ -1,7 +1,7 @@
 // liqoctl move volume: the data of a claim goes to another cluster.
+#include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "shared.hpp"
 #include "volume_move.hpp"
 
 namespace liqoctl {

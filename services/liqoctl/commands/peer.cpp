@@ -1,5 +1,6 @@
 // liqoctl peer and unpeer: from two clusters to a Ready node, and back.
 #include "addresses.hpp"
+#include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
@@ -7,7 +8,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "removal.hpp"
-#include "shared.hpp"
 #include "slices.hpp"
 #include "unauthenticate.hpp"
 #include "volumes.hpp"

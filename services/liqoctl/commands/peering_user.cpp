@@ -9,12 +9,12 @@
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/csr.hpp"
-#include "liqo/core/authentication/forge.hpp"
-#include "liqo/core/authentication/kubeconfig.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/csr.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/kubeconfig.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "model/objects.hpp"
 #include "removal.hpp"
-#include "shared.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -193,7 +193,7 @@ asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluste
   if (!ns->exists) co_return Result<void>();
   auto there = co_await cluster.find(kube::resources::namespaces, {"", ns->name});
   if (!there) co_return std::unexpected(std::move(there.error()));
-  if (!*there || (*there)->annotation(made_by) != made_by_liqoctl) co_return Result<void>();
+  if (!*there || (*there)->annotation(model::made_by) != model::made_by_liqoctl) co_return Result<void>();
   for (const kube::Resource& resource : {kinds::tenants, kinds::identities, kinds::resource_slices}) {
     auto left = co_await cluster.list(resource, ns->name);
     if (!left) co_return std::unexpected(std::move(left.error()));

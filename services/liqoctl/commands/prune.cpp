@@ -4,7 +4,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "liqo/core/mapping/namespaces.hpp"
+#include "liqo/core/namespaces/namespaces.hpp"
 #include "model/leftover_secrets.hpp"
 #include "session.hpp"
 #include "text/table.hpp"

@@ -1,12 +1,13 @@
 // liqoctl create|generate|delete virtualnode: further virtual nodes of a slice, or ones made of a kubeconfig Secret
 // alone.
+#include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "model/objects.hpp"
+#include "print_object.hpp"
 #include "removal.hpp"
-#include "shared.hpp"
 #include "slices.hpp"
 #include "wait.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/quantity.hpp"
-#include "liqo/core/slice/request.hpp"
+#include "liqo/core/slices/request.hpp"
 #include "model/resources.hpp"
 #include "text/width.hpp"
 

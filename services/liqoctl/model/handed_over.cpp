@@ -8,8 +8,8 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/authentication/forge.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {

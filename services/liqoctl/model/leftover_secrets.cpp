@@ -1,8 +1,8 @@
 #include "model/leftover_secrets.hpp"
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/forge/meta.hpp"
-#include "liqo/core/service_account_token.hpp"
+#include "liqo/core/offloading/service_account_token.hpp"
+#include "liqo/core/reflection/meta.hpp"
 #include "liqo/reflection/references.hpp"
 
 namespace liqoctl::model {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/core/forge/context.hpp"
+#include "liqo/core/offloading/context.hpp"
 
 namespace liqoctl::model {
 

@@ -13,6 +13,10 @@ namespace liqoctl::model {
 
 using kube::Object;
 
+/// On namespaces that this program made: unpeer may delete them.
+inline constexpr std::string_view made_by = "liqo.io/made-by";
+inline constexpr std::string_view made_by_liqoctl = "liqoctl";
+
 /// Errors: Errc::invalid_input for what cannot be the name of an object, or has more characters than that.
 kube::Result<void> check_name(std::string_view name, std::size_t longest);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/clock_skew.hpp"
+#include "liqo/core/peering/clock_skew.hpp"
 #include "model/answers.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"

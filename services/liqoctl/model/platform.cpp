@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "liqo/core/mapping/ip.hpp"
+#include "liqo/core/addresses/ip.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqoctl::model {

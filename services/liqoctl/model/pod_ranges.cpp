@@ -1,7 +1,7 @@
 #include "model/pod_ranges.hpp"
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/peering/names.hpp"
 
 namespace liqoctl::model {
 namespace {

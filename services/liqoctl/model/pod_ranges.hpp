@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/core/mapping/ip.hpp"
+#include "liqo/core/addresses/ip.hpp"
 
 namespace liqoctl::model {
 

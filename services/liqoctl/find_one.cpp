@@ -1,0 +1,29 @@
+#include "find_one.hpp"
+
+#include "liqo/api/labels.hpp"
+
+namespace liqoctl {
+
+using kube::Errc;
+
+asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
+                                                  std::string peer) {
+  std::string selector;
+  if (!peer.empty()) selector = std::string(liqo::api::labels::remote_cluster_id) + "=" + peer;
+  auto found = co_await cluster.list(resource, cluster.flags().ns, selector, "metadata.name=" + name);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  const std::string what = std::string(resource.kind) + " " + name;
+  if (found->empty())
+    co_return kube::fail(Errc::missing, "there is no " + what + (peer.empty() ? "" : " of " + peer) + " in cluster " +
+                                            cluster.api().cluster() + " (liqoctl get " +
+                                            std::string(resource.plural.substr(0, resource.plural.size() - 1)) +
+                                            " lists what there is)");
+  if (found->size() > 1) {
+    std::string places;
+    for (const Object& object : *found) places += (places.empty() ? "" : ", ") + std::string(object.ns());
+    co_return kube::fail(Errc::invalid_input, what + " is in several namespaces: choose by --namespace from " + places);
+  }
+  co_return found->front().key();
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,15 @@
+// Objects that a command names without their namespace.
+#pragma once
+
+#include <string>
+
+#include "session.hpp"
+
+namespace liqoctl {
+
+/// The object of that name, wherever it is: in `-n` where that is given, else in any namespace, and where `peer` is not
+/// empty only with its label. Errors: Errc::missing, and Errc::invalid_input where there are several.
+asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
+                                                  std::string peer = {});
+
+}  // namespace liqoctl
