@@ -99,6 +99,7 @@ def measure(on: ScaleStage, figures: dict[str, Any], profile: Path | None) -> No
     say("they are made, and rome's liqod begins anew")
     on.home.start(ready_within=300)
     on.wait_nodes(size.nodes)
+    on.wait_copies()
     on.settle()
     figures["empty_mb"] = measures.memory_mb(on)
     say(f"it has done what there was to do, and holds {figures['empty_mb']['rome']:.0f} MB")

@@ -163,6 +163,17 @@ class ScaleStage:
 
         wait_for(ready, PATIENCE, f"{count} virtual nodes to be Ready", interval=1)
 
+    def wait_copies(self) -> None:
+        """Waits until each twin in milan has a copy of its namespace's root CA. Until then they are read, and lists alone
+        make liqod look settled."""
+
+        def copied() -> bool:
+            found = len(self.milan.api.list("configmaps", selector=f"offloading.liqo.io/origin={self.rome.name}"))
+            assert found >= self.size.twins, f"{found} of {self.size.twins} are"
+            return True
+
+        wait_for(copied, PATIENCE, "the twins to have their copies", interval=2)
+
     def wait_told(self, provider: StandIn, words: str) -> None:
         """Waits until the Nodes of a provider are not Ready, for that reason."""
 
