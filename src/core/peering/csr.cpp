@@ -1,6 +1,8 @@
 #include "liqo/core/peering/csr.hpp"
 
-#include "core/peering/der.hpp"
+#include <openssl/err.h>
+#include <openssl/objects.h>
+
 #include "core/peering/distinguished_name.hpp"
 #include "core/peering/pem.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -9,31 +11,48 @@
 namespace liqo::core {
 namespace {
 
+using libcrypto::bytes_of, libcrypto::der_of, libcrypto::Request;
+
 // Of a name as we show it.
 constexpr std::size_t longest_name = 128;
 constexpr std::size_t longest_request = std::size_t{16} << 10;
 constexpr std::string_view pem_type = "CERTIFICATE REQUEST";
 
-/// AlgorithmIdentifier (RFC 8410 section 3, RFC 4055 section 5, RFC 5758 section 3.2) of request signatures by `key`.
-std::string algorithm_of(const PublicKey& key) {
-  using namespace std::string_literals;
+/// Whether signatures of requests by `key` are made so (RFC 8410 section 3, RFC 4055 section 5, RFC 5758 section 3.2).
+bool fits(const X509_ALGOR& algorithm, const PublicKey& key) {
+  const ASN1_OBJECT* object = nullptr;
+  int parameter = V_ASN1_UNDEF;
+  X509_ALGOR_get0(&object, &parameter, nullptr, &algorithm);
+  const int id = OBJ_obj2nid(object);
   switch (key.type()) {
     case KeyType::ed25519:
-      return "\x30\x05\x06\x03\x2b\x65\x70"s;
+      return id == NID_ED25519 && parameter == V_ASN1_UNDEF;
     case KeyType::rsa:
-      return "\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b\x05\x00"s;
+      return id == NID_sha256WithRSAEncryption && parameter == V_ASN1_NULL;
     case KeyType::ecdsa:
       break;
   }
-  const char last = key.bits() <= 256 ? '\x02' : key.bits() <= 384 ? '\x03' : '\x04';
-  return "\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03"s + last;
+  const int wanted = key.bits() <= 256   ? NID_ecdsa_with_SHA256
+                     : key.bits() <= 384 ? NID_ecdsa_with_SHA384
+                                         : NID_ecdsa_with_SHA512;
+  return id == wanted && parameter == V_ASN1_UNDEF;
+}
+
+/// Null where it is not exactly one request in DER. What libcrypto reads need not be, and it keeps the bytes of the
+/// part that is signed: that is written anew and compared.
+Request read_der(std::string_view der) {
+  const unsigned char* at = bytes_of(der);
+  Request request(d2i_X509_REQ(nullptr, &at, static_cast<long>(der.size())));
+  const bool is_all = request && at == bytes_of(der) + der.size();
+  if (is_all) der_of(i2d_re_X509_REQ_tbs, request.get());
+  const bool is_der = is_all && der_of<const X509_REQ>(i2d_X509_REQ, request.get()) == der;
+  ERR_clear_error();
+  return is_der ? std::move(request) : nullptr;
 }
 
 std::unexpected<kube::Failure> refuse(std::string why) {
   return kube::fail(kube::Errc::invalid_input, "the signing request " + std::move(why));
 }
-
-std::unexpected<kube::Failure> not_a_request() { return refuse("is not a PKCS#10 request in DER"); }
 
 }  // namespace
 
@@ -46,14 +65,15 @@ CertificateName slice_name(std::string_view slice, std::string_view consumer) {
 }
 
 kube::Result<std::string> make_signing_request(const PrivateKey& key, const CertificateName& name) {
-  const std::string version = der::element(der::integer, std::string_view("\0", 1));
-  const std::string info = der::element(
-      der::sequence, version + write_name(name) + key.public_key().der() + der::element(der::context_0, ""));
-  auto signature = key.sign_request(info);
-  if (!signature) return std::unexpected(std::move(signature.error()));
-  const std::string unused_bits(1, '\0');
-  return write_pem(pem_type, der::element(der::sequence, info + algorithm_of(key.public_key()) +
-                                                             der::element(der::bit_string, unused_bits + *signature)));
+  const Request request(X509_REQ_new());
+  const libcrypto::Name subject = write_name(name);
+  const bool made = request && subject && X509_REQ_set_version(request.get(), 0) == 1 &&
+                    X509_REQ_set_subject_name(request.get(), subject.get()) == 1 &&
+                    X509_REQ_set_pubkey(request.get(), key.handle()) == 1 &&
+                    X509_REQ_sign(request.get(), key.handle(), key.public_key().request_digest()) > 0;
+  ERR_clear_error();
+  if (!made) return kube::fail(kube::Errc::invalid_input, "the private key cannot sign a request");
+  return write_pem(pem_type, der_of<const X509_REQ>(i2d_X509_REQ, request.get()));
 }
 
 kube::Result<SigningRequest> read_signing_request(std::string_view pem) {
@@ -62,34 +82,20 @@ kube::Result<SigningRequest> read_signing_request(std::string_view pem) {
   if (!block || block->type != pem_type) return refuse("is not a PEM block CERTIFICATE REQUEST");
   if (!block->rest.empty()) return refuse("has something after its PEM block");
 
-  der::Reader outer(block->der);
-  const auto request = outer.take(der::sequence);
-  if (!request || !outer.at_end()) return not_a_request();
-  der::Reader parts(request->content);
-  const auto info = parts.take(der::sequence);
-  const auto algorithm = parts.take(der::sequence);
-  const auto signature = parts.take(der::bit_string);
-  if (!info || !algorithm || !signature || !parts.at_end() || !signature->content.starts_with('\0'))
-    return not_a_request();
-
-  der::Reader fields(info->content);
-  const auto version = fields.take(der::integer);
-  const auto subject = fields.take(der::sequence);
-  const auto key_info = fields.take(der::sequence);
-  if (!version || !subject || !key_info || version->content != std::string_view("\0", 1)) return not_a_request();
-  if (!fields.at_end()) {
-    const auto attributes = fields.take(der::context_0);
-    if (!attributes || !fields.at_end()) return not_a_request();
-    if (!attributes->content.empty())
-      return refuse("has attributes: alternative names and extensions are not granted, leave them out");
-  }
-  auto name = read_name(subject->content);
+  const Request request = read_der(block->der);
+  if (!request || X509_REQ_get_version(request.get()) != 0) return refuse("is not a PKCS#10 request in DER");
+  if (X509_REQ_get_attr_count(request.get()) > 0)
+    return refuse("has attributes: alternative names and extensions are not granted, leave them out");
+  auto name = read_name(*X509_REQ_get_subject_name(request.get()));
   if (!name) return std::unexpected(std::move(name.error()).in("the signing request"));
-  auto key = PublicKey::from_der(key_info->whole);
+  auto key = PublicKey::from_der(der_of<const X509_PUBKEY>(i2d_X509_PUBKEY, X509_REQ_get_X509_PUBKEY(request.get())));
   if (!key) return std::unexpected(std::move(key.error()).in("the signing request"));
-  if (algorithm->whole != algorithm_of(*key)) return refuse("is signed by an algorithm that does not fit its key");
-  if (!key->verify_request(info->whole, signature->content.substr(1)))
-    return refuse("is not signed by the key that it holds");
+  const X509_ALGOR* algorithm = nullptr;
+  X509_REQ_get0_signature(request.get(), nullptr, &algorithm);
+  if (!fits(*algorithm, *key)) return refuse("is signed by an algorithm that does not fit its key");
+  const bool is_signed = X509_REQ_verify(request.get(), key->handle()) == 1;
+  ERR_clear_error();
+  if (!is_signed) return refuse("is not signed by the key that it holds");
   return SigningRequest{.name = std::move(*name), .key = std::move(*key)};
 }
 

@@ -1,17 +1,15 @@
-// The subject of requests and certificates: one organization and one common name, nothing else.
+// The subject of certificates and their requests: one organization and one common name.
 #pragma once
 
-#include <string>
-#include <string_view>
-
+#include "core/peering/libcrypto.hpp"
 #include "liqo/core/peering/csr.hpp"
 
 namespace liqo::core {
 
-/// The Name (RFC 5280 section 4.1.2.4) in DER.
-std::string write_name(const CertificateName& name);
-
-/// Reads the content of a Name's sequence. Errors: Errc::invalid_input; anything but one O and one CN.
-kube::Result<CertificateName> read_name(std::string_view content);
+/// O, then CN, each PrintableString where its characters allow, else UTF8String. Null where libcrypto has no memory.
+libcrypto::Name write_name(const CertificateName& name);
+/// Errors: Errc::invalid_input with a sentence without its subject, for every name that has more or less than these
+/// two, or that is not DER.
+kube::Result<CertificateName> read_name(const X509_NAME& name);
 
 }  // namespace liqo::core

@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
+#include "core/peering/libcrypto.hpp"
 #include "core/peering/pem.hpp"
 
 namespace liqo::core {
@@ -16,20 +17,11 @@ constexpr std::size_t longest_key = std::size_t{16} << 10;
 constexpr std::size_t raw_key_size = 32;
 constexpr int shortest_rsa = 2048, longest_rsa = 8192;
 
-template <auto Free>
-struct Deleter {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
+using libcrypto::bytes_of, libcrypto::Deleter;
 using Decoder = std::unique_ptr<OSSL_DECODER_CTX, Deleter<OSSL_DECODER_CTX_free>>;
 using Encoder = std::unique_ptr<OSSL_ENCODER_CTX, Deleter<OSSL_ENCODER_CTX_free>>;
 using Digest = std::unique_ptr<EVP_MD_CTX, Deleter<EVP_MD_CTX_free>>;
 using KeyPtr = std::shared_ptr<EVP_PKEY>;
-
-const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
-unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
 KeyPtr own(EVP_PKEY* key) { return {key, &EVP_PKEY_free}; }
 
@@ -158,9 +150,7 @@ bool PublicKey::verify(std::string_view message, std::string_view signature) con
   return verify_with(key_.get(), type_ == KeyType::ed25519 ? nullptr : EVP_sha256(), message, signature);
 }
 
-bool PublicKey::verify_request(std::string_view message, std::string_view signature) const {
-  return verify_with(key_.get(), digest_of(type_, bits()), message, signature);
-}
+const evp_md_st* PublicKey::request_digest() const { return digest_of(type_, bits()); }
 
 kube::Result<PrivateKey> PrivateKey::adopt(std::shared_ptr<evp_pkey_st> key) {
   auto type = type_of(key.get());
@@ -208,10 +198,6 @@ std::string PrivateKey::pem() const {
 
 kube::Result<std::string> PrivateKey::sign(std::string_view message) const {
   return sign_with(key_.get(), type() == KeyType::ed25519 ? nullptr : EVP_sha256(), message);
-}
-
-kube::Result<std::string> PrivateKey::sign_request(std::string_view message) const {
-  return sign_with(key_.get(), digest_of(type(), public_.bits()), message);
 }
 
 }  // namespace liqo::core

@@ -8,7 +8,8 @@
 
 #include "kube/base/failure.hpp"
 
-struct evp_pkey_st;  // of OpenSSL
+struct evp_md_st;  // of OpenSSL, like evp_pkey_st
+struct evp_pkey_st;
 
 namespace liqo::core {
 
@@ -41,8 +42,11 @@ class PublicKey {
   /// Whether `signature` is one of `message` by this key: pure Ed25519, RSA PKCS#1 v1.5 over SHA-256, ECDSA in DER
   /// over SHA-256. A signature of the wrong size or form is just not one.
   bool verify(std::string_view message, std::string_view signature) const;
-  /// As verify(), with the digest that requests and certificates of an ECDSA key of that size have.
-  bool verify_request(std::string_view message, std::string_view signature) const;
+  /// The digest of requests and certificates that are signed by such a key: of ECDSA it goes by the size; null for
+  /// Ed25519, which has its own.
+  const evp_md_st* request_digest() const;
+  /// OpenSSL's key, which lives as long as this.
+  evp_pkey_st* handle() const { return key_.get(); }
   bool operator==(const PublicKey& other) const { return der_ == other.der_; }
 
  private:
@@ -70,8 +74,8 @@ class PrivateKey {
   std::string pem() const;
   /// A signature as PublicKey::verify() takes it; deterministic but for ECDSA.
   kube::Result<std::string> sign(std::string_view message) const;
-  /// A signature as PublicKey::verify_request() takes it.
-  kube::Result<std::string> sign_request(std::string_view message) const;
+  /// OpenSSL's key, which lives as long as this.
+  evp_pkey_st* handle() const { return key_.get(); }
 
  private:
   PrivateKey(std::shared_ptr<evp_pkey_st> key, PublicKey public_key)

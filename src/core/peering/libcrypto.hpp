@@ -1,0 +1,39 @@
+// What the files of this story share of OpenSSL's libcrypto: who frees what, and bytes in its types.
+#pragma once
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace liqo::core::libcrypto {
+
+template <auto Free>
+struct Deleter {
+  template <class T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+using Request = std::unique_ptr<X509_REQ, Deleter<X509_REQ_free>>;
+using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
+using Name = std::unique_ptr<X509_NAME, Deleter<X509_NAME_free>>;
+
+inline const unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+inline unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
+
+/// The DER of an object by its `i2d` function; "" where it has none.
+template <class T>
+std::string der_of(int (*write)(T*, unsigned char**), T* object) {
+  const int size = write(object, nullptr);
+  std::string der(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
+  unsigned char* at = bytes_of(der);
+  if (size > 0) write(object, &at);
+  return der;
+}
+
+}  // namespace liqo::core::libcrypto
