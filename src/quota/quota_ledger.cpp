@@ -181,10 +181,9 @@ asio::awaitable<QuotaVerdict> QuotaLedger::decide_on(const kube::Object& shadow_
     co_return verdict;
   }
   const kube::ObjectKey quota = desk->quota;
-  const bool is_proven = claimant.proven;
-  auto asked = question_of(*desk, shadow_pod, before, std::move(claimant));
   // A dry run of somebody else would say for nothing what is free.
-  if (asked && dry_run && !is_proven) asked = std::unexpected(QuotaVerdict::held_back(quota));
+  auto asked = dry_run && !claimant.proven ? std::unexpected(QuotaVerdict::held_back(quota))
+                                           : question_of(*desk, shadow_pod, before, std::move(claimant));
   if (asked) (*asked)->dry_run = dry_run;
   QuotaVerdict verdict = asked ? co_await wait_for(*desk, std::move(*asked)) : std::move(asked.error());
   count(verdict, &quota);

@@ -19,9 +19,14 @@ std::unexpected<kube::Failure> not_a_certificate() {
   return kube::fail(kube::Errc::parse, "not an X.509 certificate in PEM");
 }
 
+/// A Time of RFC 5280 section 4.1.2.5: "YYMMDDHHMMSSZ" up to 2049, "YYYYMMDDHHMMSSZ" from then on. libcrypto reads
+/// more.
 std::optional<kube::WallTime> read_time(const ASN1_TIME* time) {
+  const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(time)),
+                              static_cast<std::size_t>(ASN1_STRING_length(time)));
+  if (text.size() != (ASN1_STRING_type(time) == V_ASN1_UTCTIME ? 13 : 15) || !text.ends_with('Z')) return std::nullopt;
   std::tm parts{};
-  if (!time || ASN1_TIME_check(time) != 1 || ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
   const std::chrono::year_month_day day{std::chrono::year(parts.tm_year + 1900),
                                         std::chrono::month(static_cast<unsigned>(parts.tm_mon) + 1),
                                         std::chrono::day(static_cast<unsigned>(parts.tm_mday))};
@@ -39,8 +44,11 @@ kube::Result<IssuedCertificate> read_certificate(std::string_view pem) {
   const unsigned char* at = libcrypto::bytes_of(block->der);
   const libcrypto::Certificate certificate(d2i_X509(nullptr, &at, static_cast<long>(block->der.size())));
   const bool is_all = certificate && at == libcrypto::bytes_of(block->der) + block->der.size();
+  // The bytes of the part that is signed are kept as they came: written anew they show whether they are DER.
+  if (is_all) libcrypto::der_of(i2d_re_X509_tbs, certificate.get());
+  const bool is_der = is_all && libcrypto::der_of<const X509>(i2d_X509, certificate.get()) == block->der;
   ERR_clear_error();
-  if (!is_all) return not_a_certificate();
+  if (!is_der) return not_a_certificate();
   const auto not_before = read_time(X509_get0_notBefore(certificate.get()));
   const auto not_after = read_time(X509_get0_notAfter(certificate.get()));
   if (!not_before || !not_after) return not_a_certificate();
