@@ -1,67 +1,19 @@
 #include "kubeconfig.hpp"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "model/advice.hpp"
+#include "kube/net/infer_config.hpp"
 
 namespace liqoctl {
 namespace {
 
-namespace fs = std::filesystem;
 using kube::Errc;
 using kube::Result;
 using kube::wire::ClusterConfig;
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return kube::fail(Errc::missing, model::unreadable(path));
-  return text.str();
-}
-
-Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConnectionFlags& flags) {
-  auto text = read_file(path);
-  if (!text) return std::unexpected(std::move(text.error()));
-  if (text->find_first_not_of(" \t\r\n") == std::string::npos)
-    return kube::fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
-  auto config = kube::wire::parse_kubeconfig(*text, {.origin = kube::wire::KubeconfigOrigin::file,
-                                                     .directory = fs::absolute(path).parent_path().string(),
-                                                     .context = flags.context,
-                                                     .cluster = flags.cluster,
-                                                     .user = flags.user});
-  if (!config) return kube::fail(std::move(config.error()), path);
-  return config;
-}
-
-std::vector<std::string> usual_files() {
-  std::vector<std::string> found;
-  if (const char* several = std::getenv("KUBECONFIG"); several && *several) {
-    std::stringstream list{several};
-    for (std::string one; std::getline(list, one, ':');)
-      if (!one.empty() && fs::exists(one)) found.push_back(one);
-    return found;
-  }
-  if (const char* home = std::getenv("HOME"))
-    if (const fs::path usual = fs::path(home) / ".kube/config"; fs::exists(usual)) found.push_back(usual.string());
-  return found;
-}
-
 Result<ClusterConfig> find_config(const ConnectionFlags& flags, bool remote) {
-  if (!flags.kubeconfig.empty()) return read_kubeconfig(flags.kubeconfig, flags);
-  std::optional<kube::Failure> first;
-  for (const std::string& file : usual_files()) {
-    auto config = read_kubeconfig(file, flags);
-    if (config) return config;
-    if (!first) first = std::move(config.error());
-  }
-  if (first) return std::unexpected(std::move(*first));
-  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
-  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
-  if (host && port) return kube::wire::in_cluster_config(host, port);
+  const kube::net::ConfigChoice choice{.context = flags.context, .cluster = flags.cluster, .user = flags.user};
+  if (!flags.kubeconfig.empty()) return kube::net::read_kubeconfig(flags.kubeconfig, choice);
+  auto found = kube::net::infer_config(choice);
+  if (found || found.error().code() != Errc::missing) return found;
   if (!flags.server.empty()) return ClusterConfig{};
   return kube::fail(Errc::missing, "there is no kubeconfig: give " + std::string(remote ? "--remote-" : "--") +
                                        "kubeconfig, or set KUBECONFIG, or write ~/.kube/config");

@@ -23,6 +23,7 @@
 #include "kube/async/event.hpp"
 #include "kube/net/http_client.hpp"
 #include "kube/net/http_server.hpp"
+#include "kube/net/infer_config.hpp"
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
 #include "liqo/core/nodes/node.hpp"
@@ -48,23 +49,11 @@ constexpr kube::Duration review_limit = 8s;
 constexpr rlim_t most_files = 16'384;
 
 kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options) {
-  if (options.kubeconfig.empty()) {
-    const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
-    const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
-    if (!host || !port)
-      return kube::fail(kube::Errc::missing, "this is not a pod of a cluster, so --kubeconfig is needed");
-    return kube::wire::in_cluster_config(host, port);
-  }
-  std::ifstream file(options.kubeconfig);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return kube::fail(kube::Errc::missing, options.kubeconfig + " cannot be read");
-  auto config = kube::wire::parse_kubeconfig(
-      text.str(), {.origin = kube::wire::KubeconfigOrigin::file,
-                   .directory = std::filesystem::absolute(options.kubeconfig).parent_path().string(),
-                   .context = options.context});
-  if (!config) return kube::fail(std::move(config.error()), options.kubeconfig);
-  return config;
+  if (!options.kubeconfig.empty())
+    return kube::net::read_kubeconfig(options.kubeconfig, {.context = options.context, .cluster = {}, .user = {}});
+  auto pod = kube::net::pod_config();
+  if (!pod) return kube::fail(pod.error().code(), pod.error().text() + ", so --kubeconfig is needed");
+  return pod;
 }
 
 /// What consumers are told of this cluster's API server, where the options do not say it.

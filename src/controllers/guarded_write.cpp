@@ -2,7 +2,6 @@
 
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::controllers {
 
@@ -18,17 +17,6 @@ std::string guarded_patch(const kube::Object& live, json::object changes) {
 kube::Object latest_of(const kube::Informer& informer, kube::Object known) {
   auto latest = informer.find(known.key());
   return latest && latest->uid() == known.uid() ? std::move(*latest) : std::move(known);
-}
-
-asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer& informer, kube::Object live,
-                                                  std::string_view finalizer, bool wanted) {
-  if (wanted && live.is_deleting()) co_return kube::Result<void>();
-  const auto patch = core::finalizer_patch(live, finalizer, wanted);
-  if (!patch) co_return kube::Result<void>();
-  auto patched = co_await kube::merge_patch(api, informer, live.key(), json::serialize(*patch),
-                                            wanted ? "adding the finalizer" : "removing the finalizer");
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted) {

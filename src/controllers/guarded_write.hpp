@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/informer.hpp"
 
 namespace liqo::controllers {
@@ -16,11 +17,6 @@ std::string guarded_patch(const kube::Object& live, kube::json::object changes);
 /// What `informer` has of the object by now, which our own writes have moved on, or `known` where it has another one or
 /// none.
 kube::Object latest_of(const kube::Informer& informer, kube::Object known);
-
-/// Adds or removes a finalizer; nothing is sent where it is so already, or where the object is being deleted and takes
-/// none any more. The answer goes to `informer`.
-asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer& informer, kube::Object live,
-                                                  std::string_view finalizer, bool wanted);
 
 /// Makes a RoleBinding or ClusterRoleBinding what `wanted` is: creates it, repairs its subjects, or replaces it where
 /// its role is another one, which cannot be changed in place. `informer` watches bindings of that kind.

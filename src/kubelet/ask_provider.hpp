@@ -40,10 +40,6 @@ inline kube::Failure name_provider(const std::string& provider, kube::Failure fa
   return is_out_of_reach(failure) ? std::move(failure).in("cluster " + provider + " cannot be reached") : failure;
 }
 
-/// What the provider said instead of what was asked for: as much of it as comes within `words_limit`.
-asio::awaitable<kube::Failure> read_failure(kube::net::Response& response, kube::async::Clock& clock);
-inline constexpr kube::Duration words_limit = std::chrono::seconds(3);
-
 namespace detail {
 
 template <class T>

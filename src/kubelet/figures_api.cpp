@@ -5,6 +5,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/client/pod_log.hpp"
 #include "kube/wire/metrics_text.hpp"
 #include "kubelet/ask_provider.hpp"
 #include "kubelet/figure_texts.hpp"
@@ -160,7 +161,7 @@ asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(cons
   if (!remote) co_return std::unexpected(Refusal{502, kube::printable(remote.error().text())});
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Answer{.body = std::move(remote->body), .sentence = {}};
-  const kube::Failure failure = co_await read_failure(*remote, clock_);
+  const kube::Failure failure = co_await kube::read_failure(*remote, clock_);
   std::string why = " cannot tell now what pods use: " + failure.text();
   if (status == 404) why = " does not tell what pods use: it serves no metrics.liqo.io (" + failure.text() + ")";
   if (status == 403) why = " does not let this cluster read what its pods use: " + failure.text();

@@ -1,5 +1,6 @@
 #include "liqo/kubelet/kubelet_server.hpp"
 
+#include "kube/client/pod_log.hpp"
 #include "kube/client/port_forward.hpp"
 #include "kubelet/ask_provider.hpp"
 #include "liqo/kubelet/exec_server.hpp"
@@ -164,16 +165,12 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
     co_await answer(response, {400, refused->second});
     co_return;
   }
-  kube::HttpRequest request = log_request(pod.remote_namespace, pod.remote_pod, route.container, *options);
-  auto sending = pod.transport->send(std::move(request), clock_.deadline_in(settings_.provider_timeout));
-  auto remote = co_await ask_provider({pod.provider, pod.upgrader}, clock_, {}, std::move(sending));
+  auto opening = kube::open_pod_log(
+      *pod.transport, clock_, kube::log_request({pod.remote_namespace, pod.remote_pod}, route.container, *options),
+      clock_.deadline_in(settings_.provider_timeout));
+  auto remote = co_await ask_provider({pod.provider, pod.upgrader}, clock_, {}, std::move(opening));
   if (!remote) {
     co_await answer(response, provider_refusal(remote.error()));
-    co_return;
-  }
-  if (remote->head.status < 200 || remote->head.status > 299) {
-    const kube::Failure failure = co_await read_failure(*remote, clock_);
-    co_await answer(response, provider_refusal(failure));
     co_return;
   }
   // From here on a caller that goes away cancels this, and with the body the provider's stream.
@@ -183,7 +180,7 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
   // Whoever reads a log stops now and then.
   response.be_patient();
   while (sent) {
-    auto piece = co_await remote->body->read();
+    auto piece = co_await remote->read();
     if (!piece) {
       // Nothing can be said any more behind the bytes of a log, but that they are not all.
       response.abort();

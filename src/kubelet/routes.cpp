@@ -160,8 +160,8 @@ std::expected<Query, Refusal> read_query(std::string_view query) {
   return out;
 }
 
-std::expected<LogOptions, Refusal> read_log_options(const Query& query) {
-  LogOptions options;
+std::expected<kube::PodLogOptions, Refusal> read_log_options(const Query& query) {
+  kube::PodLogOptions options;
   for (const auto& [name, value] : query) {
     bool* flag = name == "follow"       ? &options.follow
                  : name == "previous"   ? &options.previous
@@ -197,29 +197,6 @@ std::expected<LogOptions, Refusal> read_log_options(const Query& query) {
     return refuse(400, "only one of sinceSeconds and sinceTime may be given");
   }
   return options;
-}
-
-kube::HttpRequest log_request(std::string_view ns, std::string_view pod, std::string_view container,
-                              const LogOptions& options) {
-  kube::HttpRequest request;
-  request.target = kube::resources::pods.path(ns, pod) + "/log?container=" + kube::percent_encode(container);
-  const auto add = [&request](std::string_view name, std::string_view value) {
-    request.target.append("&").append(name).append("=").append(kube::percent_encode(value));
-  };
-  if (options.follow) add("follow", "true");
-  if (options.previous) add("previous", "true");
-  if (options.timestamps) add("timestamps", "true");
-  if (options.tail_lines) add("tailLines", std::to_string(*options.tail_lines));
-  if (options.limit_bytes) add("limitBytes", std::to_string(*options.limit_bytes));
-  if (options.since_seconds) add("sinceSeconds", std::to_string(*options.since_seconds));
-  if (!options.since_time.empty()) add("sinceTime", options.since_time);
-  if (!options.stream.empty()) add("stream", options.stream);
-  request.verb = "get";
-  request.resource = kube::resources::pods.plural;
-  request.repeatable = true;
-  // One that is not followed lasts as long as its reader takes, too.
-  request.open_ended = true;
-  return request;
 }
 
 std::expected<CommandOptions, Refusal> read_command_options(const Query& query, Endpoint endpoint) {

@@ -41,7 +41,7 @@ void check_options(const Route& route) {
   // Characters of three bytes each may be more than a query can have.
   if (const auto same = read_query(again)) check(*same == *query);
   if (const auto options = read_log_options(*query)) {
-    const std::string target = log_request(route.ns, route.pod, route.container, *options).target;
+    const std::string target = kube::log_request({route.ns, route.pod}, route.container, *options).target;
     const auto asked = read_query(std::string_view(target).substr(target.find('?') + 1));
     check(asked && asked->front() == std::pair<std::string, std::string>("container", route.container));
     const auto read = read_log_options(*asked);

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/async/task_group.hpp"
-#include "kube/runtime/leader_elector.hpp"
+#include "kube/runtime/manager.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/offloading/offloaded_pods.hpp"
 #include "liqo/controllers/providers/provider_link.hpp"
@@ -36,7 +35,7 @@ class Process {
 
   /// Runs until cancelled, or until a part of it ends by an exception, which is thrown. Reconciles under way get their
   /// grace, then everything is joined.
-  asio::awaitable<void> run();
+  asio::awaitable<void> run() { return manager_.run(); }
   /// True once every cache that reconciling needs is complete.
   bool has_synced() const;
   /// What a cache is waiting for, for /readyz; empty when synced.
@@ -46,25 +45,21 @@ class Process {
 
   /// The pods on its virtual nodes, for those who serve them. Must be gone before this process.
   OffloadedPods offloaded_pods() const { return OffloadedPods(*virtual_nodes_); }
-  kube::Leadership& leadership() { return *leadership_; }
+  kube::Leadership& leadership() { return manager_.leadership(); }
   /// Reads and writes without the fence, for what every replica does (authentication of callers).
-  kube::Api& open_api() { return open_api_; }
-  kube::Api& api() { return api_; }
+  kube::Api& open_api() { return manager_.open_api(); }
+  kube::Api& api() { return manager_.api(); }
   /// The caches of the cluster at home, for others that read it. Their handles must be gone before this process.
-  kube::InformerSet& home() { return home_; }
-  kube::EventRecorder& events() { return events_; }
+  kube::InformerSet& home() { return manager_.caches(); }
+  kube::EventRecorder& events() { return manager_.events(); }
   /// For controllers that run beside this process, and end before it.
   Context context() { return shared_; }
 
  private:
+  std::unique_ptr<Runnable> make_provisioner();
+
   ProcessContext context_;
-  kube::Environment environment_;
-  kube::Api open_api_;
-  kube::LeaderElector* elector_ = nullptr;  // set while the next one is made, so it stands before it
-  std::unique_ptr<kube::Leadership> leadership_;
-  kube::Api api_;
-  kube::InformerSet home_;
-  kube::EventRecorder events_;
+  kube::Manager manager_;
   Context shared_;
   std::vector<std::unique_ptr<Runnable>> controllers_;
   std::unique_ptr<VirtualNodeController> virtual_nodes_;

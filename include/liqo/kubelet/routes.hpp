@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/k8s/request.hpp"
+#include "kube/k8s/pod_log.hpp"
 #include "kube/wire/remote_command.hpp"
 
 namespace liqo::kubelet {
@@ -63,23 +63,8 @@ using Query = std::vector<std::pair<std::string, std::string>>;
 /// Refusals: 400 for broken percent-encoding, 414 for more than 64 KiB.
 std::expected<Query, Refusal> read_query(std::string_view query);
 
-/// Options of a log, as in core/v1 PodLogOptions. What is absent is absent: zero lines is not all lines.
-struct LogOptions {
-  bool follow = false;
-  bool previous = false;
-  bool timestamps = false;
-  std::optional<std::int64_t> tail_lines;     ///< >= 0
-  std::optional<std::int64_t> limit_bytes;    ///< >= 1
-  std::optional<std::int64_t> since_seconds;  ///< >= 1; not together with since_time
-  std::string since_time;                     ///< RFC 3339, as sent; "" = none
-  std::string stream;                         ///< "", "All", "Stdout" or "Stderr"
-  bool operator==(const LogOptions&) const = default;
-};
-/// Unknown parameters are ignored. Refusals: 400.
-std::expected<LogOptions, Refusal> read_log_options(const Query& query);
-/// The request that asks an API server for the same.
-kube::HttpRequest log_request(std::string_view ns, std::string_view pod, std::string_view container,
-                              const LogOptions& options);
+/// The options of a log. Unknown parameters are ignored. Refusals: 400.
+std::expected<kube::PodLogOptions, Refusal> read_log_options(const Query& query);
 
 /// What exec asks for, or, without a command, attach.
 struct CommandOptions {

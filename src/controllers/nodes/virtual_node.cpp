@@ -5,8 +5,8 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/is_older.hpp"
 #include "controllers/nodes/node_context.hpp"
-#include "controllers/vital.hpp"
 #include "kube/async/finally.hpp"
+#include "kube/async/vital.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -75,7 +75,7 @@ asio::awaitable<void> VirtualNodeController::run() {
   // The Nodes end first: without its session a Node would look as if its provider were not there.
   kube::async::TaskGroup sessions(co_await asio::this_coro::executor), nodes(co_await asio::this_coro::executor);
   std::exception_ptr lost;
-  sessions.spawn(vital(sessions_.run(), nodes, lost));
+  sessions.spawn(kube::async::vital(sessions_.run(), nodes, lost));
   nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return reconcile_all(); }));
   nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
   co_await kube::async::finally(nodes.join(), kube::async::stop_in_turn(nodes, sessions));

@@ -4,6 +4,7 @@
 
 #include "controllers/known.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/k8s/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/identity.hpp"
@@ -157,7 +158,7 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   if (object.is_deleting() && !object.has_finalizer(api::finalizers::api_server_checker)) co_return Outcome::done();
   if (!wanted && core::is_made_by_us(object)) co_return co_await remove(object);
   // The Go version holds what it probes; our probes end by themselves.
-  if (const auto patch = core::finalizer_patch(object, api::finalizers::api_server_checker, false)) {
+  if (const auto patch = kube::finalizer_patch(object, api::finalizers::api_server_checker, false)) {
     auto patched = co_await kube::merge_patch(context_.home.api(), *foreign_clusters_.objects, object.key(),
                                               kube::json::serialize(*patch), "releasing the ForeignCluster");
     if (!patched) co_return Outcome::retry(std::move(patched.error()));

@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/finally.hpp"
+#include "kube/k8s/finalizer.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -293,7 +294,7 @@ asio::awaitable<void> Replicator::end_lost_session(PeerKey key) {
 }
 
 asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
-  const auto patch = core::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
+  const auto patch = kube::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
   if (!patch) co_return kube::Result<void>();
   auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(), kube::PatchType::merge,
                                                     kube::json::serialize(*patch));
@@ -467,7 +468,7 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
   }
   log_.warn("let go without its replica: there are no credentials for its provider",
             {{"kind", kind->kind}, {"object", work.object}, {"cluster", cluster}});
-  const auto patch = core::finalizer_patch(*object, api::finalizers::replicated_object, false);
+  const auto patch = kube::finalizer_patch(*object, api::finalizers::replicated_object, false);
   auto patched =
       co_await context_.home.api().patch(*kind, work.object, kube::PatchType::merge, kube::json::serialize(*patch));
   if (!patched && !patched.error().is_not_found())

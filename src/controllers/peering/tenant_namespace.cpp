@@ -152,7 +152,7 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
     if (secret->has_finalizer(api::finalizers::replication_credentials) || (!ending && !secret->is_deleting()))
       co_return false;
   }
-  const auto patch = core::finalizer_patch(*binding, api::finalizers::tenant_namespace, false);
+  const auto patch = kube::finalizer_patch(*binding, api::finalizers::tenant_namespace, false);
   auto patched =
       co_await kube::merge_patch(context_.home.api(), *bindings_, binding->key(), kube::json::serialize(*patch),
                                  "letting go of the rights in a tenant namespace");

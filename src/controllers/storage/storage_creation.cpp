@@ -104,7 +104,7 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
 asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim, const Site& site) {
   kube::Api& home = context_.home.api();
   kube::Result<kube::Object> live = kube::fail(kube::Errc::missing, "");
-  auto patch = core::finalizer_patch(claim, api::finalizers::storage_provisioning, true);
+  auto patch = kube::finalizer_patch(claim, api::finalizers::storage_provisioning, true);
   if (!patch && (claim.annotation(api::annotations::backing_claim) != site.key.text() ||
                  claim.annotation(api::annotations::backing_cluster) != site.cluster))
     patch.emplace();

@@ -138,17 +138,6 @@ std::optional<json::object> update_replica(const kube::Object& local, const kube
   return patch;
 }
 
-std::optional<json::object> finalizer_patch(const kube::Object& object, std::string_view finalizer, bool wanted) {
-  if (object.has_finalizer(finalizer) == wanted) return std::nullopt;
-  json::array finalizers;
-  for (const json::value& entry : kube::array_at(object.tree(), {"metadata", "finalizers"}))
-    if (!entry.is_string() || entry.get_string() != finalizer) finalizers.push_back(entry);
-  if (wanted) finalizers.emplace_back(finalizer);
-  return json::object{{"metadata", json::object{{"uid", object.uid()},
-                                                {"resourceVersion", object.resource_version()},
-                                                {"finalizers", std::move(finalizers)}}}};
-}
-
 ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
   ReplicationPlan plan;
   if (!view.local_known) {

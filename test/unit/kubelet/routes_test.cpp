@@ -159,26 +159,26 @@ TEST_CASE("queries are decoded, broken ones refused") {
 TEST_CASE("options of logs: what is absent, what is zero, what cannot be") {
   struct Case {
     const char* query;
-    std::expected<LogOptions, int> options;
+    std::expected<kube::PodLogOptions, int> options;
     const char* forwarded;
   };
   const Case cases[] = {
-      {"", LogOptions{}, ""},
-      {"unknown=1", LogOptions{}, ""},
+      {"", kube::PodLogOptions{}, ""},
+      {"unknown=1", kube::PodLogOptions{}, ""},
       {"follow=true&limitBytes=123&previous=1&sinceSeconds=10&tailLines=99&timestamps=T",
-       LogOptions{.follow = true,
-                  .previous = true,
-                  .timestamps = true,
-                  .tail_lines = 99,
-                  .limit_bytes = 123,
-                  .since_seconds = 10},
+       kube::PodLogOptions{.follow = true,
+                           .previous = true,
+                           .timestamps = true,
+                           .tail_lines = 99,
+                           .limit_bytes = 123,
+                           .since_seconds = 10},
        "&follow=true&previous=true&timestamps=true&tailLines=99&limitBytes=123&sinceSeconds=10"},
-      {"sinceTime=2020-03-20T21%3A07%3A34Z", LogOptions{.since_time = "2020-03-20T21:07:34Z"},
+      {"sinceTime=2020-03-20T21%3A07%3A34Z", kube::PodLogOptions{.since_time = "2020-03-20T21:07:34Z"},
        "&sinceTime=2020-03-20T21%3A07%3A34Z"},
       // Not the same as no tailLines: nothing old, then what is new.
-      {"tailLines=0&follow=true", LogOptions{.follow = true, .tail_lines = 0}, "&follow=true&tailLines=0"},
-      {"stream=Stderr", LogOptions{.stream = "Stderr"}, "&stream=Stderr"},
-      {"follow=false", LogOptions{}, ""},
+      {"tailLines=0&follow=true", kube::PodLogOptions{.follow = true, .tail_lines = 0}, "&follow=true&tailLines=0"},
+      {"stream=Stderr", kube::PodLogOptions{.stream = "Stderr"}, "&stream=Stderr"},
+      {"follow=false", kube::PodLogOptions{}, ""},
       {"sinceSeconds=1&sinceTime=2020-03-20T21:07:34Z", std::unexpected(400), ""},
       {"tailLines=-1", std::unexpected(400), ""},
       {"tailLines=", std::unexpected(400), ""},
@@ -193,14 +193,14 @@ TEST_CASE("options of logs: what is absent, what is zero, what cannot be") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.query);
-    const auto options = read<LogOptions>(c.query, read_log_options);
+    const auto options = read<kube::PodLogOptions>(c.query, read_log_options);
     CHECK(options.has_value() == c.options.has_value());
     if (!options || !c.options) {
       CHECK((options.has_value() ? 200 : options.error()) == (c.options.has_value() ? 200 : c.options.error()));
       continue;
     }
     CHECK(*options == *c.options);
-    CHECK(log_request("milan", "web-0", "main", *options).target ==
+    CHECK(kube::log_request({"milan", "web-0"}, "main", *options).target ==
           "/api/v1/namespaces/milan/pods/web-0/log?container=main" + std::string(c.forwarded));
   }
 }

@@ -64,7 +64,4 @@ kube::Object forge_replica(const kube::Resource& kind, const kube::Object& local
 std::optional<kube::json::object> update_replica(const kube::Object& local, const kube::Object& remote,
                                                  const ReplicationPeer& peer);
 
-/// A merge patch of `metadata.finalizers` with the object's resourceVersion, or nothing if it is so already.
-std::optional<kube::json::object> finalizer_patch(const kube::Object& object, std::string_view finalizer, bool wanted);
-
 }  // namespace liqo::core

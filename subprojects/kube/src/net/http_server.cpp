@@ -375,6 +375,8 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const C
     if (!header || stopping) co_return;
     session.idle = false;
     std::expected<ServerRequest, Refusal> request;
+    // What comes behind a body, in its trailer, changes nothing.
+    const bool keep_alive = *header && session.reader.parser().keep_alive();
     if (*header) {
       request = co_await take_request(session, {.method = {},
                                                 .target = {},
@@ -399,7 +401,6 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const C
     if (session.evicted) co_return;
     ++counters.requests;
     session.waiting = false;
-    const bool keep_alive = session.reader.parser().keep_alive();
     const bool again = co_await serve_one(session, std::move(*request), keep_alive);
     if (!again || session.evicted) co_return;
     occupancy.release(session);

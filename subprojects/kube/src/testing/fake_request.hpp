@@ -30,9 +30,9 @@ struct FakeRequest {
   bool dry_run() const { return parameter("dryRun") == "All"; }
 };
 
-/// What discovery says at a path: of /apis/GROUP its versions, of /apis/GROUP/VERSION what it serves; nothing for
-/// another path, and for one of which nothing is served.
-std::optional<json::object> discover(FakeStore& store, std::string_view path);
+/// What discovery says at a path: of /api and /apis which versions and groups there are, of /apis/GROUP its versions,
+/// of /api/v1 and /apis/GROUP/VERSION what is served; nothing for any other path.
+std::optional<json::object> discover(FakeStore& store, std::string_view target);
 
 /// Errors: 404 for a path that names no served kind, 400 for a body that is not JSON.
 Answer<FakeRequest> read_request(FakeStore& store, const HttpRequest& request);

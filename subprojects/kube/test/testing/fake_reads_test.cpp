@@ -200,7 +200,14 @@ TEST_CASE("discovery tells the versions of a group, and what each serves") {
     served.push_back(std::string(string_at(entry, {"name"})) + " " + std::string(string_at(entry, {"kind"})) +
                      (bool_at(entry, {"namespaced"}) ? " namespaced" : ""));
   CHECK(served == Lines{"gears Gear", "widgets Widget namespaced", "widgets/status Widget namespaced"});
-  for (const char* path : {"/apis/example.io/v3", "/apis/other.io", "/apis/"}) CHECK(get(path).code == 404);
+  CHECK(array_at(get("/api?timeout=32s").body, {"versions"}) == json::array{"v1"});
+  CHECK(get("/api/v1").text({"groupVersion"}) == "v1");
+  const Said all = get("/apis");
+  CHECK(all.text({"kind"}) == "APIGroupList");
+  const auto& groups = array_at(all.body, {"groups"});
+  CHECK(std::ranges::any_of(groups, [](const json::value& one) { return string_at(one, {"name"}) == "example.io"; }));
+  CHECK(std::ranges::none_of(groups, [](const json::value& one) { return string_at(one, {"name"}).empty(); }));
+  for (const char* path : {"/apis/example.io/v3", "/apis/other.io", "/apis/", "/apis/v1"}) CHECK(get(path).code == 404);
 }
 
 TEST_CASE("a kind whose definition is deleted takes its objects with it, until it is served again") {

@@ -291,7 +291,7 @@ TEST_CASE("a container does not come back from its end where the restart policy 
 TEST_CASE("what is not served answers 404, without a crash") {
   Fixture f;
   for (const char* target :
-       {"/api/v1/nothings", "/apis/other.io/v1/namespaces/d/widgets/w", "/", "/api", "/apis/x",
+       {"/api/v1/nothings", "/apis/other.io/v1/namespaces/d/widgets/w", "/", "/api/v2", "/apis/x",
         "/api/v1/namespaces/d/pods/a/log", "/api/v1/pods/a", "/apis/example.io/v1/widgets/w/status/x"}) {
     CAPTURE(target);
     HttpRequest request;

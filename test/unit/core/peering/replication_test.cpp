@@ -340,19 +340,6 @@ TEST_CASE("status comes back also while the replica goes, and while the spec is 
   CHECK(summary(plan(&local, &replica)) == "status wait ");
 }
 
-TEST_CASE("setting a finalizer keeps those of others") {
-  kube::Object local = slice(R"(, "finalizers": ["x/y", 3])");
-  auto patch = finalizer_patch(local, "a/b", true);
-  REQUIRE(patch);
-  CHECK(kube::array_at(*patch, {"metadata", "finalizers"}) == parse_value(R"(["x/y", 3, "a/b"])").get_array());
-  CHECK(kube::string_at(*patch, {"metadata", "resourceVersion"}) == "7");
-  patch = finalizer_patch(local, "x/y", false);
-  REQUIRE(patch);
-  CHECK(kube::array_at(*patch, {"metadata", "finalizers"}) == parse_value("[3]").get_array());
-  CHECK_FALSE(finalizer_patch(local, "x/y", true));
-  CHECK_FALSE(finalizer_patch(local, "a/b", false));
-}
-
 TEST_CASE("an object of nonsense is planned without a throw") {
   for (const char* text : {R"({"metadata": {"name": "x", "labels": 3, "annotations": []}, "spec": [], "status": 1})",
                            R"({"metadata": {"name": "x", "labels": {"liqo.io/replication": true}}})"}) {

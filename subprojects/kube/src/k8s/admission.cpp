@@ -1,12 +1,12 @@
-#include "liqo/core/admission/review.hpp"
+#include "kube/k8s/admission.hpp"
 
 #include <algorithm>
 
 #include "kube/base/base64.hpp"
 #include "kube/base/json_arena.hpp"
-#include "liqo/core/quoted.hpp"
+#include "kube/base/printable.hpp"
 
-namespace liqo::core::admission {
+namespace kube::admission {
 namespace {
 
 constexpr std::string_view review_version = "admission.k8s.io/v1";
@@ -15,8 +15,8 @@ constexpr std::size_t max_groups = 1'000;
 // In the tree and, while it grows, on the parser's stack.
 constexpr std::size_t bytes_per_value = 80;
 
-std::unexpected<kube::Failure> malformed(std::string text) {
-  return kube::fail(kube::Errc::parse, "the AdmissionReview cannot be read: " + std::move(text));
+std::unexpected<Failure> malformed(std::string text) {
+  return fail(Errc::parse, "the AdmissionReview cannot be read: " + std::move(text));
 }
 
 bool read_operation(std::string_view text, Operation& operation) {
@@ -29,12 +29,12 @@ bool read_operation(std::string_view text, Operation& operation) {
 }
 
 /// Moves the object out of the review; an empty one where there is none. Nothing: it is no object.
-std::optional<kube::Object> take_object(json::object& request, std::string_view field) {
+std::optional<Object> take_object(json::object& request, std::string_view field) {
   json::value* value = request.if_contains(field);
-  if (!value || value->is_null()) return kube::Object();
+  if (!value || value->is_null()) return Object();
   if (!value->is_object()) return std::nullopt;
   // Built, not assigned: so it keeps its memory, and nothing is copied.
-  return std::optional<kube::Object>(std::in_place, std::move(value->get_object()));
+  return std::optional<Object>(std::in_place, std::move(value->get_object()));
 }
 
 std::string clipped(const std::string& text) {
@@ -63,22 +63,23 @@ std::string_view to_string(Operation operation) {
 
 bool User::is_in(std::string_view group) const { return std::ranges::find(groups, group) != groups.end(); }
 
-kube::Result<std::size_t> review_size(std::string_view body) {
-  const std::size_t values = kube::count_values(body, max_values);
+Result<std::size_t> review_size(std::string_view body) {
+  const std::size_t values = count_values(body, max_values);
   if (values > max_values)
-    return kube::fail(kube::Errc::too_large,
-                      "the AdmissionReview cannot be read: it has more than " + std::to_string(max_values) + " values");
+    return fail(Errc::too_large,
+                "the AdmissionReview cannot be read: it has more than " + std::to_string(max_values) + " values");
   return body.size() + values * bytes_per_value;
 }
 
-kube::Result<Request> decode_review(std::string_view body) {
-  auto document = kube::parse_json_arena(body, max_depth);
+Result<Request> decode_review(std::string_view body) {
+  auto document = parse_json_arena(body, max_depth);
   if (!document) return malformed(document.error().text());
-  const std::string_view version = kube::string_at(*document, {"apiVersion"});
-  if (kube::string_at(*document, {"kind"}) != "AdmissionReview") return malformed("its kind is not AdmissionReview");
+  const std::string_view version = string_at(*document, {"apiVersion"});
+  if (string_at(*document, {"kind"}) != "AdmissionReview") return malformed("its kind is not AdmissionReview");
   if (version != review_version)
-    return kube::fail(kube::Errc::unsupported, "only AdmissionReviews of " + std::string(review_version) +
-                                                   " are answered, not of " + in_quotes(version, 80));
+    return fail(Errc::unsupported, "only AdmissionReviews of " + std::string(review_version) +
+                                       " are answered, not of " + "\"" + printable(std::string(version.substr(0, 80))) +
+                                       "\"");
   json::value* asked = document->get_object().if_contains("request");
   if (!asked || !asked->is_object()) return malformed("it has no request");
   json::object& fields = asked->get_object();
@@ -88,22 +89,22 @@ kube::Result<Request> decode_review(std::string_view body) {
   auto old_object = take_object(fields, "oldObject");
   if (!old_object) return malformed("the old object is none");
   Request request{.object = std::move(*object), .old_object = std::move(*old_object)};
-  request.uid = kube::string_at(fields, {"uid"});
+  request.uid = string_at(fields, {"uid"});
   if (request.uid.empty() || request.uid.size() > 256) return malformed("the request has no usable uid");
-  if (!read_operation(kube::string_at(fields, {"operation"}), request.operation))
+  if (!read_operation(string_at(fields, {"operation"}), request.operation))
     return malformed("the request has no known operation");
-  request.group = kube::string_at(fields, {"resource", "group"});
-  request.version = kube::string_at(fields, {"resource", "version"});
-  request.plural = kube::string_at(fields, {"resource", "resource"});
-  request.subresource = kube::string_at(fields, {"subResource"});
-  request.ns = kube::string_at(fields, {"namespace"});
-  request.name = kube::string_at(fields, {"name"});
-  request.user.name = kube::string_at(fields, {"userInfo", "username"});
-  for (const json::value& group : kube::array_at(fields, {"userInfo", "groups"})) {
+  request.group = string_at(fields, {"resource", "group"});
+  request.version = string_at(fields, {"resource", "version"});
+  request.plural = string_at(fields, {"resource", "resource"});
+  request.subresource = string_at(fields, {"subResource"});
+  request.ns = string_at(fields, {"namespace"});
+  request.name = string_at(fields, {"name"});
+  request.user.name = string_at(fields, {"userInfo", "username"});
+  for (const json::value& group : array_at(fields, {"userInfo", "groups"})) {
     if (!group.is_string() || request.user.groups.size() >= max_groups) return malformed("the groups of the user");
     request.user.groups.emplace_back(group.get_string());
   }
-  request.dry_run = kube::bool_at(fields, {"dryRun"});
+  request.dry_run = bool_at(fields, {"dryRun"});
   if (request.writes() && request.object.tree().empty()) return malformed("the request has no object");
   if (request.operation == Operation::update && request.old_object.tree().empty())
     return malformed("the update has no old object");
@@ -141,7 +142,7 @@ std::string encode_review(std::string_view uid, const Answer& answer) {
   }
   if (answer.allowed && !answer.patch.empty()) {
     response["patchType"] = "JSONPatch";
-    response["patch"] = kube::encode_base64(json::serialize(answer.patch));
+    response["patch"] = encode_base64(json::serialize(answer.patch));
   }
   if (!answer.warnings.empty()) {
     json::array warnings;
@@ -155,4 +156,4 @@ std::string encode_review(std::string_view uid, const Answer& answer) {
   return json::serialize(review);
 }
 
-}  // namespace liqo::core::admission
+}  // namespace kube::admission

@@ -6,19 +6,18 @@
 
 #include "kube/async/task_group.hpp"
 
-namespace liqo::controllers {
+namespace kube::async {
 
 /// Runs the part. Where it ends by an exception, which `lost` then holds, `others` are cancelled. The caller keeps both
 /// until this has ended.
-inline boost::asio::awaitable<void> vital(boost::asio::awaitable<void> part, kube::async::TaskGroup& others,
-                                          std::exception_ptr& lost) {
+inline asio::awaitable<void> vital(asio::awaitable<void> part, TaskGroup& others, std::exception_ptr& lost) {
   try {
     co_await std::move(part);
   } catch (...) {
-    if (kube::async::is_cancellation(std::current_exception())) throw;
+    if (is_cancellation(std::current_exception())) throw;
     lost = std::current_exception();
     others.cancel();
   }
 }
 
-}  // namespace liqo::controllers
+}  // namespace kube::async

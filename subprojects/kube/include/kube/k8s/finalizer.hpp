@@ -1,0 +1,15 @@
+// Finalizers, by which something is done before an object goes.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "kube/k8s/object.hpp"
+
+namespace kube {
+
+/// A merge patch of `metadata.finalizers` with the object's UID and resourceVersion, so that it holds for what was
+/// looked at; nothing where it is so already.
+std::optional<json::object> finalizer_patch(const Object& object, std::string_view finalizer, bool wanted);
+
+}  // namespace kube

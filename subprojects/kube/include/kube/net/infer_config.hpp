@@ -1,0 +1,27 @@
+// Finding the cluster that a program is to talk to, as kubectl does.
+#pragma once
+
+#include <string>
+
+#include "kube/wire/kubeconfig.hpp"
+
+namespace kube::net {
+
+/// What is taken of a kubeconfig; "" = what it says itself.
+struct ConfigChoice {
+  std::string context, cluster, user;
+};
+
+/// Reads a file that the user of this program has named, or owns: it may name other files and an exec plugin. Errors:
+/// Errc::missing (no such file), Errc::invalid_input (it is empty, or cannot be read), and those of
+/// wire::parse_kubeconfig(). The text names the file.
+Result<wire::ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice = {});
+
+/// The cluster of the pod that this process runs in, by its service account. Errors: Errc::missing (it is no pod).
+Result<wire::ClusterConfig> pod_config();
+
+/// The first of the files of $KUBECONFIG, or else ~/.kube/config, in which the choice is; where none of these files is
+/// there, the pod's cluster. Errors: Errc::missing (there is nothing of that), and those of the first file.
+Result<wire::ClusterConfig> infer_config(const ConfigChoice& choice = {});
+
+}  // namespace kube::net

@@ -1,0 +1,74 @@
+#include "kube/net/infer_config.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+namespace kube::net {
+namespace {
+
+namespace fs = std::filesystem;
+using wire::ClusterConfig;
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (file) return text.str();
+  std::error_code failed;
+  if (fs::exists(path, failed) || failed) return fail(Errc::invalid_input, path + " cannot be read");
+  return fail(Errc::missing, "there is no file " + path);
+}
+
+std::vector<std::string> usual_files() {
+  std::vector<std::string> found;
+  if (const char* several = std::getenv("KUBECONFIG"); several && *several) {
+    std::stringstream list{several};
+    for (std::string one; std::getline(list, one, ':');)
+      if (!one.empty() && fs::exists(one)) found.push_back(one);
+    return found;
+  }
+  if (const char* home = std::getenv("HOME"))
+    if (const fs::path usual = fs::path(home) / ".kube/config"; fs::exists(usual)) found.push_back(usual.string());
+  return found;
+}
+
+}  // namespace
+
+Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice) {
+  auto text = read_file(path);
+  if (!text) return std::unexpected(std::move(text.error()));
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
+  auto config = wire::parse_kubeconfig(*text, {.origin = wire::KubeconfigOrigin::file,
+                                               .directory = fs::absolute(path).parent_path().string(),
+                                               .context = choice.context,
+                                               .cluster = choice.cluster,
+                                               .user = choice.user});
+  if (!config) return fail(std::move(config.error()), path);
+  return config;
+}
+
+Result<ClusterConfig> pod_config() {
+  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+  if (!host || !port) return fail(Errc::missing, "this is not a pod of a cluster");
+  return wire::in_cluster_config(host, port);
+}
+
+Result<ClusterConfig> infer_config(const ConfigChoice& choice) {
+  std::optional<Failure> first;
+  for (const std::string& file : usual_files()) {
+    auto config = read_kubeconfig(file, choice);
+    if (config) return config;
+    if (!first) first = std::move(config.error());
+  }
+  if (first) return std::unexpected(std::move(*first));
+  if (auto pod = pod_config(); pod || pod.error().code() != Errc::missing) return pod;
+  return fail(Errc::missing, "there is no kubeconfig: set KUBECONFIG, or write ~/.kube/config");
+}
+
+}  // namespace kube::net

@@ -1,0 +1,96 @@
+// kube-testserver: a Kubernetes API server in memory, for the tests of controllers in any language.
+#include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "crds.hpp"
+#include "test_server.hpp"
+
+namespace {
+
+using kube::testserver::TestServerSettings;
+
+struct Options {
+  TestServerSettings settings;
+  std::vector<std::string> crd_files;
+  std::string kubeconfig;
+};
+
+kube::Result<void> read_kinds(Options& options) {
+  for (const std::string& path : options.crd_files) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    if (!file) return kube::fail(kube::Errc::missing, path + " cannot be read");
+    auto kinds = kube::testserver::read_crds(text.str());
+    if (!kinds) return kube::fail(std::move(kinds.error()), path);
+    for (kube::testing::FakeKind& kind : *kinds) options.settings.kinds.push_back(std::move(kind));
+  }
+  return {};
+}
+
+/// Behind a name of its own first, so that whoever waits for the file never reads a part of it.
+bool write_kubeconfig(const std::string& path, const std::string& url) {
+  const std::string part = path + ".part";
+  std::ofstream file(part);
+  file << "apiVersion: v1\nkind: Config\ncurrent-context: testserver\n"
+          "clusters:\n- name: testserver\n  cluster:\n    server: "
+       << url
+       << "\ncontexts:\n- name: testserver\n  context:\n    cluster: testserver\n    user: test\n    namespace: "
+          "default\n"
+          "users:\n- name: test\n  user: {}\n";
+  file.close();
+  return file && std::rename(part.c_str(), path.c_str()) == 0;
+}
+
+int serve(const Options& options) {
+  boost::asio::io_context io(1);
+  kube::async::RealClock clock;
+  kube::testserver::TestServer server(io.get_executor(), clock, options.settings);
+  const auto port = server.listen();
+  if (!port) {
+    std::cerr << "kube-testserver: " << port.error().text() << "\n";
+    return 1;
+  }
+  const bool is_v6 = options.settings.address.find(':') != std::string::npos;
+  const std::string host = is_v6 ? "[" + options.settings.address + "]" : options.settings.address;
+  const std::string url = "http://" + host + ":" + std::to_string(*port);
+  if (!options.kubeconfig.empty() && !write_kubeconfig(options.kubeconfig, url)) {
+    std::cerr << "kube-testserver: " << options.kubeconfig << " cannot be written\n";
+    return 1;
+  }
+  std::cout << url << std::endl;
+  boost::asio::co_spawn(io, server.run(), [](const std::exception_ptr& ended) {
+    if (ended) std::rethrow_exception(ended);
+  });
+  io.run();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "A Kubernetes API server in memory, over plain HTTP, for tests. It prints its URL when it serves, keeps nothing, "
+      "and ends by SIGINT or SIGTERM.",
+      "kube-testserver");
+  app.add_option("--address", options.settings.address, "IP address to listen on")->capture_default_str();
+  app.add_option("--port", options.settings.port, "Port; 0: the system picks one")->capture_default_str();
+  app.add_option("--kubeconfig", options.kubeconfig, "File that gets a kubeconfig for it, when it serves");
+  app.add_option("--crd", options.crd_files, "File with CustomResourceDefinitions whose kinds are served, too")
+      ->check(CLI::ExistingFile);
+  app.add_flag("--run-pods", options.settings.runs_pods,
+               "Has a node, a scheduler and a kubelet, so that pods run: for as long as their annotation "
+               "sim.kube/run-seconds says, and end with sim.kube/exit-code");
+  app.add_option("--seed", options.settings.seed, "UIDs follow from it, and how long pods take")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  if (auto read = read_kinds(options); !read) {
+    std::cerr << "kube-testserver: " << read.error().text() << "\n";
+    return 2;
+  }
+  return serve(options);
+}
