@@ -325,7 +325,7 @@ asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ens
   };
   auto plan = co_await create_namespace(wanted, ctx);
   if (!plan || !plan->refusal.empty()) {
-    fail(plan ? std::move(plan->refusal) : plan.error().text());
+    fail(plan ? plan->refusal : plan.error().text());
     co_return entry;
   }
   if (plan->terminating) {

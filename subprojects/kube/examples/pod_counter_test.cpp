@@ -13,10 +13,6 @@ json::object pod(const char* name) {
           {"spec", json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "busybox"}}}}}}};
 }
 
-asio::awaitable<void> run_example(Api& api, testing::Simulator& simulator, Metrics& metrics) {
-  co_await example::count_pods(api, simulator.clock(), simulator.random(), metrics);
-}
-
 }  // namespace
 
 TEST_CASE("the example keeps the count of pods right through a bad network") {
@@ -26,13 +22,16 @@ TEST_CASE("the example keeps the count of pods right through a bad network") {
   link.set_faults({.lost_answer = 0.1, .failing = 0.1, .conflict = 0.1, .watch_life = std::chrono::seconds(3)});
   testing::SimTransport transport(link);
   Metrics metrics;
-  Api api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "fake"});
+  Manager manager({simulator.executor(), simulator.clock(), simulator.random(), metrics}, transport,
+                  {.cluster = "fake", .source = {}});
+  const example::PodCounter counter(manager);
   async::TaskGroup group(simulator.executor());
-  group.spawn(run_example(api, simulator, metrics));
+  group.spawn(manager.run());
 
   const auto counted = [&] {
     const auto ns = server.get(resources::namespaces, {"", "shop"});
-    return ns ? std::string(string_at(*ns, {"metadata", "annotations", example::annotation})) : std::string();
+    return ns ? std::string(string_at(*ns, {"metadata", "annotations", example::PodCounter::annotation}))
+              : std::string();
   };
   json::object shop{{"metadata", json::object{{"name", "shop"}}}};
   REQUIRE(server.create(resources::namespaces, std::move(shop), "test").has_value());

@@ -1,0 +1,63 @@
+#include "connect.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <iostream>
+#include <random>
+
+#include "kube/async/task_group.hpp"
+#include "kube/net/infer_config.hpp"
+
+namespace example {
+namespace {
+
+asio::awaitable<void> work(asio::awaitable<kube::Result<void>> program, kube::Result<void>& ended,
+                           asio::signal_set& signals) {
+  ended = co_await std::move(program);
+  signals.cancel();
+}
+
+/// The group owns the program, so that a signal can end it, and the client is stopped behind it.
+asio::awaitable<void> run_until_signal(asio::awaitable<kube::Result<void>> program, kube::net::HttpClient& client,
+                                       kube::Result<void>& ended) {
+  const auto executor = co_await asio::this_coro::executor;
+  kube::async::TaskGroup group(executor);
+  asio::signal_set signals(executor, SIGINT, SIGTERM);
+  group.spawn(work(std::move(program), ended, signals));
+  boost::system::error_code ignored;
+  co_await signals.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  co_await group.stop();
+  co_await client.stop();
+}
+
+}  // namespace
+
+int run(std::string_view name, const std::function<asio::awaitable<kube::Result<void>>(Cluster)>& program) {
+  const auto fail = [name](const kube::Failure& failure) {
+    std::cerr << name << ": " << failure.text() << "\n";
+    return 1;
+  };
+  kube::async::RealClock clock;
+  auto config = kube::net::infer_config();
+  if (!config) return fail(config.error());
+  auto credentials = kube::net::Credentials::make(*config, clock);
+  if (!credentials) return fail(credentials.error());
+  asio::io_context io(1);
+  kube::Random random(std::random_device{}());
+  kube::Metrics metrics;
+  kube::net::HttpClient client(io.get_executor(), clock, *credentials);
+  kube::Result<void> ended;
+  std::exception_ptr thrown;
+  auto task =
+      program({.environment = {io.get_executor(), clock, random, metrics}, .client = client, .name = config->cluster});
+  asio::co_spawn(io, run_until_signal(std::move(task), client, ended),
+                 [&thrown](std::exception_ptr how) { thrown = std::move(how); });
+  io.run();
+  if (thrown) return fail({kube::Errc::protocol, kube::async::describe(thrown)});
+  return ended ? 0 : fail(ended.error());
+}
+
+}  // namespace example

@@ -1,0 +1,88 @@
+// An admission webhook: refuses ConfigMaps without an owner's name, in namespaces labelled example.com/owners=true.
+//     webhook IP PORT     the API server reaches this process at https://IP:PORT
+#include <charconv>
+#include <iostream>
+
+#include "connect.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/base/base64.hpp"
+#include "kube/client/api.hpp"
+#include "kube/k8s/admission.hpp"
+#include "kube/net/http_server.hpp"
+#include "kube/net/x509.hpp"
+
+namespace {
+
+namespace asio = boost::asio;
+using kube::admission::Answer;
+using kube::admission::Request;
+
+constexpr kube::Resource configurations{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                                        "ValidatingWebhookConfiguration", false};
+
+Answer decide(const Request& request) {
+  if (!request.object.label("example.com/owner").empty()) return Answer::allow();
+  return Answer::deny("a ConfigMap here says by the label example.com/owner whose it is");
+}
+
+asio::awaitable<void> review(const kube::net::ServerRequest& request, kube::net::ServerResponse& response) {
+  const auto asked = kube::admission::decode_review(request.body);
+  if (!asked) {
+    static_cast<void>(co_await response.send(400, {{"content-type", "text/plain"}}, asked.error().text() + "\n"));
+    co_return;
+  }
+  static_cast<void>(co_await response.send(200, {{"content-type", "application/json"}},
+                                           kube::admission::encode_review(asked->uid, decide(*asked))));
+}
+
+/// What tells the API server whom to ask, and by which certificate to know us.
+kube::Object configuration(const std::string& url, const std::string& certificate) {
+  using kube::json::array, kube::json::object;
+  kube::Object made = kube::Object::make(configurations, {"", "example-owners"});
+  const object rule{{"apiGroups", array{""}},
+                    {"apiVersions", array{"v1"}},
+                    {"operations", array{"CREATE", "UPDATE"}},
+                    {"resources", array{"configmaps"}}};
+  made.tree()["webhooks"] =
+      array{object{{"name", "owners.example.com"},
+                   {"clientConfig", object{{"url", url}, {"caBundle", kube::encode_base64(certificate)}}},
+                   {"rules", array{rule}},
+                   {"namespaceSelector", object{{"matchLabels", object{{"example.com/owners", "true"}}}}},
+                   {"sideEffects", "None"},
+                   {"admissionReviewVersions", array{"v1"}}}};
+  return made;
+}
+
+asio::awaitable<kube::Result<void>> serve(example::Cluster cluster, std::string ip, std::uint16_t port) {
+  const kube::Environment& environment = cluster.environment;
+  const kube::net::CertificateSubject subject{.common_name = "example-owners", .ip_addresses = {ip}};
+  auto pair = kube::net::make_self_signed(subject, environment.clock.wall(), std::chrono::hours(24));
+  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  auto tls = kube::net::TlsContext::server(
+      {.certificate_pem = pair->certificate_pem, .key_pem = pair->key_pem, .client_ca_pem = {}});
+  if (!tls) co_return std::unexpected(std::move(tls.error()));
+  kube::net::HttpServer server(environment.executor, environment.clock, {.address = ip, .port = port, .tls = *tls},
+                               review);
+  if (auto listening = server.listen(); !listening) co_return std::unexpected(std::move(listening.error()));
+
+  kube::Api api(cluster.client, environment.clock, environment.random, environment.metrics, {.cluster = cluster.name});
+  const std::string url = "https://" + ip + ":" + std::to_string(port);
+  auto applied = co_await api.apply(configurations, configuration(url, pair->certificate_pem), "example-owners");
+  if (!applied) co_return std::unexpected(std::move(applied.error()));
+  std::cout << "asked at " << url << std::endl;
+  co_await server.serve();
+  co_return kube::Result<void>();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint16_t port = 0;
+  const std::string_view text = argc == 3 ? argv[2] : "";
+  if (std::from_chars(text.data(), text.data() + text.size(), port).ptr != text.data() + text.size() || port == 0) {
+    std::cerr << "webhook IP PORT\n";
+    return 2;
+  }
+  return example::run("webhook",
+                      [ip = std::string(argv[1]), port](example::Cluster cluster) { return serve(cluster, ip, port); });
+}

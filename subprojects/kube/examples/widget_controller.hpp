@@ -1,0 +1,101 @@
+// A controller of a kind of its own, with a status, a finalizer and Events: each Widget has a ConfigMap that says its
+// colour.
+#pragma once
+
+#include "kube/runtime/controller.hpp"
+#include "kube/runtime/finalizer.hpp"
+#include "kube/runtime/manager.hpp"
+#include "kube/runtime/merge_patch.hpp"
+
+namespace example {
+
+inline constexpr kube::Resource widgets{"example.com", "v1", "widgets", "Widget"};
+
+/// Guarantees: a Widget goes only when its ConfigMap has gone; what is not ours under its name is left alone, and told.
+/// Needs: list, watch and patch of widgets, patch of widgets/status, get, create, update and delete of configmaps,
+/// create of events.
+class WidgetController {
+ public:
+  static constexpr std::string_view finalizer = "example.com/configmap";
+  static constexpr std::string_view owned = "example.com/widget";
+
+  explicit WidgetController(kube::Manager& manager)
+      : api_(manager.api()),
+        events_(manager.events()),
+        widgets_(manager.caches().acquire({.resource = widgets})),
+        maps_(manager.caches().acquire(
+            {.resource = kube::resources::config_maps, .selection = {.label_selector = std::string(owned)}})),
+        controller_(manager.environment(), {.name = "widget", .ready = [this] { return maps_->has_synced(); }},
+                    [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+    widgets_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); });
+    // The ConfigMap has the Widget's name: whoever changes or deletes it brings the Widget back.
+    maps_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); });
+    manager.add([this] { return controller_.run(); });
+  }
+
+ private:
+  boost::asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key) {
+    const auto widget = widgets_->find(key.object);
+    if (!widget) co_return kube::Outcome::done();
+    if (widget->is_deleting()) co_return co_await tear_down(*widget);
+    if (auto held = co_await kube::set_finalizer(api_, *widgets_, *widget, finalizer, true); !held)
+      co_return kube::Outcome::retry(std::move(held.error()));
+    auto made = co_await ensure_map(*widget);
+    if (!made) co_return kube::Outcome::retry(std::move(made.error()));
+    auto told = co_await tell(*widget, *made);
+    co_return told ? kube::Outcome::done() : kube::Outcome::retry(std::move(told.error()));
+  }
+
+  boost::asio::awaitable<kube::Outcome> tear_down(kube::Object widget) {
+    if (!widget.has_finalizer(finalizer)) co_return kube::Outcome::done();
+    if (const auto map = maps_->find(widget.key())) {
+      auto removed = co_await api_.remove(kube::resources::config_maps, widget.key(), {.uid = std::string(map->uid())});
+      if (!removed && !removed.error().is_not_found()) co_return kube::Outcome::retry(std::move(removed.error()));
+    }
+    auto released = co_await kube::set_finalizer(api_, *widgets_, std::move(widget), finalizer, false);
+    co_return released ? kube::Outcome::done() : kube::Outcome::retry(std::move(released.error()));
+  }
+
+  /// Whether the ConfigMap is as it should be; false where somebody else has its name.
+  boost::asio::awaitable<kube::Result<bool>> ensure_map(kube::Object widget) {
+    const std::string colour(kube::string_at(widget.spec(), {"colour"}));
+    auto map = maps_->find(widget.key());
+    if (map && kube::string_at(map->tree(), {"data", "colour"}) == colour) co_return true;
+    if (!map) {
+      kube::Object wanted = kube::Object::make(kube::resources::config_maps, widget.key());
+      wanted.set_label(owned, "true");
+      wanted.tree()["data"] = kube::json::object{{"colour", colour}};
+      auto created = co_await api_.create(kube::resources::config_maps, wanted);
+      if (!created && created.error().is_already_exists()) {
+        events_.warning(widget, widgets, "NameTaken", "there is a ConfigMap of that name that is not this Widget's");
+        co_return false;
+      }
+      if (!created) co_return std::unexpected(std::move(created.error()));
+      maps_->observe(std::move(*created));
+      co_return true;
+    }
+    map->tree()["data"] = kube::json::object{{"colour", colour}};
+    auto replaced = co_await api_.replace(kube::resources::config_maps, *map);
+    if (!replaced) co_return std::unexpected(std::move(replaced.error()));
+    maps_->observe(std::move(*replaced));
+    co_return true;
+  }
+
+  boost::asio::awaitable<kube::Result<void>> tell(const kube::Object& widget, bool ready) {
+    const kube::json::object status{{"observedGeneration", kube::int_at(widget.tree(), {"metadata", "generation"})},
+                                    {"ready", ready}};
+    if (widget.status() == status) co_return kube::Result<void>();
+    const kube::json::object patch{{"status", status}};
+    auto patched = co_await kube::merge_patch(api_, *widgets_, widget.key(), kube::json::serialize(patch),
+                                              "writing the status", {.subresource = "status"});
+    if (!patched) co_return std::unexpected(std::move(patched.error()));
+    co_return kube::Result<void>();
+  }
+
+  kube::Api& api_;
+  kube::EventRecorder& events_;
+  kube::InformerHandle widgets_, maps_;
+  kube::Controller controller_;
+};
+
+}  // namespace example
