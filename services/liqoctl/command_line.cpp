@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "kube/base/duration.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "text/duration.hpp"
 #include "text/suggest.hpp"
@@ -44,7 +45,7 @@ Option add_output(Command app, Format& into, const std::map<std::string, Format>
 
 Option add_timeout(Command app, kube::Duration& into, kube::Duration usual) {
   const auto read = [&into](const std::string& text) -> kube::Result<void> {
-    const auto parsed = text::parse_duration(text);
+    const auto parsed = kube::parse_duration(text);
     if (!parsed) return std::unexpected(parsed.error());
     into = *parsed;
     return {};

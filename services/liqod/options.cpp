@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "kube/base/base64.hpp"
+#include "kube/base/duration.hpp"
 #include "liqo/core/addresses/ip.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
@@ -23,26 +24,6 @@ std::string check_ip(const std::string& text) {
 
 std::string check_label(const std::string& text) {
   return liqo::core::is_dns_label(text) ? "" : "is not a DNS label (a-z, 0-9 and '-', at most 63): " + text;
-}
-
-/// Seconds, with a unit as Go writes durations ("10s", "1500ms", "2m"), or without one.
-std::string read_duration(const std::string& text, kube::Duration& out) {
-  std::size_t used = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &used);
-  } catch (const std::exception&) {
-    return "is not a duration such as 10s: " + text;
-  }
-  const std::string unit = text.substr(used);
-  const double scale = unit == "ms"                  ? 1e-3
-                       : unit.empty() || unit == "s" ? 1
-                       : unit == "m"                 ? 60
-                       : unit == "h"                 ? 3600
-                                                     : 0;
-  if (scale == 0 || !(number > 0) || number * scale > 1e7) return "is not a duration such as 10s: " + text;
-  out = kube::Duration(std::int64_t(number * scale * 1e9));
-  return "";
 }
 
 // The library makes much code of every call and of every type: here each type has one call of it.
@@ -497,13 +478,10 @@ std::string read_durations(const Texts& texts, Options& options) {
         Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.foreign_cluster_ping_interval}}) {
     const bool may_be_zero = time.out == &settings.foreign_cluster_ping_interval || time.out == &options.stop_delay ||
                              time.out == &settings.silent_tenant_limit;
-    if (may_be_zero && (time.text == "0" || time.text == "0s")) {
-      *time.out = kube::Duration::zero();
-      continue;
-    }
-    if (const std::string mistake = read_duration(time.text, *time.out); !mistake.empty()) {
-      return std::string(time.name) + " " + mistake;
-    }
+    const auto read = kube::parse_duration(time.text);
+    if (!read) return std::string(time.name) + ": " + read.error().text();
+    if (!may_be_zero && *read == kube::Duration::zero()) return std::string(time.name) + " must be more than nothing";
+    *time.out = *read;
   }
   settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
   settings.lease_interval = lease / 4;

@@ -17,7 +17,7 @@
 #include "controllers/peering/tenant.hpp"
 #include "controllers/reflection/shadow_endpoint_slice.hpp"
 #include "controllers/slices/local_resource_slice.hpp"
-#include "controllers/slices/remote_resource_slice.hpp"
+#include "controllers/slices/slice_identity.hpp"
 #include "controllers/slices/slice_grant.hpp"
 #include "controllers/slices/virtual_node_creator.hpp"
 
@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
 
   // Slices, from the request to the Quota and the VirtualNode.
   made.push_back(std::make_unique<LocalResourceSliceController>(*namespaces, *keys, context));
-  made.push_back(std::make_unique<RemoteResourceSliceController>(*namespaces, context));
+  made.push_back(std::make_unique<SliceIdentityController>(*namespaces, context));
   made.push_back(std::make_unique<SliceGrantController>(*namespaces, context));
   made.push_back(std::make_unique<VirtualNodeCreator>(*namespaces, context));
 

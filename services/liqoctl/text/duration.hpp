@@ -1,4 +1,4 @@
-// Durations as people type and read them.
+// Ages as people read them.
 #pragma once
 
 #include <string>
@@ -8,8 +8,6 @@
 
 namespace liqoctl::text {
 
-/// Reads "90s", "2m", "1m30s", "1h", "500ms", or a number of seconds. Errors: Errc::invalid_input.
-kube::Result<kube::Duration> parse_duration(std::string_view text);
 /// What has passed, as kubectl shows ages: "21s", "5m3s", "12m", "3h20m", "4d".
 std::string age(kube::Duration passed);
 /// The age of something made at an RFC 3339 time, "<unknown>" where that cannot be read.

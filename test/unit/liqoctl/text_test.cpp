@@ -70,24 +70,6 @@ TEST_CASE("JSON and YAML for people escape what terminals act on, and read back 
   CHECK_FALSE(acts_on_terminals(json::serialize(json::string(printable(yaml(tree))))));
 }
 
-TEST_CASE("durations are read as Go writes them") {
-  struct Case {
-    const char* text;
-    kube::Duration expected;
-  };
-  for (const Case& one : {Case{"90s", 90s}, Case{"2m", 2min}, Case{"1m30s", 90s}, Case{"2m0s", 2min}, Case{"1h", 1h},
-                          Case{"500ms", 500ms}, Case{"7", 7s}, Case{"1.5m", 90s}, Case{"0s", 0s}}) {
-    CAPTURE(one.text);
-    const auto parsed = parse_duration(one.text);
-    REQUIRE(parsed);
-    CHECK(*parsed == one.expected);
-  }
-  for (const char* wrong : {"", "s", "-1s", "1x", "1m30", "2 m", "1e9s", "999999999h", "nan", "inf"}) {
-    CAPTURE(wrong);
-    CHECK_FALSE(parse_duration(wrong));
-  }
-}
-
 TEST_CASE("ages are shown as kubectl shows them") {
   struct Case {
     kube::Duration passed;

@@ -12,9 +12,9 @@ namespace liqo::controllers {
 /// Has a certificate issued and renewed for every slice that a consumer has sent, and answers in the condition
 /// "Authentication". A request that asks for more or something else is Denied; what fails for other reasons is tried
 /// again and says nothing about the consumer. One thread.
-class RemoteResourceSliceController final : public Runnable {
+class SliceIdentityController final : public Runnable {
  public:
-  RemoteResourceSliceController(TenantNamespaces& namespaces, Context context);
+  SliceIdentityController(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {

@@ -1,4 +1,4 @@
-#include "controllers/slices/remote_resource_slice.hpp"
+#include "controllers/slices/slice_identity.hpp"
 
 #include <algorithm>
 
@@ -40,7 +40,7 @@ kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const
 
 }  // namespace
 
-RemoteResourceSliceController::RemoteResourceSliceController(TenantNamespaces& namespaces, Context context)
+SliceIdentityController::SliceIdentityController(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       issuer_(context_),
@@ -61,11 +61,11 @@ RemoteResourceSliceController::RemoteResourceSliceController(TenantNamespaces& n
   issuer_.on_address_change(all);
 }
 
-void RemoteResourceSliceController::enqueue_all(std::string_view ns) {
+void SliceIdentityController::enqueue_all(std::string_view ns) {
   for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
-asio::awaitable<Outcome> RemoteResourceSliceController::reconcile(kube::WorkKey work) {
+asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto slice = slices_->find(key);
   if (!slice || slice->is_deleting()) co_return Outcome::done();
@@ -115,7 +115,7 @@ asio::awaitable<Outcome> RemoteResourceSliceController::reconcile(kube::WorkKey 
   co_return Outcome::again_after(std::min(left, longest_wait));
 }
 
-asio::awaitable<kube::Result<void>> RemoteResourceSliceController::answer(kube::ObjectKey key, std::string uid,
+asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::ObjectKey key, std::string uid,
                                                                           bool accepted,
                                                                           const json::object* auth_params) {
   // The latest state: the decision on the resources has been written meanwhile.
