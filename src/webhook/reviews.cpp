@@ -165,7 +165,7 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
   co_return co_await ask_ledger(request, std::move(twin.policy));
 }
 
-asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admission::PodPolicy policy) {
+asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admission::PodPolicy policy) const {
   core::Claimant claimant;
   if (context_.callers && (request.operation == Operation::create || core::admission::is_resize(request)))
     claimant = context_.callers->claimant_of(request);

@@ -52,7 +52,7 @@ class Reviews {
   asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns);
   asio::awaitable<Answer> validate_shadow_pod(const Request& request);
   /// Asks the ledger. Whoever is not proven, and gets nothing, is answered once it is known who that is.
-  asio::awaitable<Answer> ask_ledger(const Request& request, core::admission::PodPolicy policy);
+  asio::awaitable<Answer> ask_ledger(const Request& request, core::admission::PodPolicy policy) const;
   asio::awaitable<Answer> mutate_virtual_node(const Request& request);
   asio::awaitable<Answer> validate_resource_slice(const Request& request);
   asio::awaitable<Answer> validate_namespace_map(const Request& request);
