@@ -70,7 +70,7 @@ kube::Result<std::uint16_t> MetricsPort::listen() {
                                        .max_body = 16U << 10,
                                        .max_held = 1U << 20,
                                        .on_handler_failure = [this](std::string_view line, std::string_view what) {
-                                         log_.error("A request failed unexpectedly",
+                                         log_.error("a request failed unexpectedly",
                                                     {{"request", line}, {"error", what}});
                                        }};
   if (settings_.secure) {
@@ -107,11 +107,11 @@ asio::awaitable<void> MetricsPort::keep_certificate() {
     if (!pair || is_same(*pair, pair_)) continue;
     pair_ = std::move(*pair);
     if (const auto used = identity_.use_certificate(pair_); !used) {
-      log_.warn("A new certificate of the metrics cannot be used", {{"error", used.error()}});
+      log_.warn("a new certificate of the metrics cannot be used", {{"error", used.error()}});
       continue;
     }
     show(pair_);
-    log_.info("The metrics have a new certificate");
+    log_.info("the metrics have a new certificate");
   }
 }
 
@@ -133,7 +133,7 @@ asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerRe
       refusal = std::move(admitted.error());
       // Strangers bring any number of them.
       if (const auto held_back = refusals_.note(refusal->sentence, clock_.now()))
-        log_.warn("Refused to tell the metrics", {{"peer", request.peer_address},
+        log_.warn("refused to tell the metrics", {{"peer", request.peer_address},
                                                   {"status", refusal->status},
                                                   {"reason", refusal->sentence},
                                                   {"others_since", *held_back}});

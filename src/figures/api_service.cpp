@@ -64,7 +64,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
     auto removed = co_await api_.remove(core::api_services, key, {.uid = std::string(found->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return kube::Outcome::retry(std::move(removed.error()).in("deleting the APIService"));
-    log_.info("Deleted the APIService of consumers' figures: the namespace of this program is being removed");
+    log_.info("deleted the APIService of consumers' figures: the namespace of this program is being removed");
     co_return kube::Outcome::done();
   }
   const json::object spec = wanted_spec();
@@ -84,7 +84,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   auto stored = wanted.uid().empty() ? co_await api_.create(core::api_services, wanted)
                                      : co_await api_.replace(core::api_services, wanted);
   if (!stored) co_return kube::Outcome::retry(std::move(stored.error()).in("writing the APIService"));
-  log_.info("Wrote the APIService of consumers' figures");
+  log_.info("wrote the APIService of consumers' figures");
   services_->observe(std::move(*stored));
   co_return kube::Outcome::done();
 }

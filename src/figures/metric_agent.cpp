@@ -90,7 +90,7 @@ kube::Result<std::uint16_t> MetricAgent::listen() {
                           },
                       .on_handler_failure =
                           [this](std::string_view line, std::string_view what) {
-                            log_.error("A request failed unexpectedly", {{"request", line}, {"error", what}});
+                            log_.error("a request failed unexpectedly", {{"request", line}, {"error", what}});
                           }},
                   [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); });
   auto port = server_->listen();
@@ -120,7 +120,7 @@ asio::awaitable<void> MetricAgent::run() {
 void MetricAgent::use(const webhook::CertificateState& state) {
   if (const auto used = identity_.use_certificate({.key_pem = state.key, .certificate_pem = state.certificate});
       !used) {
-    log_.error("A new certificate cannot be used", {{"error", used.error()}});
+    log_.error("a new certificate cannot be used", {{"error", used.error()}});
     return;
   }
   api_service_.trust(state.authority);
@@ -135,7 +135,7 @@ void MetricAgent::use_front_proxy() {
   if (now == front_proxy_) return;
   front_proxy_ = std::move(now);
   if (const auto used = identity_.use_client_ca(front_proxy_.ca_pem); !used) {
-    log_.error("The CA of the front proxy cannot be used", {{"error", used.error()}});
+    log_.error("the CA of the front proxy cannot be used", {{"error", used.error()}});
     front_proxy_ = {};
   }
 }
@@ -154,7 +154,7 @@ asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerRe
   if (auto refusal = core::refuse_scrape(user, route->consumer)) {
     refused_.add();
     if (const auto held_back = refusals_.note(user.name, context_.clock.now()))
-      log_.warn("Refused figures", {{"reason", refusal->sentence}, {"others_since", *held_back}});
+      log_.warn("refused figures", {{"reason", refusal->sentence}, {"others_since", *held_back}});
     co_return co_await say(response, refusal->status, std::move(refusal->sentence));
   }
   const auto text = co_await scraper_.scrape(std::move(route->consumer), std::move(route->kubelet_path));

@@ -271,7 +271,7 @@ void Scraper::note(Reading& reading, core::NodeFigures& figures, const kube::Res
       .add();
   const std::string text = kube::printable(failure.text());
   if (const auto held_back = failures_.note(figures.view().name + " " + text, clock_.now()))
-    log_.warn("A kubelet does not tell its figures: those of its pods are left out",
+    log_.warn("a kubelet does not tell its figures: those of its pods are left out",
               {{"node", figures.view().name}, {"error", text}, {"others_since", *held_back}});
   if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + figures.view().name);
   // Half of what a node says is told of no pod.

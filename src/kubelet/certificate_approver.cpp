@@ -84,7 +84,7 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
   if (kube::string_at(request->spec(), {"username"}) != username_) co_return kube::Outcome::done();
   const std::vector<std::string> nodes = context_.nodes();
   if (!may_approve(*request, username_, nodes, context_.node_ip)) {
-    log_.warn("Left a signing request of ours undecided: it is not for a virtual node of this process",
+    log_.warn("left a signing request of ours undecided: it is not for a virtual node of this process",
               {{"name", request->name()}});
     co_return kube::Outcome::again_after(look_again);
   }
@@ -97,7 +97,7 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
   approved.mutable_status()["conditions"] = json::array{std::move(condition)};
   auto written = co_await context_.api.replace(requests, approved, {.subresource = "approval"});
   if (!written) co_return kube::Outcome::retry(std::move(written.error()).in("approving a signing request"));
-  log_.info("Approved the signing request of a serving certificate", {{"name", request->name()}});
+  log_.info("approved the signing request of a serving certificate", {{"name", request->name()}});
   co_return kube::Outcome::done();
 }
 

@@ -80,7 +80,7 @@ asio::awaitable<void> Kubelet::run() {
 
 void Kubelet::use_certificate(const kube::net::KeyAndCertificate& pair) {
   if (const auto used = identity_.use_certificate(pair); !used)
-    log_.error("A new serving certificate cannot be used", {{"error", used.error()}});
+    log_.error("a new serving certificate cannot be used", {{"error", used.error()}});
   else if (const auto info = kube::net::read_certificate(pair.certificate_pem))
     show_serving_certificate(context_.metrics, "kubelet", info->not_before, info->not_after);
 }
@@ -88,9 +88,9 @@ void Kubelet::use_certificate(const kube::net::KeyAndCertificate& pair) {
 void Kubelet::use_client_ca(std::string pem) {
   const auto used = identity_.use_client_ca(std::move(pem));
   if (!used)
-    log_.error("A new client CA cannot be used", {{"error", used.error()}});
+    log_.error("a new client CA cannot be used", {{"error", used.error()}});
   else if (*used)
-    log_.info("Callers of the kubelet API are known by a new client CA");
+    log_.info("callers of the kubelet API are known by a new client CA");
 }
 
 }  // namespace liqo::kubelet

@@ -64,7 +64,7 @@ KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async:
                .max_held = settings_.max_held,
                .on_handler_failure =
                    [this](std::string_view line, std::string_view what) {
-                     log_.error("A request failed unexpectedly", {{"request", line}, {"error", what}});
+                     log_.error("a request failed unexpectedly", {{"request", line}, {"error", what}});
                    }},
               [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); }) {}
 
@@ -81,13 +81,13 @@ void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& ref
   const kube::TimePoint now = clock_.now();
   if (now - refusals_since_ >= std::chrono::minutes(1)) {
     if (refusals_ > refusals_per_minute) {
-      log_.warn("Refused more requests", {{"count", refusals_ - refusals_per_minute}});
+      log_.warn("refused more requests", {{"count", refusals_ - refusals_per_minute}});
     }
     refusals_since_ = now;
     refusals_ = 0;
   }
   if (++refusals_ > refusals_per_minute) return;
-  log_.warn("Refused a request", {{"path", std::string_view(request.target).substr(0, request.target.find('?'))},
+  log_.warn("refused a request", {{"path", std::string_view(request.target).substr(0, request.target.find('?'))},
                                   {"method", request.method},
                                   {"peer", request.peer_address},
                                   {"status", refusal.status},
@@ -184,7 +184,7 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
     if (!piece) {
       // Nothing can be said any more behind the bytes of a log, but that they are not all.
       response.abort();
-      log_.warn("A log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", piece.error()}});
+      log_.warn("a log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", piece.error()}});
       co_return;
     }
     if (piece->empty()) co_return;

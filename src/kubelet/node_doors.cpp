@@ -47,7 +47,7 @@ bool NodeDoors::arrange(KubeletServer& server) {
       open_.insert(port);
       continue;
     } else if (!refused_.contains(port)) {
-      log_.error("The port of a virtual node cannot be opened: kubectl logs and exec fail there",
+      log_.error("the port of a virtual node cannot be opened: kubectl logs and exec fail there",
                  {{"node", *names.begin()}, {"error", opened.error()}});
     }
     refused.insert(port);

@@ -81,13 +81,13 @@ asio::awaitable<void> ServingCertificate::run() {
     if (pair && !*pair) continue;
     const auto info = pair ? kube::net::read_certificate((*pair)->certificate_pem) : std::unexpected(pair.error());
     if (!info) {
-      log_.warn("No serving certificate for the kubelet API yet", {{"node", node}, {"error", info.error()}});
+      log_.warn("no serving certificate for the kubelet API yet", {{"node", node}, {"error", info.error()}});
     } else {
       settings_.use(**pair);
       issued_ = true;
       const kube::WallTime renewal = renewal_time(api_.clock().wall(), info->not_after);
       log_.info(
-          "The kubelet API has a serving certificate",
+          "the kubelet API has a serving certificate",
           {{"node", node}, {"until", kube::format_time(info->not_after)}, {"renewal", kube::format_time(renewal)}});
       co_await wait_until(renewal);
     }

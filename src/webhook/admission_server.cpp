@@ -43,7 +43,7 @@ AdmissionServer::AdmissionServer(const asio::any_io_executor& executor, kube::as
                    },
                .on_handler_failure =
                    [this](std::string_view line, std::string_view what) {
-                     log_.error("A review failed unexpectedly", {{"request", line}, {"error", what}});
+                     log_.error("a review failed unexpectedly", {{"request", line}, {"error", what}});
                    }},
               [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); }) {}
 
@@ -86,9 +86,9 @@ void AdmissionServer::log_refusal(const std::string& path, const Request& review
   const auto held_back = refusals_.note(path + " " + review.user.name, clock_.now());
   const std::string object = review.ns + "/" + review.name;
   if (!held_back) {
-    log_.debug("Refused", {{"path", path}, {"object", object}, {"reason", answer.message}});
+    log_.debug("refused", {{"path", path}, {"object", object}, {"reason", answer.message}});
   } else {
-    log_.info("Refused", {{"path", path},
+    log_.info("refused", {{"path", path},
                           {"object", object},
                           {"user", review.user.name},
                           {"reason", answer.message},
@@ -107,7 +107,7 @@ asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Reques
     thrown = std::current_exception();
   }
   if (kube::async::is_cancellation(thrown)) std::rethrow_exception(thrown);
-  log_.error("A decision failed unexpectedly",
+  log_.error("a decision failed unexpectedly",
              {{"object", request.ns + "/" + request.name}, {"error", kube::async::describe(thrown)}});
   Answer failed = Answer::unavailable("Liqo failed to decide; its log tells why");
   failed.code = 500;

@@ -102,7 +102,7 @@ bool Callers::knows_all() const { return proven_.has_all(api_servers_, clock_.no
 void Callers::learn(std::string_view address, const char* how) {
   if (address.empty()) return;
   if (!proven_.has(address, clock_.now()))
-    log_.info("An API server asks from this address", {{"address", address}, {"because", how}});
+    log_.info("an API server asks from this address", {{"address", address}, {"because", how}});
   proven_.prove(address, clock_.now());
   known_.set(static_cast<double>(proven_.size()));
   if (const auto found = waiting_.find(address); found != waiting_.end()) found->second.proven.set();
@@ -113,13 +113,13 @@ asio::awaitable<void> Callers::probe() {
       co_await api_.create(api::kinds::foreign_clusters, core::admission::forge_probe(), {.dry_run = true});
   const std::string caller(answer ? core::admission::probed_address(*answer) : std::string_view());
   (caller.empty() ? probes_failed_ : probes_).add();
-  if (!answer) log_.debug("A probe of the API server failed", {{"error", answer.error()}});
+  if (!answer) log_.debug("a probe of the API server failed", {{"error", answer.error()}});
   learn(caller, "it says so");
   // As the cluster itself lists them, by one name.
   const auto listed = co_await api_.get(api::kinds::endpoint_slices, {"default", "kubernetes"});
   api_servers_.clear();
   if (!listed) {
-    log_.debug("The addresses of the API servers cannot be read", {{"error", listed.error()}});
+    log_.debug("the addresses of the API servers cannot be read", {{"error", listed.error()}});
     co_return;
   }
   for (const json::value& endpoint : kube::array_at(listed->tree(), {"endpoints"}))

@@ -64,7 +64,7 @@ asio::awaitable<void> Certificates::run() {
       const auto left = std::max(*next - api_.clock().wall(), kube::WallTime::duration::zero());
       pause = std::min<kube::Duration>(left + 10ms, longest_sleep);
     } else {
-      log_.warn("No certificate for API servers yet", {{"error", next.error()}});
+      log_.warn("no certificate for API servers yet", {{"error", next.error()}});
     }
     co_await changed_.wait_for(api_.clock(), pause);
   }
@@ -98,7 +98,7 @@ asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Obje
     stored = co_await api_.create(secrets, wanted);
   }
   if (stored) {
-    log_.info("Stored new certificates for API servers", {{"secret", key_.text()}});
+    log_.info("stored new certificates for API servers", {{"secret", key_.text()}});
     secrets_->observe(std::move(*stored));
     co_return kube::Result<void>();
   }

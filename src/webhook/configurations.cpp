@@ -414,7 +414,7 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
     answer = co_await api_.create(kind, wanted);
   }
   if (!answer) co_return kube::Outcome::retry(std::move(answer.error()).in("writing the webhook configuration"));
-  log_.info("Wrote a webhook configuration", {{"kind", kind.kind}, {"by", reach_.url.empty() ? "service" : "url"}});
+  log_.info("wrote a webhook configuration", {{"kind", kind.kind}, {"by", reach_.url.empty() ? "service" : "url"}});
   stored->observe(std::move(*answer));
   co_return kube::Outcome::done();
 }

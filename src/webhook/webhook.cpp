@@ -137,21 +137,21 @@ asio::awaitable<void> Webhook::stop(kube::Duration delay) {
 void Webhook::use_client_ca(std::string pem) {
   const auto used = identity_.use_client_ca(std::move(pem));
   if (!used)
-    log_.error("A new client CA of the webhooks cannot be used", {{"error", used.error()}});
+    log_.error("a new client CA of the webhooks cannot be used", {{"error", used.error()}});
   else if (*used)
-    log_.info("Callers of the webhooks are known by a new client CA");
+    log_.info("callers of the webhooks are known by a new client CA");
 }
 
 void Webhook::use(const CertificateState& state) {
   if (const auto used = identity_.use_certificate({.key_pem = state.key, .certificate_pem = state.certificate});
       !used) {
-    log_.error("A new certificate cannot be used", {{"error", used.error()}});
+    log_.error("a new certificate cannot be used", {{"error", used.error()}});
     return;
   }
   configurations_.trust(state.authority);
   if (const auto info = kube::net::read_certificate(state.certificate))
     show_serving_certificate(context_.metrics, "webhook", info->not_before, info->not_after);
-  log_.info("The webhooks have a certificate");
+  log_.info("the webhooks have a certificate");
 }
 
 std::string Webhook::waiting_for() const {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -156,8 +157,8 @@ def test_the_library_is_installed_and_used_by_another_project(tmp_path: Path) ->
     """`meson install` into a prefix; one of the examples is compiled with what pkg-config says, and runs."""
     build = built("")
     root = build.parents[1]
-    meson = ["meson", "install", "-C", root, "--no-rebuild", "--quiet", "--tags", "devel", "--destdir", tmp_path]
-    subprocess.run(meson, check=True, capture_output=True)
+    meson = [sys.executable, "-m", "mesonbuild.mesonmain", "install", "-C", root, "--no-rebuild", "--quiet"]
+    subprocess.run([*meson, "--tags", "devel", "--destdir", tmp_path], check=True, capture_output=True)
     (found,) = tmp_path.rglob("kube.pc")
     prefix = tmp_path / "usr/local"
     environment = {**os.environ, "PKG_CONFIG_PATH": str(found.parent)}

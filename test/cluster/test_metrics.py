@@ -203,7 +203,7 @@ def test_a_peer_that_is_cut_off_is_told_until_it_is_back(watched: Watched, run: 
 def test_a_certificate_that_was_replaced_is_shown(watched: Watched) -> None:
     wait_for(lambda: not watched.firing("LiqoCertificateAboutToEnd"), IN_TIME, "the alert to end")
     assert watched.prometheus.scrapes()
-    assert "The metrics have a new certificate" in watched.argos.daemon.log()
+    assert "the metrics have a new certificate" in watched.argos.daemon.log()
 
 
 def test_the_series_of_a_peer_go_with_it(watched: Watched) -> None:
