@@ -93,7 +93,7 @@ def daemons() -> Daemons:
 def rome_to_milan(daemons: Daemons, rome: Cluster, milan: Cluster) -> Peering:
     """rome offloads to milan's real kubelet."""
     daemons.of(rome), daemons.of(milan)
-    return Peering(rome, milan).establish().wait_ready()
+    return Peering(rome, milan).establish().wait_ready().wait_serving()
 
 
 @pytest.fixture(scope="session")

@@ -17,29 +17,16 @@ from harness.streams import kubelet_port, log_of, logs
 from harness.wait import patient, wait_for
 
 
-def serving_certificate(story: Story) -> bytes:
-    """What the kubelet port shows, verified against rome's authority by the address that the API server dials."""
-    context = ssl.create_default_context(cafile=str(story.consumer.authority.pair.certificate))
-    address = story.consumer.address
-    with (
-        story.consumer.space.connect(address, story.kubelet_port) as raw,
-        context.wrap_socket(raw, server_hostname=address) as tls,
-    ):
-        shown = tls.getpeercert(binary_form=True)
-    assert shown
-    return shown
-
-
 def test_logs_work_across_a_renewal_of_the_serving_certificate(story: Story) -> None:
     story.create(busybox("one", "while true; do echo tick; sleep 1; done"))
     story.wait_ready("one")
-    before = serving_certificate(story)
+    before = story.peering.serving_certificate()
     followed = story.consumer.kubectl_started("-n", story.namespace, "logs", "-f", "one")
     try:
 
         def renewed() -> bool:
             assert logs(story, "--tail=1") == "tick\n", "logs work all the while"
-            return serving_certificate(story) != before
+            return story.peering.serving_certificate() != before
 
         wait_for(renewed, 150, "a new certificate (rome's are valid for two minutes)", interval=1)
         assert followed.stdout and followed.poll() is None, "who follows is not disturbed"

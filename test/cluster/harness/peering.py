@@ -8,6 +8,7 @@ for each offloaded namespace, its twin with the binding that lets that user work
 from __future__ import annotations
 
 import hashlib
+import ssl
 from collections.abc import Mapping
 from typing import Any
 
@@ -173,6 +174,28 @@ class Peering:
 
     def wait_ready(self, timeout: float = 30) -> Peering:
         wait_for(self.node_ready, timeout, f"virtual node {self.node} of {self.consumer.name} to be ready")
+        return self
+
+    def kubelet_port(self) -> int:
+        """That of the virtual node's kubelet API."""
+        node = self.consumer.api.get("nodes", None, self.node)
+        return node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+
+    def serving_certificate(self) -> bytes:
+        """What the kubelet port shows, verified by the consumer's authority for the address the API server dials."""
+        context = ssl.create_default_context(cafile=str(self.consumer.authority.pair.certificate))
+        address = self.consumer.address
+        with (
+            self.consumer.space.connect(address, self.kubelet_port()) as raw,
+            context.wrap_socket(raw, server_hostname=address) as tls,
+        ):
+            shown = tls.getpeercert(binary_form=True)
+        assert shown
+        return shown
+
+    def wait_serving(self) -> Peering:
+        """Until logs and exec work: the certificate is asked for as the Node is made, and approved a second later."""
+        wait_for(self.serving_certificate, 60, f"the kubelet API of {self.node} to have its certificate")
         return self
 
     def dissolve(self) -> None:

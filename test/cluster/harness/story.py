@@ -26,9 +26,7 @@ class Story:
 
     @property
     def kubelet_port(self) -> int:
-        """That of the virtual node's kubelet API."""
-        node = self.consumer.api.get("nodes", None, self.peering.node)
-        return node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+        return self.peering.kubelet_port()
 
     def create(self, pod: dict[str, Any]) -> dict[str, Any]:
         """Creates a pod at home that can only be scheduled on the virtual node."""
