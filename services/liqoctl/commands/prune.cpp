@@ -4,7 +4,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "liqo/core/namespaces/namespaces.hpp"
+#include "liqo/core/namespaces/namespace_mapping.hpp"
 #include "model/leftover_secrets.hpp"
 #include "session.hpp"
 #include "text/table.hpp"

@@ -12,7 +12,7 @@
 #include "kube/runtime/controller.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/context.hpp"
-#include "liqo/core/namespaces/namespaces.hpp"
+#include "liqo/core/namespaces/namespace_mapping.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/refused_orders.hpp"

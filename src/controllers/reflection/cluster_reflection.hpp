@@ -18,7 +18,7 @@
 #include "controllers/reflection/home_endpoint_watch.hpp"
 #include "controllers/reflection/secret_references.hpp"
 #include "controllers/reflection/status_sources.hpp"
-#include "liqo/core/namespaces/namespaces.hpp"
+#include "liqo/core/namespaces/namespace_mapping.hpp"
 #include "liqo/reflector/reflector.hpp"
 
 namespace liqo::controllers {

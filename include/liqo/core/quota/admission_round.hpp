@@ -11,6 +11,7 @@
 #include "liqo/core/quota/claimant.hpp"
 #include "liqo/core/quota/demand.hpp"
 #include "liqo/core/quota/ledger.hpp"
+#include "liqo/core/quota/quota_state.hpp"
 
 namespace liqo::core {
 

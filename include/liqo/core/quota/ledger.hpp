@@ -65,17 +65,4 @@ std::string ledger_name(const kube::ObjectKey& quota);
 /// A new ConfigMap with that record, in the Liqo namespace, which says in annotations whose it is.
 kube::Object forge_ledger(std::string_view liqo_namespace, const kube::ObjectKey& quota, const LedgerRecord& record);
 
-/// What a ShadowPod is measured against.
-struct QuotaState {
-  kube::ObjectKey quota;
-  Resources hard;
-  Resources used;  ///< stored and reserved
-};
-
-/// Why the demand does not fit, naming the first resource that is short: what was asked, used, free, and of which
-/// quota; "" if it fits. A resource that the quota does not name is refused unless nothing of it is asked; `pods` is
-/// counted only where the quota names it. Without `figures` it names the quota and the resource, and not how much of it
-/// is there.
-std::string refuse_demand(const QuotaState& state, const Resources& demand, bool figures = true);
-
 }  // namespace liqo::core

@@ -2,16 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "amounts.hpp"
+
 namespace liqo::core {
 namespace {
 
 using namespace std::chrono_literals;
 
-Resources resources(std::initializer_list<std::pair<std::string, std::string>> list) {
-  Resources made;
-  for (const auto& [name, amount] : list) made[name] = kube::Quantity::parse(amount).value();
-  return made;
-}
+using testing::resources;
 
 TEST_CASE("unproven callers hold a tenth of each resource together") {
   const Resources hard = resources({{"cpu", "8"}, {"memory", "10Gi"}, {"pods", "20"}});

@@ -1,4 +1,4 @@
-#include "liqo/core/namespaces/namespaces.hpp"
+#include "liqo/core/namespaces/namespace_mapping.hpp"
 
 #include <algorithm>
 #include <iterator>
