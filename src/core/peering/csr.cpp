@@ -38,19 +38,6 @@ bool fits(const X509_ALGOR& algorithm, const PublicKey& key) {
   return id == wanted && parameter == V_ASN1_UNDEF;
 }
 
-/// Null where it is not exactly one request of version 0 in DER. What libcrypto reads need not be, and it keeps the
-/// bytes of the part that is signed: that is written anew and compared.
-Request read_der(std::string_view der) {
-  const unsigned char* at = bytes_of(der);
-  Request request(d2i_X509_REQ(nullptr, &at, static_cast<long>(der.size())));
-  const bool is_all = request && at == bytes_of(der) + der.size();
-  if (is_all) der_of(i2d_re_X509_REQ_tbs, request.get());
-  const bool is_der =
-      is_all && der_of<const X509_REQ>(i2d_X509_REQ, request.get()) == der && X509_REQ_get_version(request.get()) == 0;
-  ERR_clear_error();
-  return is_der ? std::move(request) : nullptr;
-}
-
 std::unexpected<kube::Failure> refuse(std::string why) {
   return kube::fail(kube::Errc::invalid_input, "the signing request " + std::move(why));
 }
@@ -84,8 +71,8 @@ kube::Result<SigningRequest> read_signing_request(std::string_view pem) {
   if (!block || block->type != pem_type) return refuse("is not a PEM block CERTIFICATE REQUEST");
   if (!block->rest.empty()) return refuse("has something after its PEM block");
 
-  const Request request = read_der(block->der);
-  if (!request) return refuse("is not a PKCS#10 request in DER");
+  const auto request = libcrypto::read_der<Request>(block->der, d2i_X509_REQ, i2d_re_X509_REQ_tbs, i2d_X509_REQ);
+  if (!request || X509_REQ_get_version(request.get()) != 0) return refuse("is not a PKCS#10 request in DER");
   if (X509_REQ_get_attr_count(request.get()) > 0)
     return refuse("has attributes: alternative names and extensions are not granted, leave them out");
   auto name = read_name(*X509_REQ_get_subject_name(request.get()));

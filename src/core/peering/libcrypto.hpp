@@ -1,6 +1,7 @@
 // What the files of this story share of OpenSSL's libcrypto: who frees what, and bytes in its types.
 #pragma once
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
@@ -34,6 +35,21 @@ std::string der_of(int (*write)(T*, unsigned char**), T* object) {
   unsigned char* at = bytes_of(der);
   if (size > 0) write(object, &at);
   return der;
+}
+
+/// Reads a request or a certificate; null where the bytes are not exactly one in DER. What `read` (`d2i`) takes need
+/// not be: it keeps the bytes of the part that is signed, so `renew` (`i2d_re_…_tbs`) has that part written anew, and
+/// what `write` (`i2d`) gives is compared.
+template <class Owned, class T = Owned::element_type>
+Owned read_der(std::string_view der, T* (*read)(T**, const unsigned char**, long), int (*renew)(T*, unsigned char**),
+               int (*write)(const T*, unsigned char**)) {
+  const unsigned char* at = bytes_of(der);
+  Owned object(read(nullptr, &at, static_cast<long>(der.size())));
+  const bool is_all = object && at == bytes_of(der) + der.size();
+  if (is_all) der_of(renew, object.get());
+  const bool is_der = is_all && der_of<const T>(write, object.get()) == der;
+  ERR_clear_error();
+  return is_der ? std::move(object) : nullptr;
 }
 
 }  // namespace liqo::core::libcrypto

@@ -1,7 +1,5 @@
 #include "liqo/core/peering/renewal.hpp"
 
-#include <openssl/err.h>
-
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -41,14 +39,8 @@ kube::Result<IssuedCertificate> read_certificate(std::string_view pem) {
     return kube::fail(kube::Errc::too_large, "the certificate has more than 64 KiB");
   const auto block = read_pem(pem);
   if (!block || block->type != "CERTIFICATE") return not_a_certificate();
-  const unsigned char* at = libcrypto::bytes_of(block->der);
-  const libcrypto::Certificate certificate(d2i_X509(nullptr, &at, static_cast<long>(block->der.size())));
-  const bool is_all = certificate && at == libcrypto::bytes_of(block->der) + block->der.size();
-  // The bytes of the part that is signed are kept as they came: written anew they show whether they are DER.
-  if (is_all) libcrypto::der_of(i2d_re_X509_tbs, certificate.get());
-  const bool is_der = is_all && libcrypto::der_of<const X509>(i2d_X509, certificate.get()) == block->der;
-  ERR_clear_error();
-  if (!is_der) return not_a_certificate();
+  const auto certificate = libcrypto::read_der<libcrypto::Certificate>(block->der, d2i_X509, i2d_re_X509_tbs, i2d_X509);
+  if (!certificate) return not_a_certificate();
   const auto not_before = read_time(X509_get0_notBefore(certificate.get()));
   const auto not_after = read_time(X509_get0_notAfter(certificate.get()));
   if (!not_before || !not_after) return not_a_certificate();
