@@ -13,10 +13,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <random>
-#include <sstream>
 
 #include "client_gauges.hpp"
 #include "health.hpp"
@@ -62,13 +60,9 @@ kube::Result<void> complete_settings(Options& options, const kube::wire::Cluster
   if (!options.kubeconfig.empty() && home.server.tls)
     settings.api_server_fallback = "https://" + home.server.host_port() + home.server.path;
   if (!settings.ca_pem.empty() || options.trusted_ca) return {};
-  settings.ca_pem = home.ca_pem;
-  if (!settings.ca_pem.empty() || home.ca_file.empty()) return {};
-  std::ifstream file(home.ca_file);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return kube::fail(kube::Errc::missing, home.ca_file + " cannot be read");
-  settings.ca_pem = text.str();
+  auto authorities = kube::net::read_authorities(home);
+  if (!authorities) return std::unexpected(std::move(authorities.error()));
+  settings.ca_pem = std::move(*authorities);
   return {};
 }
 

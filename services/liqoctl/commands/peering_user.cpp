@@ -1,12 +1,11 @@
 // liqoctl generate|create|delete|get peering-user: a user at the provider that can do no more than peer one consumer.
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/net/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/csr.hpp"
@@ -102,15 +101,6 @@ asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, cons
   co_return Result<void>();
 }
 
-Result<std::string> authority(const kube::wire::ClusterConfig& config) {
-  if (!config.ca_pem.empty() || config.ca_file.empty()) return config.ca_pem;
-  std::ifstream file(config.ca_file);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return kube::fail(Errc::missing, config.ca_file + " cannot be read");
-  return text.str();
-}
-
 /// The API server learns of a binding by a watch, and refuses its user until then: also one who peers at once. Whoever
 /// may not ask about it does not wait.
 asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::string user, std::string ns) {
@@ -153,7 +143,7 @@ Answer generate(Session& session, const Flags& flags) {
   }
   auto csr = core::make_signing_request(*key, {user, std::string(core::control_plane_organization)});
   if (!csr) co_return std::unexpected(std::move(csr.error()));
-  auto ca = authority(cluster.config());
+  auto ca = kube::net::read_authorities(cluster.config());
   if (!ca) co_return std::unexpected(std::move(ca.error()));
 
   if (auto room = co_await make_room(session, cluster, flags); !room) co_return room;

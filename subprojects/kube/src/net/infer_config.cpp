@@ -71,4 +71,11 @@ Result<ClusterConfig> infer_config(const ConfigChoice& choice) {
   return fail(Errc::missing, "there is no kubeconfig: set KUBECONFIG, or write ~/.kube/config");
 }
 
+Result<std::string> read_authorities(const ClusterConfig& config) {
+  if (!config.ca_pem.empty() || config.ca_file.empty()) return config.ca_pem;
+  auto text = read_file(config.ca_file);
+  if (!text) return fail(Errc::missing, config.ca_file + " cannot be read");
+  return text;
+}
+
 }  // namespace kube::net

@@ -24,4 +24,8 @@ Result<wire::ClusterConfig> pod_config();
 /// there, the pod's cluster. Errors: Errc::missing (there is nothing of that), and those of the first file.
 Result<wire::ClusterConfig> infer_config(const ConfigChoice& choice = {});
 
+/// The authorities in PEM by which that cluster's server is verified, be they in the config or in a file that it names;
+/// "" where it names none. Errors: Errc::missing (the file cannot be read).
+Result<std::string> read_authorities(const wire::ClusterConfig& config);
+
 }  // namespace kube::net
