@@ -158,7 +158,6 @@ asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
       co_await kube::merge_patch(context_.home.api(), *renews_, key, guarded_patch(*renew, std::move(changes)),
                                  "answering a Renew", {.subresource = "status"});
   if (!patched) co_return Outcome::retry(std::move(patched.error()));
-  if (!*patched) co_return Outcome::done();
   co_return Outcome::done();
 }
 
