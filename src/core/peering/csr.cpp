@@ -11,7 +11,7 @@
 namespace liqo::core {
 namespace {
 
-using libcrypto::bytes_of, libcrypto::der_of, libcrypto::Request;
+using libcrypto::der_of, libcrypto::Request;
 
 // Of a name as we show it.
 constexpr std::size_t longest_name = 128;
