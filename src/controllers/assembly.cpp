@@ -17,8 +17,8 @@
 #include "controllers/peering/tenant.hpp"
 #include "controllers/reflection/shadow_endpoint_slice.hpp"
 #include "controllers/slices/local_resource_slice.hpp"
-#include "controllers/slices/slice_identity.hpp"
 #include "controllers/slices/slice_grant.hpp"
+#include "controllers/slices/slice_identity.hpp"
 #include "controllers/slices/virtual_node_creator.hpp"
 
 namespace liqo::controllers {

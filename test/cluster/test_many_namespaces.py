@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness import settings
+from harness.api import path
 from harness.cluster import busybox
 from harness.components import Options
 from harness.peers import Peer
@@ -32,12 +33,14 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
             settings_of_it = {"kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"key": name}}
             gent.api.create("configmaps", name, settings_of_it)
 
-            def is_offloaded() -> bool:
-                labels = gent.api.get("namespaces", None, name)["metadata"]["labels"]
-                return "liqo.io/scheduling-enabled" in labels
+            def is_asked_about() -> bool:
+                pod = {"apiVersion": "v1", **busybox("web")}
+                answer = gent.api.request("POST", path("pods", name), pod, query={"dryRun": "All"})
+                return any(one.get("key") == "virtual-node.liqo.io/not-allowed" for one in answer["spec"]["tolerations"])
 
-            # Earlier the webhook is not asked about its pods, and the node at home may take them.
-            wait_for(is_offloaded, 60, f"{name} to be offloaded")
+            # The API server asks the webhook a moment after it has stored the label of the namespace; until then the node
+            # at home may take pods.
+            wait_for(is_asked_about, 60, f"pods of {name} to be offloaded")
             gent.api.create("pods", name, busybox("web"))
 
         with ThreadPoolExecutor(4) as several:

@@ -54,9 +54,10 @@ class Two:
         seen = [self.inventories()]
 
         def is_settled() -> bool:
-            seen.append(self.inventories())
-            # That a pod runs which restarts always is recorded up to a minute late.
+            # That a pod runs which restarts always is recorded up to a minute late; asked later, it might be recorded
+            # after the inventory was taken.
             recorded = all((shadow.get("status") or {}).get("phase") for shadow in self.delphi.api.list("shadowpods"))
+            seen.append(self.inventories())
             return recorded and seen[-1] == seen[-2]
 
         wait_for(is_settled, 120, "nothing to change any more", interval=1)

@@ -115,9 +115,8 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   co_return Outcome::again_after(std::min(left, longest_wait));
 }
 
-asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::ObjectKey key, std::string uid,
-                                                                          bool accepted,
-                                                                          const json::object* auth_params) {
+asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::ObjectKey key, std::string uid, bool accepted,
+                                                                    const json::object* auth_params) {
   // The latest state: the decision on the resources has been written meanwhile.
   const auto slice = slices_->find(key);
   if (!slice || slice->uid() != uid) co_return kube::Result<void>();
