@@ -40,8 +40,9 @@ void ask_all(const Request& request) {
     check(request, check_service(request, origin, policy, owner_of, names));
     check(request, check_ingress(request, origin, policy, names));
     check(request, check_claim(request, origin, policy, names));
-    const liqo::core::ShadowPlan plan = liqo::core::plan_shadow_pod(request.object, nullptr, {}, nullptr, policy);
-    if (plan.create) liqo::core::plan_provider_pod_update(request.object, *plan.create, policy);
+    const liqo::core::ShadowPlan plan = liqo::core::plan_shadow_pod({request.object, nullptr}, {}, nullptr, policy);
+    if (const auto* create = std::get_if<liqo::core::shadow_action::Create>(&plan))
+      liqo::core::plan_provider_pod_update(request.object, create->pod, policy);
   }
   const std::string others[] = {"ns/other"};
   check(request, validate_resource_slice(request, {}));

@@ -45,8 +45,10 @@ PodController::Look PodController::look_at(const kube::ObjectKey& key, const std
   look.remote = twin.find(&TwinWatch::pods, look.remote_key);
   const core::PodMemory remembered = remember(look);
   const auto decide = look.withdrawn ? core::plan_withdrawn_pod : core::plan_pod;
-  look.plan = decide(look.local ? &*look.local : nullptr, look.shadow ? &*look.shadow : nullptr,
-                     look.remote ? &*look.remote : nullptr, remembered, forging_);
+  look.plan = decide({.local = look.local ? &*look.local : nullptr,
+                      .shadow = look.shadow ? &*look.shadow : nullptr,
+                      .remote = look.remote ? &*look.remote : nullptr},
+                     remembered, forging_);
   return look;
 }
 

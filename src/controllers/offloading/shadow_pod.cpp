@@ -99,11 +99,11 @@ asio::awaitable<Outcome> ShadowPodController::record(kube::WorkKey work) {
   const auto shadow = shadows_->find(key);
   const auto pod = pods_->find(key);
   core::ShadowPlan plan;
-  if (shadow && pod) plan = core::plan_shadow_pod(*shadow, &*pod, core::ShadowMemory(), nullptr, policy_of(key.ns));
-  if (plan.status && plan.status_may_wait) {
-    auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, key, kube::json::serialize(*plan.status),
-                                              "recording the phase", {.subresource = "status"});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  if (shadow && pod) plan = core::plan_shadow_pod({*shadow, &*pod}, core::ShadowMemory(), nullptr, policy_of(key.ns));
+  if (const auto* keep = std::get_if<core::shadow_action::Keep>(&plan);
+      keep && keep->record && keep->record->may_wait) {
+    auto recorded = co_await write_record(key, keep->record->status);
+    if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
   }
   unrecorded_.erase(key);
   co_return Outcome::done();

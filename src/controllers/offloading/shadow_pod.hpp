@@ -64,6 +64,8 @@ class ShadowPodController final : public Runnable {
     kube::Object shadow;
     std::optional<kube::Object> pod;
     core::ShadowPlan plan;
+
+    core::ShadowSight sight() const { return {shadow, pod ? &*pod : nullptr}; }
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// The ShadowPod is gone.
@@ -72,16 +74,26 @@ class ShadowPodController final : public Runnable {
   void remember(const kube::Object& shadow, const kube::Object* pod);
   /// How addresses of the API server of its home are mapped here, or how the reconcile ends where nobody knows yet.
   asio::awaitable<std::expected<core::IpMapping, kube::Outcome>> await_mapping(kube::Object shadow);
-  asio::awaitable<kube::Outcome> remove_pod(const Look& look);
-  asio::awaitable<kube::Outcome> await_pod(kube::ObjectKey key);
-  /// These carry out one part of the plan each, and say how the reconcile ends where it goes no further.
-  asio::awaitable<std::optional<kube::Outcome>> confirm_gone(const Look& look);
-  asio::awaitable<std::optional<kube::Outcome>> confirm_asked_for(Look& look);
-  asio::awaitable<std::optional<kube::Outcome>> bound(Look& look);
-  asio::awaitable<std::optional<kube::Outcome>> create(Look& look);
-  /// The rest of the plan: what is told, changed, recorded and released.
-  asio::awaitable<kube::Outcome> update(Look& look);
-  asio::awaitable<kube::Result<void>> patch_pod(const Look& look);
+  /// Carries out the plan, of which there is an act() for each kind. The caller holds `look` until it is done.
+  asio::awaitable<kube::Outcome> carry_out(Look& look);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::Nothing& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::Refuse& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::LeaveForeign& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::Release& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::RemovePod& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::RecordLoss& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::AwaitCreate& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::AwaitPod& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, core::shadow_action::Create& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, core::shadow_action::Keep& plan);
+  /// Whether the Pod may be sent, its containers saying what they request where its twin is bounded; else how the
+  /// reconcile ends.
+  asio::awaitable<std::optional<kube::Outcome>> bound(const kube::Object& shadow, kube::Object& pod);
+  asio::awaitable<kube::Outcome> create(const kube::Object& shadow, const kube::Object& pod);
+  asio::awaitable<kube::Outcome> refuse(const kube::Object& shadow, std::string words);
+  asio::awaitable<kube::Result<void>> patch_pod(const kube::Object& shadow, const kube::json::object& patch);
+  /// Patches the status of the ShadowPod; false where that is gone.
+  asio::awaitable<kube::Result<bool>> write_record(kube::ObjectKey key, const kube::json::object& status);
   /// Has the record written that the pod runs, when nothing is in its way any more.
   void record_later(const kube::ObjectKey& key);
   /// Writes it. The key without a name stands for a look whether it is quiet, and then for all of them.

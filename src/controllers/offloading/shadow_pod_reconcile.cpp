@@ -17,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using kube::Outcome;
+namespace action = core::shadow_action;
 
 constexpr kube::Duration unseen_time = 5s;
 /// A share of what is granted follows the pods that need it within moments: only who waits longer is told.
@@ -211,35 +212,68 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     mapping = std::move(*read);
   }
   Look look{.shadow = std::move(*shadow), .pod = std::move(pod), .plan = {}};
-  look.plan = core::plan_shadow_pod(look.shadow, look.pod ? &*look.pod : nullptr, memory_[key].plan, &mapping,
-                                    policy_of(key.ns));
-  if (look.plan.release && (look.shadow.is_deleting() || look.plan.confirm_first)) {
-    auto released = co_await release(*look.pod, look.plan.confirm_first);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
-  }
-  if (look.plan.remove_pod) co_return co_await remove_pod(look);
-  if (look.plan.await_create) co_return Outcome::again_after(memory_[key].in_doubt_until - context_.clock.now());
-  if (look.plan.await_pod) co_return co_await await_pod(key);
-  if (look.plan.status_if_gone)
-    if (auto end = co_await confirm_gone(look)) co_return std::move(*end);
-  if (look.plan.create) {
-    for (auto step :
-         {&ShadowPodController::confirm_asked_for, &ShadowPodController::bound, &ShadowPodController::create})
-      if (auto end = co_await (this->*step)(look)) co_return std::move(*end);
-  }
-  co_return co_await update(look);
+  look.plan = core::plan_shadow_pod(look.sight(), memory_[key].plan, &mapping, policy_of(key.ns));
+  co_return co_await carry_out(look);
 }
 
-asio::awaitable<Outcome> ShadowPodController::remove_pod(const Look& look) {
+asio::awaitable<Outcome> ShadowPodController::carry_out(Look& look) {
+  return std::visit([&](auto& part) { return act(look, part); }, look.plan);
+}
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look&, const action::Nothing&) { co_return Outcome::done(); }
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::Refuse& refusal) {
+  co_return co_await refuse(look.shadow, refusal.words);
+}
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::LeaveForeign& plan) {
+  if (plan.release) {
+    auto released = co_await release(*look.pod, true);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
+  if (plan.refusal.empty()) co_return Outcome::done();
+  co_return co_await refuse(look.shadow, plan.refusal);
+}
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::Release&) {
+  auto released = co_await release(*look.pod, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::RemovePod& plan) {
+  if (plan.release) {
+    auto released = co_await release(*look.pod, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
   auto removed = co_await context_.home.api().remove(
       kube::resources::pods, look.shadow.key(),
-      {.uid = std::string(look.pod->uid()), .grace_period_seconds = look.plan.remove_grace});
+      {.uid = std::string(look.pod->uid()), .grace_period_seconds = plan.grace_seconds});
   if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
     co_return Outcome::retry(std::move(removed.error()).in("removing the pod of a ShadowPod that is deleted"));
   co_return Outcome::done();
 }
 
-asio::awaitable<Outcome> ShadowPodController::await_pod(kube::ObjectKey key) {
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::RecordLoss& plan) {
+  auto live = co_await context_.home.api().get(kube::resources::pods, look.shadow.key());
+  if (!live && !live.error().is_not_found())
+    co_return Outcome::retry(std::move(live.error()).in("reading the pod that seems to be gone"));
+  if (const auto controller = live ? live->controller() : std::nullopt;
+      controller && controller->uid == look.shadow.uid()) {
+    pods_->observe(std::move(*live));
+    co_return Outcome::again_after(unseen_time);
+  }
+  auto recorded = co_await write_record(look.shadow.key(), plan.status);
+  if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::AwaitCreate&) {
+  co_return Outcome::again_after(memory_[look.shadow.key()].in_doubt_until - context_.clock.now());
+}
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::AwaitPod&) {
+  const kube::ObjectKey key = look.shadow.key();
   const kube::Duration waited = context_.clock.now() - memory_[key].created_at;
   if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
   auto live = co_await context_.home.api().get(kube::resources::pods, key);
@@ -253,44 +287,36 @@ asio::awaitable<Outcome> ShadowPodController::await_pod(kube::ObjectKey key) {
   co_return Outcome::again_after(0ms);
 }
 
-asio::awaitable<std::optional<Outcome>> ShadowPodController::confirm_gone(const Look& look) {
-  auto live = co_await context_.home.api().get(kube::resources::pods, look.shadow.key());
-  if (!live && !live.error().is_not_found())
-    co_return Outcome::retry(std::move(live.error()).in("reading the pod that seems to be gone"));
-  const auto controller = live ? live->controller() : std::nullopt;
-  if (!controller || controller->uid != look.shadow.uid()) co_return std::nullopt;
-  pods_->observe(std::move(*live));
-  co_return Outcome::again_after(unseen_time);
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, action::Create& plan) {
+  if (plan.confirm_first) {
+    auto live = co_await context_.home.api().get(api::kinds::shadow_pods, look.shadow.key());
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+    // Its own event will bring it back, or take it from the cache.
+    if (!live || live->uid() != look.shadow.uid() || live->is_deleting()) co_return Outcome::done();
+  }
+  if (auto end = co_await bound(look.shadow, plan.pod)) co_return std::move(*end);
+  co_return co_await create(look.shadow, plan.pod);
 }
 
-asio::awaitable<std::optional<Outcome>> ShadowPodController::confirm_asked_for(Look& look) {
-  if (!look.plan.confirm_first) co_return std::nullopt;
-  auto live = co_await context_.home.api().get(api::kinds::shadow_pods, look.shadow.key());
-  if (!live && !live.error().is_not_found())
-    co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
-  // Its own event will bring it back, or take it from the cache.
-  if (!live || live->uid() != look.shadow.uid() || live->is_deleting()) co_return Outcome::done();
-  co_return std::nullopt;
-}
-
-asio::awaitable<std::optional<Outcome>> ShadowPodController::bound(Look& look) {
-  const kube::ObjectKey key = look.shadow.key();
+asio::awaitable<std::optional<Outcome>> ShadowPodController::bound(const kube::Object& shadow, kube::Object& pod) {
+  const kube::ObjectKey key = shadow.key();
   const auto bounds = bounds_.find(key.ns);
   if (bounds == bounds_.end() && policy_of(key.ns).cluster_roles.empty()) co_return std::nullopt;
   if (!surroundings_) surroundings_.emplace(context_.home);
   if (!surroundings_->has_synced()) co_return Outcome::again_after(cache_pause);
-  if (bounds == bounds_.end() || !bounds->second.counted) co_return co_await await_bounds(look.shadow);
-  kube::json::object& spec = look.plan.create->mutable_spec();
+  if (bounds == bounds_.end() || !bounds->second.counted) co_return co_await await_bounds(shadow);
+  kube::json::object& spec = pod.mutable_spec();
   core::name_requests(spec, surroundings_->of(key.ns, spec).limit_ranges);
   // Room that there is while it is being refused has to wake it, too.
   short_[key.ns].insert(key);
   co_return std::nullopt;
 }
 
-asio::awaitable<std::optional<Outcome>> ShadowPodController::create(Look& look) {
-  const kube::ObjectKey key = look.shadow.key();
+asio::awaitable<Outcome> ShadowPodController::create(const kube::Object& shadow, const kube::Object& pod) {
+  const kube::ObjectKey key = shadow.key();
   const kube::TimePoint sent_at = context_.clock.now();
-  auto created = co_await context_.home.api().create(kube::resources::pods, *look.plan.create);
+  auto created = co_await context_.home.api().create(kube::resources::pods, pod);
   Memory& memory = memory_[key];
   if (!created && core::may_be_carried_out(created.error())) {
     memory.plan.create_tried = true;
@@ -302,10 +328,10 @@ asio::awaitable<std::optional<Outcome>> ShadowPodController::create(Look& look) 
     stop_waiting(key);
     memory.created_at = busy_at_ = context_.clock.now();
     pods_->observe(std::move(*created));
-    co_return std::nullopt;
+    co_return Outcome::done();
   }
   if (!created.error().is_already_exists())
-    co_return co_await take_refusal(look.shadow, std::move(created.error()).in("creating the pod"));
+    co_return co_await take_refusal(shadow, std::move(created.error()).in("creating the pod"));
   // Ours and not in the cache yet, or somebody else's: its labels and owner tell.
   auto live = co_await context_.home.api().get(kube::resources::pods, key);
   if (!live) co_return Outcome::retry(std::move(live.error()));
@@ -313,38 +339,30 @@ asio::awaitable<std::optional<Outcome>> ShadowPodController::create(Look& look) 
     pods_->observe(std::move(*live));
     co_return Outcome::again_after(0ms);
   }
-  look.pod = std::move(*live);
-  look.plan = core::plan_shadow_pod(look.shadow, &*look.pod, core::ShadowMemory());
-  co_return std::nullopt;
+  Look look{.shadow = shadow, .pod = std::move(*live), .plan = {}};
+  look.plan = core::plan_shadow_pod(look.sight(), core::ShadowMemory());
+  co_return co_await carry_out(look);
 }
 
-asio::awaitable<Outcome> ShadowPodController::update(Look& look) {
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, action::Keep& plan) {
   const kube::ObjectKey key = look.shadow.key();
-  core::ShadowPlan& plan = look.plan;
-  if (!plan.refusal.empty()) {
-    context_.events.warning(look.shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, plan.refusal);
-    auto told = co_await tell(look.shadow, plan.refusal);
-    if (!told) co_return Outcome::retry(std::move(told.error()));
-    co_return Outcome::again_after(30s);
-  }
   if (plan.told) {
     auto told = co_await write_told(key, std::move(*plan.told));
     if (!told) co_return Outcome::retry(std::move(told.error()));
   }
   if (plan.patch) {
-    auto patched = co_await patch_pod(look);
+    auto patched = co_await patch_pod(look.shadow, *plan.patch);
     if (!patched) co_return Outcome::retry(std::move(patched.error()));
   }
-  if (plan.status && plan.status_may_wait) {
+  if (plan.record && plan.record->may_wait) {
     record_later(key);
-  } else if (plan.status) {
-    auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, key, kube::json::serialize(*plan.status),
-                                              "recording the phase", {.subresource = "status"});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  } else if (plan.record) {
+    auto recorded = co_await write_record(key, plan.record->status);
+    if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
     // Without its record a pod stays; where the ShadowPod is gone, that brings it back here.
-    if (!*patched) co_return Outcome::done();
+    if (!*recorded) co_return Outcome::done();
   }
-  if (plan.release && !plan.confirm_first) {
+  if (plan.release) {
     auto released = co_await release(*look.pod, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }
@@ -369,14 +387,30 @@ asio::awaitable<Outcome> ShadowPodController::update(Look& look) {
   co_return Outcome::done();
 }
 
-asio::awaitable<kube::Result<void>> ShadowPodController::patch_pod(const Look& look) {
+asio::awaitable<kube::Result<bool>> ShadowPodController::write_record(kube::ObjectKey key,
+                                                                      const kube::json::object& status) {
   auto patched =
-      co_await context_.home.api().patch(kube::resources::pods, look.shadow.key(), kube::PatchType::strategic_merge,
-                                         kube::json::serialize(*look.plan.patch));
+      co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key), kube::json::serialize(status),
+                                 "recording the phase", {.subresource = "status"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return patched->has_value();
+}
+
+asio::awaitable<Outcome> ShadowPodController::refuse(const kube::Object& shadow, std::string words) {
+  context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, words);
+  auto told = co_await tell(shadow, std::move(words));
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  co_return Outcome::again_after(30s);
+}
+
+asio::awaitable<kube::Result<void>> ShadowPodController::patch_pod(const kube::Object& shadow,
+                                                                   const kube::json::object& patch) {
+  auto patched = co_await context_.home.api().patch(kube::resources::pods, shadow.key(),
+                                                    kube::PatchType::strategic_merge, kube::json::serialize(patch));
   if (!patched && !patched.error().is_not_found()) {
     kube::Failure failure = std::move(patched.error()).in("updating the pod");
     if (failure.is_permanent())
-      context_.events.warning(look.shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod, failure.text());
+      context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod, failure.text());
     co_return std::unexpected(std::move(failure));
   }
   if (patched) pods_->observe(std::move(*patched));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <tuple>
 
 #include "core/conditions.hpp"
 #include "liqo/api/labels.hpp"
@@ -30,7 +31,7 @@ bool is_for_another(const kube::Object& remote, const kube::Object& local) {
 }
 
 /// What is left when objects of others, and what is not there, are told apart.
-struct Sight {
+struct Known {
   const kube::Object& local;
   const kube::Object* shadow;  ///< ours, for this pod
   const kube::Object* stale;   ///< ours, for another pod of this name
@@ -39,20 +40,20 @@ struct Sight {
   bool foreign;                ///< an object of somebody else has the name
 };
 
-Sight look(const kube::Object& local, const kube::Object* shadow, const kube::Object* remote,
-           const ClusterPair& clusters) {
-  Sight sight{local, nullptr, nullptr, nullptr, false, false};
+Known tell_apart(const PodSight& seen, const ClusterPair& clusters) {
+  const auto& [local, shadow, remote] = std::tie(*seen.local, seen.shadow, seen.remote);
+  Known known{local, nullptr, nullptr, nullptr, false, false};
   if (shadow && !is_reflected(*shadow, clusters))
-    sight.foreign = true;
+    known.foreign = true;
   else if (shadow)
-    (is_for_another(*shadow, local) ? sight.stale : sight.shadow) = shadow;
+    (is_for_another(*shadow, local) ? known.stale : known.shadow) = shadow;
   if (remote && !is_reflected(*remote, clusters))
-    sight.foreign = true;
-  else if (remote && (is_for_another(*remote, local) || (sight.stale && !sight.shadow)))
-    sight.predecessor = true;
+    known.foreign = true;
+  else if (remote && (is_for_another(*remote, local) || (known.stale && !known.shadow)))
+    known.predecessor = true;
   else
-    sight.remote = remote;
-  return sight;
+    known.remote = remote;
+  return known;
 }
 
 DeleteShadow delete_unowned(const kube::Object& shadow) {
@@ -63,21 +64,21 @@ DeleteShadow delete_unowned(const kube::Object& shadow) {
 DeleteShadow delete_own(const kube::Object& shadow) { return {.uid = std::string(shadow.uid())}; }
 
 /// The ShadowPod of a pod that is being deleted at home.
-PodPlan end_shadow(const Sight& sight, const PodMemory& memory) {
-  const kube::Object& shadow = *sight.shadow;
+PodPlan end_shadow(const Known& known, const PodMemory& memory) {
+  const kube::Object& shadow = *known.shadow;
   std::optional<std::int64_t> grace;
-  if (sight.remote) grace = asked_grace(sight.local, *sight.remote);
+  if (known.remote) grace = asked_grace(known.local, *known.remote);
   if (grace && grace != memory.grace_given_up) {
     if (ordered_grace(shadow) != grace) return {TellGrace{*grace}, true};
-    if (!sight.remote->is_deleting()) return {AwaitEnding{*grace}, true};
+    if (!known.remote->is_deleting()) return {AwaitEnding{*grace}, true};
   }
   if (shadow.is_deleting()) return {Nothing{}, true};
   DeleteShadow remove = delete_own(shadow);
   // A provider of the Go version makes the Pod again while its ShadowPod is being deleted.
-  const bool is_ours = sight.remote && sight.remote->has_annotation(api::annotations::applied_spec);
-  if (is_ours && !api::is_final_phase(api::phase_of(*sight.remote)))
-    remove.foreground = sight.remote->is_deleting() ? outlives(*sight.remote, default_grace)
-                                                    : own_grace(sight.local.spec()) > default_grace;
+  const bool is_ours = known.remote && known.remote->has_annotation(api::annotations::applied_spec);
+  if (is_ours && !api::is_final_phase(api::phase_of(*known.remote)))
+    remove.foreground = known.remote->is_deleting() ? outlives(*known.remote, default_grace)
+                                                    : own_grace(known.local.spec()) > default_grace;
   return {std::move(remove), true};
 }
 
@@ -89,29 +90,29 @@ PodPlan plan_absent(const kube::Object* shadow, const ForgingContext& ctx) {
   return {delete_unowned(*shadow)};
 }
 
-PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
+PodPlan plan_terminating(const Known& known, const PodMemory& memory) {
   // As long as there is a ShadowPod of this name, an order that is still on its way is refused by the provider.
-  if (memory.order_in_doubt && !(sight.shadow && sight.shadow->is_deleting())) return {AwaitOrder{}, true};
-  if (sight.shadow) return end_shadow(sight, memory);
+  if (memory.order_in_doubt && !(known.shadow && known.shadow->is_deleting())) return {AwaitOrder{}, true};
+  if (known.shadow) return end_shadow(known, memory);
   // What has ended there may be held for a record that only the provider's liqod, perhaps not there, can write.
   const bool is_told =
-      sight.remote && (api::phase_of(sight.local) == api::phase_of(*sight.remote) || !is_bound(*sight.remote));
-  if (sight.remote && !(is_over(*sight.remote) && is_told)) return {Nothing{}, true};
+      known.remote && (api::phase_of(known.local) == api::phase_of(*known.remote) || !is_bound(*known.remote));
+  if (known.remote && !(is_over(*known.remote) && is_told)) return {Nothing{}, true};
   // A ShadowPod that was created a moment ago must not outlive the pod unseen.
-  if (memory.shadow_created && !sight.stale) return {AwaitShadow{}};
-  return {RemoveLocal{std::string(sight.local.uid())}};
+  if (memory.shadow_created && !known.stale) return {AwaitShadow{}};
+  return {RemoveLocal{std::string(known.local.uid())}};
 }
 
 /// A local phase that is final stays, whoever set it. The ShadowPod is kept while it cannot run anything (it holds the
 /// remote pod with its logs), and removed where it could.
-PodPlan plan_finished(const Sight& sight, const PodMemory& memory) {
-  if (!sight.shadow || sight.shadow->is_deleting()) return {Nothing{}};
+PodPlan plan_finished(const Known& known, const PodMemory& memory) {
+  if (!known.shadow || known.shadow->is_deleting()) return {Nothing{}};
   if (memory.order_in_doubt) return {AwaitOrder{}};
-  if (kube::string_at(sight.local.status(), {"reason"}) == api::reasons::offloading_aborted)
-    return {delete_own(*sight.shadow)};
-  const bool over = api::ShadowPod(*sight.shadow).is_finished() ||
-                    (sight.remote && api::is_final_phase(api::phase_of(*sight.remote)));
-  return over ? PodPlan{Nothing{}} : PodPlan{delete_own(*sight.shadow)};
+  if (kube::string_at(known.local.status(), {"reason"}) == api::reasons::offloading_aborted)
+    return {delete_own(*known.shadow)};
+  const bool over = api::ShadowPod(*known.shadow).is_finished() ||
+                    (known.remote && api::is_final_phase(api::phase_of(*known.remote)));
+  return over ? PodPlan{Nothing{}} : PodPlan{delete_own(*known.shadow)};
 }
 
 FailLocal lost() {
@@ -126,63 +127,63 @@ FailLocal shut_out() {
 }
 
 /// The status at home may lag behind what was seen at the provider.
-bool may_not_run_again(const Sight& sight, const PodMemory& memory) {
-  return !restarts_always(sight.local.spec()) && (has_started(sight.local) || memory.remote_started);
+bool may_not_run_again(const Known& known, const PodMemory& memory) {
+  return !restarts_always(known.local.spec()) && (has_started(known.local) || memory.remote_started);
 }
 
-PodPlan plan_unsent(const Sight& sight, const PodMemory& memory) {
+PodPlan plan_unsent(const Known& known, const PodMemory& memory) {
   if (memory.shadow_created) return {AwaitShadow{}};
   // The rest of a ShadowPod that was deleted: the garbage collector is about to remove it, and the name with it.
-  if (sight.remote || sight.predecessor) return {Nothing{}, sight.remote != nullptr};
-  if (may_not_run_again(sight, memory)) return {lost()};
-  if (memory.shut_out && has_started(sight.local)) return {shut_out()};
+  if (known.remote || known.predecessor) return {Nothing{}, known.remote != nullptr};
+  if (may_not_run_again(known, memory)) return {lost()};
+  if (memory.shut_out && has_started(known.local)) return {shut_out()};
   return {CreateShadow{}, true};
 }
 
-PodPlan plan_sent(const Sight& sight, const PodMemory& memory) {
-  const std::string_view shown = sight.local.annotation(api::annotations::remote_pod_uid);
+PodPlan plan_sent(const Known& known, const PodMemory& memory) {
+  const std::string_view shown = known.local.annotation(api::annotations::remote_pod_uid);
   // A container of OnFailure that did not end may run again in another pod; the provider of our version has seen to it.
-  const bool ran = restarts_on_failure(sight.local) ? has_ended_container(sight.local) : has_started(sight.local);
+  const bool ran = restarts_on_failure(known.local) ? has_ended_container(known.local) : has_started(known.local);
   const bool runs_again =
-      sight.remote && !shown.empty() && shown != sight.remote->uid() && !restarts_always(sight.local.spec()) && ran;
+      known.remote && !shown.empty() && shown != known.remote->uid() && !restarts_always(known.local.spec()) && ran;
   // A provider of the Go version re-creates every lost pod. The next pass then removes the ShadowPod.
   if (runs_again) return {lost()};
   // An order that came late, when what it orders had run already: it must not be confirmed.
-  if (!sight.remote && !is_timely(*sight.shadow) && may_not_run_again(sight, memory)) return {lost()};
-  if (sight.shadow->is_deleting() || (!sight.remote && api::ShadowPod(*sight.shadow).is_finished()))
+  if (!known.remote && !is_timely(*known.shadow) && may_not_run_again(known, memory)) return {lost()};
+  if (known.shadow->is_deleting() || (!known.remote && api::ShadowPod(*known.shadow).is_finished()))
     return {Nothing{}, true};
   // It was to end, and a database that was restored at home has the pod back: the provider makes no other for this one.
-  if (ordered_grace(*sight.shadow)) return {delete_own(*sight.shadow), true};
+  if (ordered_grace(*known.shadow)) return {delete_own(*known.shadow), true};
   return {KeepShadow{}, true};
 }
 
 }  // namespace
 
-PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
-                 const PodMemory& memory, const ForgingContext& ctx) {
-  if (!local) return plan_absent(shadow, ctx);
-  const Sight sight = look(*local, shadow, remote, ctx.clusters);
-  if (local->is_deleting()) return plan_terminating(sight, memory);
-  if (sight.stale) return sight.stale->is_deleting() ? PodPlan{Nothing{}} : PodPlan{delete_unowned(*sight.stale)};
-  if (api::is_final_phase(api::phase_of(*local))) return plan_finished(sight, memory);
-  if (sight.foreign)
+PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
+  const kube::Object* local = seen.local;
+  if (!local) return plan_absent(seen.shadow, ctx);
+  const Known known = tell_apart(seen, ctx.clusters);
+  if (local->is_deleting()) return plan_terminating(known, memory);
+  if (known.stale) return known.stale->is_deleting() ? PodPlan{Nothing{}} : PodPlan{delete_unowned(*known.stale)};
+  if (api::is_final_phase(api::phase_of(*local))) return plan_finished(known, memory);
+  if (known.foreign)
     return {RefuseForeign{"The provider has an object named \"" + std::string(local->name()) +
                           "\" in the twin namespace that does not come from this pod: the remote object already "
                           "exists, so the pod is not offloaded."}};
-  if (const auto most = sight.remote ? ending_may_take(*sight.remote) : std::nullopt;
+  if (const auto most = known.remote ? ending_may_take(*known.remote) : std::nullopt;
       most && memory.remote_ending_for >= *most)
-    return {EvictLocal{.uid = std::string(local->uid()), .remote_uid = std::string(sight.remote->uid())}, true};
-  return sight.shadow ? plan_sent(sight, memory) : plan_unsent(sight, memory);
+    return {EvictLocal{.uid = std::string(local->uid()), .remote_uid = std::string(known.remote->uid())}, true};
+  return known.shadow ? plan_sent(known, memory) : plan_unsent(known, memory);
 }
 
-PodPlan plan_withdrawn_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
-                           const PodMemory& memory, const ForgingContext& ctx) {
+PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
+  const kube::Object* local = seen.local;
   // What has no pod at home goes with the twin.
   if (!local) return {Nothing{}};
-  const Sight sight = look(*local, shadow, remote, ctx.clusters);
-  if (local->is_deleting()) return plan_terminating(sight, memory);
+  const Known known = tell_apart(seen, ctx.clusters);
+  if (local->is_deleting()) return plan_terminating(known, memory);
   if (api::is_final_phase(api::phase_of(*local))) return {Nothing{}};
-  if (sight.shadow || sight.remote) return {Nothing{}, true};
+  if (known.shadow || known.remote) return {Nothing{}, true};
   if (memory.order_in_doubt) return {AwaitOrder{}};
   if (memory.shadow_created) return {AwaitShadow{}};
   return {Reject{}};

@@ -1,6 +1,7 @@
 #include "liqo/core/offloading/shadow_plan.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -15,6 +16,13 @@
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
+
+using namespace shadow_action;
+
+bool is_own(const ShadowSight& sight) {
+  const auto controller = sight.pod->controller();
+  return controller && controller->uid == sight.shadow.uid();
+}
 
 /// `may_wait`: it is written beside all else, and so may come after the record of how the pod ended.
 json::object phase_patch(const kube::Object& shadow, std::string_view phase, bool may_wait = false) {
@@ -50,7 +58,8 @@ bool is_forced(const kube::Object& pod) {
 }
 
 /// What is to be recorded of a tracked pod that goes, and whether it may go.
-void plan_release(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory, ShadowPlan& plan) {
+void plan_release(const ShadowSight& sight, const ShadowMemory& memory, Keep& plan) {
+  const kube::Object& pod = *sight.pod;
   const bool is_final = api::is_final_phase(api::phase_of(pod));
   if (is_final && !is_made_again(pod)) {
     plan.release = true;
@@ -65,49 +74,52 @@ void plan_release(const kube::Object& shadow, const kube::Object& pod, const Sha
       return;
     }
     // One that has a node may have run, whatever its status says.
-    if (is_run || never) plan.status = phase_patch(shadow, "Failed");
+    if (is_run || never) plan.record = Record{phase_patch(sight.shadow, "Failed")};
   }
   plan.release = true;
   // A record that it ran would, once it is gone, mean that it must not run again.
-  if (!plan.status && api::ShadowPod(shadow).phase() == "Running") plan.status = phase_patch(shadow, "Pending");
+  if (!plan.record && api::ShadowPod(sight.shadow).phase() == "Running")
+    plan.record = Record{phase_patch(sight.shadow, "Pending")};
 }
 
-/// Whether the pod is to end within other seconds than it has now, as its consumer says. Pods may end as slowly as the
-/// policy lets them in.
-bool plan_ending(const kube::Object& shadow, const kube::Object& pod, const admission::PodPolicy& policy,
-                 ShadowPlan& plan) {
-  const auto ordered = ordered_grace(shadow);
-  if (!ordered || api::is_final_phase(api::phase_of(pod))) return false;
+/// The seconds within which the pod is to end, as its consumer says; nothing where it has no more than that already.
+/// Pods may end as slowly as the policy lets them in.
+std::optional<std::int64_t> grace_left(const ShadowSight& sight, const admission::PodPolicy& policy) {
+  const auto ordered = ordered_grace(sight.shadow);
+  if (!ordered || api::is_final_phase(api::phase_of(*sight.pod))) return std::nullopt;
   const std::int64_t grace =
       std::min(*ordered, std::max<std::int64_t>(policy.max_termination_grace_seconds, default_grace));
-  if (!outlives(pod, grace)) return false;
-  plan.remove_pod = true;
-  plan.remove_grace = grace;
-  return true;
+  return outlives(*sight.pod, grace) ? std::optional(grace) : std::nullopt;
 }
 
-ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory,
-                         const admission::PodPolicy& policy) {
-  ShadowPlan plan;
-  const auto controller = pod.controller();
-  if (!controller || controller->uid != shadow.uid()) {
-    const bool of_predecessor = controller && controller->kind == "ShadowPod" && controller->name == shadow.name();
-    // Those of a predecessor, and whatever is being deleted, will be gone: their deletion brings us back here.
-    if (!of_predecessor && !pod.is_deleting())
-      plan.refusal = "a pod of this name exists that was not made for this ShadowPod";
-    plan.release = plan.confirm_first = is_tracked(pod);
-    return plan;
-  }
-  if (api::ShadowPod(shadow).is_finished()) {
-    plan.release = is_tracked(pod);
-    return plan;
-  }
-  if (plan_ending(shadow, pod, policy, plan)) return plan;
+/// The garbage collector waits for a ShadowPod to be gone, and a finalizer, also of its consumer, can hold it for ever.
+ShadowPlan plan_deleted(const ShadowSight& sight, const admission::PodPolicy& policy) {
+  if (!sight.pod || !is_own(sight)) return Nothing{};
+  const auto grace = grace_left(sight, policy);
+  const bool release = is_tracked(*sight.pod);
+  if (grace || !sight.pod->is_deleting()) return RemovePod{.grace_seconds = grace, .release = release};
+  if (release) return Release{};
+  return Nothing{};
+}
+
+/// Those of a predecessor, and whatever is being deleted, will be gone: their deletion brings the ShadowPod back.
+LeaveForeign leave_foreign(const ShadowSight& sight) {
+  const auto controller = sight.pod->controller();
+  const bool of_predecessor = controller && controller->kind == "ShadowPod" && controller->name == sight.shadow.name();
+  LeaveForeign plan{.release = is_tracked(*sight.pod)};
+  if (!of_predecessor && !sight.pod->is_deleting())
+    plan.refusal = "a pod of this name exists that was not made for this ShadowPod";
+  return plan;
+}
+
+Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const admission::PodPolicy& policy) {
+  const auto& [shadow, pod] = std::tie(sight.shadow, *sight.pod);
+  Keep plan;
   if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty()) {
-    plan.status_may_wait = may_wait(api::ShadowPod(shadow), phase);
-    plan.status = phase_patch(shadow, phase, plan.status_may_wait);
+    const bool waits = may_wait(api::ShadowPod(shadow), phase);
+    plan.record = Record{phase_patch(shadow, phase, waits), waits};
   }
-  if (is_tracked(pod)) plan_release(shadow, pod, memory, plan);
+  if (is_tracked(pod)) plan_release(sight, memory, plan);
   if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod))) {
     plan.patch = plan_provider_pod_update(shadow, pod, policy);
     // The answer to the patch brings it back here.
@@ -118,11 +130,18 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, co
   return plan;
 }
 
+ShadowPlan plan_with_pod(const ShadowSight& sight, const ShadowMemory& memory, const admission::PodPolicy& policy) {
+  if (!is_own(sight)) return leave_foreign(sight);
+  if (api::ShadowPod(sight.shadow).is_finished())
+    return is_tracked(*sight.pod) ? ShadowPlan(Release{}) : ShadowPlan(Nothing{});
+  if (const auto grace = grace_left(sight, policy)) return RemovePod{.grace_seconds = grace};
+  return keep(sight, memory, policy);
+}
+
 }  // namespace
 
 void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod) {
-  const auto controller = pod.controller();
-  if (!controller || controller->uid != shadow.uid()) return;
+  if (!is_own({shadow, &pod})) return;
   memory.pod_created = false;
   memory.pod_seen = true;
   if (is_made_again(pod) && (is_over(pod) || is_forced(pod)))
@@ -149,48 +168,24 @@ json::object release_patch(const kube::Object& pod) {
                                      json::array{json::string(api::finalizers::shadow_pod_tracking)}}}}};
 }
 
-ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
-                           const IpMapping* api_server_ips, const admission::PodPolicy& policy) {
-  ShadowPlan plan;
-  if (shadow.is_deleting()) {
-    // The garbage collector waits for a ShadowPod to be gone, and a finalizer, also of its consumer, can hold it for
-    // ever.
-    const auto controller = pod ? pod->controller() : std::nullopt;
-    const bool is_ours = controller && controller->uid == shadow.uid();
-    plan.remove_pod = is_ours && (plan_ending(shadow, *pod, policy, plan) || !pod->is_deleting());
-    plan.release = is_ours && is_tracked(*pod);
-    return plan;
-  }
-  if (pod) return plan_with_pod(shadow, *pod, memory, policy);
+ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory, const IpMapping* api_server_ips,
+                           const admission::PodPolicy& policy) {
+  const kube::Object& shadow = sight.shadow;
+  if (shadow.is_deleting()) return plan_deleted(sight, policy);
+  if (sight.pod) return plan_with_pod(sight, memory, policy);
 
   const api::ShadowPod view(shadow);
-  if (view.is_finished()) return plan;
-  if (view.origin().empty()) {
-    plan.refusal = "the label " + std::string(api::labels::reflection_origin) + " is missing";
-    return plan;
-  }
-  if (kube::array_at(view.pod_spec(), {"containers"}).empty()) {
-    plan.refusal = "it has no spec.pod with containers";
-    return plan;
-  }
+  if (view.is_finished()) return Nothing{};
+  if (view.origin().empty()) return Refuse{"the label " + std::string(api::labels::reflection_origin) + " is missing"};
+  if (kube::array_at(view.pod_spec(), {"containers"}).empty()) return Refuse{"it has no spec.pod with containers"};
   const bool started = memory.pod_started || view.phase() == "Running";
-  if (started && !restarts_always(view.pod_spec())) {
-    plan.status = phase_patch(shadow, "Failed");
-    plan.status_if_gone = true;
-    return plan;
-  }
-  if (memory.pod_created) {
-    plan.await_pod = true;
-    return plan;
-  }
+  if (started && !restarts_always(view.pod_spec())) return RecordLoss{phase_patch(shadow, "Failed")};
+  if (memory.pod_created) return AwaitPod{};
   // The consumer's second word, or its deletion, will bring it back here.
-  if (!is_timely(shadow) || ordered_grace(shadow)) return plan;
-  if (memory.create_in_doubt) {
-    plan.await_create = true;
-    return plan;
-  }
-  plan.create = forge_provider_pod(shadow, api_server_ips, policy);
-  if (started) leave_out_ephemeral(*plan.create, shadow);
+  if (!is_timely(shadow) || ordered_grace(shadow)) return Nothing{};
+  if (memory.create_in_doubt) return AwaitCreate{};
+  Create plan{.pod = forge_provider_pod(shadow, api_server_ips, policy)};
+  if (started) leave_out_ephemeral(plan.pod, shadow);
   plan.confirm_first =
       memory.create_tried || memory.pod_seen || memory.pod_started || memory.inherited || view.phase() != "Unknown";
   return plan;

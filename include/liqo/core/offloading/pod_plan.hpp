@@ -95,16 +95,20 @@ struct PodPlan {
   bool copy_status = false;
 };
 
-/// Decides about one name in one mapped namespace. Any of the three may be null: not in the (complete) cache.
-/// `local` is a pod of this node. Identity is the local pod's UID: a ShadowPod for another UID is deleted and waited
-/// for, never adopted; one without a UID (Go version) is accepted.
-PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
-                 const PodMemory& memory, const ForgingContext& ctx);
+/// What the caches, which are complete, have of one name in one mapped namespace; null where there is nothing.
+struct PodSight {
+  const kube::Object* local = nullptr;   ///< a pod of this node
+  const kube::Object* shadow = nullptr;  ///< the ShadowPod of that name at the provider
+  const kube::Object* remote = nullptr;  ///< the Pod of that name at the provider
+};
+
+/// Decides. Identity is the local pod's UID: a ShadowPod for another UID is deleted and waited for, never adopted; one
+/// without a UID (Go version) is accepted.
+PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx);
 
 /// As `plan_pod`, for a namespace whose twin has been withdrawn and is still there. Nothing new is sent; a pod at home
 /// stays as long as something of it is at the provider, so that whoever replaces it elsewhere does so after its end.
-PodPlan plan_withdrawn_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
-                           const PodMemory& memory, const ForgingContext& ctx);
+PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx);
 
 /// What is to be done about a pod on the node whose namespace has no twin.
 enum class UnmappedPodAction {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
@@ -25,7 +26,7 @@ struct ShadowMemory {
   bool create_tried = false;  ///< a POST of the pod ended without an answer: what we know of the ShadowPod may be old
   bool pod_seen = false;      ///< its pod was in the cache
   bool pod_started = false;   ///< a container of its pod was seen to run or end (`has_started`)
-  bool node_silent = false;   ///< its pod has waited `node_patience` for its node (`ShadowPlan::await_node`)
+  bool node_silent = false;   ///< its pod has waited `node_patience` for its node (`Keep::await_node`)
   bool inherited = false;     ///< it may be older than what this process knows: its pod may have run and gone
 };
 
@@ -37,31 +38,69 @@ inline constexpr kube::Duration node_patience = std::chrono::seconds(30);
 /// after the pod was first seen to run.
 inline constexpr kube::Duration record_quiet = std::chrono::seconds(5), record_limit = std::chrono::seconds(40);
 
-/// At most one of `create`, `patch` and `remove_pod`; each part may be absent. What is recorded is recorded before the
-/// Pod is released.
-struct ShadowPlan {
-  std::optional<kube::Object> create;  ///< POST this Pod
-  /// It may not be the first pod. When a ShadowPod is deleted, the news that its pod is gone may come first: read the
-  /// ShadowPod live, and create only if it has the same UID and is not being deleted. With `release`: the Pod seems to
-  /// be of a ShadowPod that is gone; release it unless the live one is its controller.
+/// What the caches have of one ShadowPod: itself, and the Pod of its name or null.
+struct ShadowSight {
+  const kube::Object& shadow;
+  const kube::Object* pod = nullptr;
+};
+
+namespace shadow_action {
+/// Everything is as it should be, or somebody else's event will bring the ShadowPod back.
+struct Nothing {};
+/// The ShadowPod cannot become a Pod: a Warning Event and the ShadowPod say so.
+struct Refuse {
+  std::string words;
+};
+/// The Pod of that name is not this ShadowPod's. It is not touched, but for our finalizer.
+struct LeaveForeign {
+  bool release = false;  ///< take our finalizer off, unless the live ShadowPod is the controller of the Pod
+  std::string refusal;   ///< as `Refuse`; "" where the Pod is about to go
+};
+/// Take our finalizer off the Pod (`release_patch`): nothing of it is left to be recorded.
+struct Release {};
+/// DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries.
+struct RemovePod {
+  std::optional<std::int64_t> grace_seconds;  ///< nothing: the Pod's own
+  bool release = false;                       ///< take our finalizer off first: there is nowhere to record its end
+};
+/// The Pod is lost and must not run again: record that it failed, unless the live Pod is still there.
+struct RecordLoss {
+  kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
+};
+/// A POST of the Pod is in doubt: do nothing before it cannot come any more.
+struct AwaitCreate {};
+/// The Pod was created and is not in the cache yet: read it live after a time.
+struct AwaitPod {};
+/// POST this Pod.
+struct Create {
+  kube::Object pod;
+  /// It may not be the first. When a ShadowPod is deleted, the news that its Pod is gone may come first: read the
+  /// ShadowPod live, and create only if it has the same UID and is not being deleted.
   bool confirm_first = false;
-  std::optional<kube::json::object> patch;         ///< strategic merge patch for the Pod, with its UID
+};
+/// The phase to be recorded on the ShadowPod.
+struct Record {
+  kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
+  bool may_wait = false;      ///< nobody acts upon it (`record_limit`)
+};
+/// The Pod is there and is this ShadowPod's. Each part may be due beside the others, and they are written in this
+/// order: what is recorded is recorded before the Pod is released.
+struct Keep {
+  std::optional<kube::json::object> told;   ///< merge patch for the ShadowPod (`refusal_patch`)
+  std::optional<kube::json::object> patch;  ///< strategic merge patch for the Pod, with its UID
+  std::optional<Record> record;
+  bool release = false;                            ///< as `Release`
   std::optional<PodResize> resize;                 ///< PATCH it to the Pod; where that is refused, note it there
   std::optional<EphemeralAddition> add_ephemeral;  ///< PATCH it to the Pod; where that is refused, note it there
-  std::optional<kube::json::object> status;        ///< merge patch for shadowpods/<name>/status, with its UID
-  bool status_may_wait = false;                    ///< it is the record that nobody acts upon (`record_limit`)
-  bool status_if_gone = false;  ///< it ends the ShadowPod for want of a Pod: read that live, a cache may be behind
-  std::optional<kube::json::object> told;  ///< merge patch for the ShadowPod (`refusal_patch`)
-  bool remove_pod = false;  ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries
-  std::optional<std::int64_t> remove_grace;  ///< with `remove_pod`: within so many seconds; nothing = the Pod's own
-  std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none
-  bool await_create = false;                 ///< nothing before the POST in doubt cannot come any more
-  bool await_pod = false;                    ///< created and not in the cache yet: read it live after a time
-  /// Take our finalizer off the Pod (`release_patch`): nothing of it is left to be recorded, or nowhere to record it.
-  bool release = false;
   /// The Pod was deleted by force, and nobody knows whether it has run: its node may still say.
   bool await_node = false;
 };
+}  // namespace shadow_action
+
+using ShadowPlan =
+    std::variant<shadow_action::Nothing, shadow_action::Refuse, shadow_action::LeaveForeign, shadow_action::Release,
+                 shadow_action::RemovePod, shadow_action::RecordLoss, shadow_action::AwaitCreate,
+                 shadow_action::AwaitPod, shadow_action::Create, shadow_action::Keep>;
 
 /// Takes the sight of the ShadowPod's pod into the memory; pods that are not its own say nothing.
 void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod);
@@ -75,14 +114,14 @@ kube::json::object release_patch(const kube::Object& pod);
 /// Nothing where it tells that already.
 std::optional<kube::json::object> refusal_patch(const kube::Object& shadow, std::string_view words);
 
-/// Decides. `pod` is the Pod of the ShadowPod's name or null. A pod that is lost is created again, unless the phase is
+/// Decides. A pod that is lost is created again, unless the phase is
 /// final. Where restartPolicy is not Always, and it had started (Never) or one of its containers had ended (OnFailure),
 /// the phase becomes Failed instead; OnFailure as well where a pod that had started has vanished without its finalizer.
 /// A pod that is not controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late
 /// (`core/offloading/order.hpp`) until its consumer confirms it, and for one that says how its pod is to end
 /// (`core/offloading/ending.hpp`). `api_server_ips` remaps the host aliases of `kubernetes.default`; `policy` is that
 /// of the consumer, the strict one by default, and says what of annotations and tolerations reaches the Pod.
-ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
+ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory,
                            const IpMapping* api_server_ips = nullptr, const admission::PodPolicy& policy = {});
 
 }  // namespace liqo::core

@@ -97,7 +97,7 @@ TEST_CASE("a closed node has a taint that goes when it opens, and the taints of 
 
 TEST_CASE("a pod that ran and is shut out ends, and one that never ran waits") {
   const auto plan = [](const kube::Object& local, PodMemory memory) {
-    return plan_pod(&local, nullptr, nullptr, memory, context()).action;
+    return plan_pod({&local, nullptr, nullptr}, memory, context()).action;
   };
   const kube::Object ran = local_pod(R"({"phase": "Running"})"), waits = local_pod(R"({"phase": "Pending"})");
   const auto ended = plan(ran, {.shut_out = true});

@@ -82,7 +82,7 @@ TEST_CASE("a ShadowPod that says nothing sensible says nothing") {
 
 TEST_CASE("the consumer tells the time first, then waits for the end to begin, then deletes the ShadowPod") {
   const auto plan = [](const kube::Object& at_home, const kube::Object& order, const kube::Object* away,
-                       PodMemory memory = {}) { return plan_pod(&at_home, &order, away, memory, context()).action; };
+                       PodMemory memory = {}) { return plan_pod({&at_home, &order, away}, memory, context()).action; };
   const kube::Object runs = remote(-1), hurries = remote(1), takes_its_time = remote(600);
   CHECK(std::get<TellGrace>(plan(local(600, 1), shadow(""), &runs)).seconds == 1);
   CHECK(std::get<TellGrace>(plan(local(600, 1), shadow("600"), &runs)).seconds == 1);
@@ -108,9 +108,9 @@ TEST_CASE("the consumer tells the time first, then waits for the end to begin, t
 
 TEST_CASE("a pod that is back at home is not kept by a ShadowPod that was to end") {
   const kube::Object back = local(600, -1), told = shadow("1"), ended = shadow("1", true), runs = remote(-1);
-  CHECK(std::holds_alternative<DeleteShadow>(plan_pod(&back, &told, &runs, {}, context()).action));
-  CHECK(std::holds_alternative<DeleteShadow>(plan_pod(&back, &told, nullptr, {}, context()).action));
-  CHECK(std::holds_alternative<Nothing>(plan_pod(&back, &ended, nullptr, {}, context()).action));
+  CHECK(std::holds_alternative<DeleteShadow>(plan_pod({&back, &told, &runs}, {}, context()).action));
+  CHECK(std::holds_alternative<DeleteShadow>(plan_pod({&back, &told, nullptr}, {}, context()).action));
+  CHECK(std::holds_alternative<Nothing>(plan_pod({&back, &ended, nullptr}, {}, context()).action));
 }
 
 TEST_CASE("the provider ends the pod as the ShadowPod says, no later than it lets pods end, and makes no other") {
@@ -140,16 +140,16 @@ TEST_CASE("the provider ends the pod as the ShadowPod says, no later than it let
     if (c.has >= 0) end_within(pod, c.has);
     admission::PodPolicy policy;
     policy.max_termination_grace_seconds = c.most;
-    const ShadowPlan plan = plan_shadow_pod(order, &pod, {}, nullptr, policy);
-    CHECK(plan.remove_pod == c.expected.has_value());
-    CHECK(plan.remove_grace == c.expected);
+    const ShadowPlan plan = plan_shadow_pod({order, &pod}, {}, nullptr, policy);
+    const auto* removal = std::get_if<shadow_action::RemovePod>(&plan);
+    REQUIRE((removal != nullptr) == c.expected.has_value());
+    if (removal) CHECK(removal->grace_seconds == c.expected);
   }
-  CHECK_FALSE(plan_shadow_pod(shadow("5"), nullptr, {}).create.has_value());
+  CHECK(std::holds_alternative<shadow_action::Nothing>(plan_shadow_pod({shadow("5"), nullptr}, {})));
   const kube::Object held = shadow("", true);
   kube::Object pod = forge_provider_pod(held);
-  const ShadowPlan plan = plan_shadow_pod(held, &pod, {});
-  CHECK(plan.remove_pod);
-  CHECK_FALSE(plan.remove_grace.has_value());
+  const ShadowPlan plan = plan_shadow_pod({held, &pod}, {});
+  CHECK_FALSE(std::get<shadow_action::RemovePod>(plan).grace_seconds.has_value());
 }
 
 TEST_CASE("what a pod at home says in that annotation is not handed on") {

@@ -29,6 +29,10 @@ kube::Object order(std::string_view list = "[]", std::string_view phase = "Runni
   return shadow;
 }
 
+shadow_action::Keep keep(const kube::Object& shadow, const kube::Object& pod) {
+  return std::get<shadow_action::Keep>(plan_shadow_pod({shadow, &pod}, {}));
+}
+
 /// The Pod at the provider, which has these, and reports these.
 kube::Object run(std::string_view list = "[]", std::string_view statuses = "[]", std::string_view note = "") {
   kube::Object pod = forge_provider_pod(order());
@@ -135,7 +139,7 @@ TEST_CASE("a consumer cannot have the note taken off the Pod, to be refused agai
   kube::Object pod = forge_provider_pod(shadow);
   pod.mutable_metadata()["uid"] = "r1";
   pod.set_annotation("offloading.liqo.io/ephemeral-containers-left-out", R"({"a": "no"})");
-  const auto plan = plan_shadow_pod(shadow, &pod, {});
+  const auto plan = keep(shadow, pod);
   CHECK_FALSE(plan.patch);
   CHECK_FALSE(plan.add_ephemeral);
 }
@@ -226,17 +230,15 @@ TEST_CASE("a Pod is made without ephemeral containers, and one that is made agai
   for (const auto& [phase, again] : {std::pair{"Unknown", false}, std::pair{"Running", true}}) {
     CAPTURE(phase);
     kube::Object shadow = order(list, phase);
-    const auto plan = plan_shadow_pod(shadow, nullptr, {});
-    REQUIRE(plan.create);
-    CHECK_FALSE(plan.create->spec().contains("ephemeralContainers"));
-    kube::Object pod = *plan.create;
+    kube::Object pod = std::get<shadow_action::Create>(plan_shadow_pod({shadow, nullptr}, {})).pod;
+    CHECK_FALSE(pod.spec().contains("ephemeralContainers"));
     pod.mutable_metadata()["uid"] = "r2";
-    const auto next = plan_shadow_pod(shadow, &pod, {});
+    const auto next = keep(shadow, pod);
     CHECK_FALSE(next.patch);
     CHECK(next.add_ephemeral.has_value() == !again);
     // Another one comes all the same.
     shadow.mutable_spec()["pod"].as_object()["ephemeralContainers"] = parse_value(R"([{"name": "a"}, {"name": "b"}])");
-    const auto more = plan_shadow_pod(shadow, &pod, {});
+    const auto more = keep(shadow, pod);
     REQUIRE(more.add_ephemeral);
     CHECK(more.add_ephemeral->name == (again ? "b" : "a"));
   }

@@ -49,7 +49,8 @@ void check(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     CAPTURE(c.title);
     const auto pointer = [](const std::optional<kube::Object>& object) { return object ? &*object : nullptr; };
-    CHECK(name_of(plan_pod(pointer(c.local), pointer(c.shadow), pointer(c.remote), c.memory, context())) == c.expected);
+    CHECK(name_of(plan_pod({pointer(c.local), pointer(c.shadow), pointer(c.remote)}, c.memory, context())) ==
+          c.expected);
   }
 }
 
@@ -66,7 +67,7 @@ TEST_CASE("without a local pod only our own ShadowPod is removed, after a look a
          {"of another virtual node", {}, of_other_node, {}, "Nothing"},
          {"foreign", {}, foreign("ShadowPod"), {}, "Nothing"}});
   const kube::Object ours = shadow();
-  const auto plan = plan_pod(nullptr, &ours, nullptr, {}, context());
+  const auto plan = plan_pod({nullptr, &ours, nullptr}, {}, context());
   const auto& removal = std::get<DeleteShadow>(plan.action);
   CHECK(removal.uid == "s1");
   CHECK(removal.confirm_first);
@@ -112,7 +113,7 @@ TEST_CASE("the identity of a pod is its UID") {
          {"a finished predecessor", pending, shadow("u0", "Succeeded"), remote("u0", "Succeeded"), "DeleteShadow"},
          {"terminating, with a predecessor's rest", deleting(pending), shadow("u0"), remote("u0"), "RemoveLocal"}});
   const kube::Object other = shadow("u2");
-  const auto plan = plan_pod(&pending, &other, nullptr, {}, context());
+  const auto plan = plan_pod({&pending, &other, nullptr}, {}, context());
   const auto& removal = std::get<DeleteShadow>(plan.action);
   CHECK(removal.confirm_first);
   CHECK(removal.owner_uid == "u2");
@@ -127,7 +128,7 @@ TEST_CASE("a terminating pod goes when nothing of it is left at the provider") {
          {"ShadowPod created a moment ago", going, {}, {}, "AwaitShadow", {.shadow_created = true}},
          {"finished before", deleting(local_pod(R"({"phase": "Succeeded"})")), shadow("u1", "Succeeded"), remote(),
           "DeleteShadow+status"}});
-  const auto plan = plan_pod(&going, nullptr, nullptr, {}, context());
+  const auto plan = plan_pod({&going, nullptr, nullptr}, {}, context());
   CHECK(std::get<RemoveLocal>(plan.action).uid == "u1");
 }
 
@@ -192,7 +193,7 @@ TEST_CASE("a pod whose remote pod does not end is deleted at home, once and with
        "KeepShadow+status", for_seconds(100'000)},
   });
   const kube::Object order = shadow(), stuck = ending("Running", 30);
-  const auto plan = plan_pod(&running, &order, &stuck, for_seconds(90), context());
+  const auto plan = plan_pod({&running, &order, &stuck}, for_seconds(90), context());
   CHECK(std::get<EvictLocal>(plan.action).uid == "u1");
   CHECK(std::get<EvictLocal>(plan.action).remote_uid == "r1");
 }
@@ -200,7 +201,7 @@ TEST_CASE("a pod whose remote pod does not end is deleted at home, once and with
 TEST_CASE("a pod of a withdrawn namespace stays at home until nothing of it is left at the provider") {
   const auto plan_of = [](const std::optional<kube::Object>& local, const std::optional<kube::Object>& order,
                           const std::optional<kube::Object>& pod, const PodMemory& memory = {}) {
-    return name_of(plan_withdrawn_pod(local ? &*local : nullptr, order ? &*order : nullptr, pod ? &*pod : nullptr,
+    return name_of(plan_withdrawn_pod({local ? &*local : nullptr, order ? &*order : nullptr, pod ? &*pod : nullptr},
                                       memory, context()));
   };
   const auto running = local_pod(R"({"phase": "Running"})");
@@ -395,9 +396,9 @@ TEST_CASE("a pod in a namespace without twin is rejected by what it had") {
 TEST_CASE("objects of the wrong form decide like absent ones and throw nothing") {
   const kube::Object broken = parse(R"({"metadata": {"name": "web", "uid": 5, "labels": [], "annotations": "x"},
     "spec": 3, "status": {"phase": {}, "containerStatuses": "many"}})");
-  CHECK(name_of(plan_pod(&broken, nullptr, nullptr, {}, context())) == "CreateShadow+status");
-  CHECK(name_of(plan_pod(&broken, &broken, &broken, {}, context())) == "RefuseForeign");
-  CHECK(name_of(plan_pod(nullptr, &broken, &broken, {}, context())) == "Nothing");
+  CHECK(name_of(plan_pod({&broken, nullptr, nullptr}, {}, context())) == "CreateShadow+status");
+  CHECK(name_of(plan_pod({&broken, &broken, &broken}, {}, context())) == "RefuseForeign");
+  CHECK(name_of(plan_pod({nullptr, &broken, &broken}, {}, context())) == "Nothing");
 }
 
 }  // namespace liqo::core

@@ -63,14 +63,14 @@ TEST_CASE("once the pod is made nothing is told of a refusal any more") {
   kube::Object pod = forge_provider_pod(order);
   CHECK_FALSE(pod.has_annotation(refused));
   pod.mutable_metadata()["uid"] = "p1";
-  const ShadowPlan plan = plan_shadow_pod(order, &pod, {});
+  const auto keep = [](const ShadowSight& sight) { return std::get<shadow_action::Keep>(plan_shadow_pod(sight, {})); };
+  const shadow_action::Keep plan = keep({order, &pod});
   REQUIRE(plan.told);
   CHECK(annotation_in(*plan.told).is_null());
   CHECK_FALSE(plan.patch);
-  CHECK_FALSE(plan_shadow_pod(shadow(), &pod, {}).told);
+  CHECK_FALSE(keep({shadow(), &pod}).told);
   // Without its pod it is tried again, and what was told stands until then.
-  CHECK_FALSE(plan_shadow_pod(order, nullptr, {}).told);
-  CHECK(plan_shadow_pod(order, nullptr, {}).create);
+  CHECK(std::holds_alternative<shadow_action::Create>(plan_shadow_pod({order, nullptr}, {})));
 }
 
 TEST_CASE("the consumer leaves the provider's words alone, and cannot say them in a pod's name") {
