@@ -91,7 +91,7 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
   co_return model::own_ranges(*services, api ? &*api : nullptr, *nodes);
 }
 
-Option check_ranges(Option option) {
+cli::Option check_ranges(cli::Option option) {
   return option.check([](const std::string& given) -> kube::Result<void> {
     if (given == "none") return {};
     auto ranges = core::parse_ranges(given);
@@ -99,7 +99,7 @@ Option check_ranges(Option option) {
   });
 }
 
-void add_address_flags(Command app, AddressFlags& flags) {
+void add_address_flags(cli::Command app, AddressFlags& flags) {
   const std::string group = "Addresses of the provider's pods";
   for (const auto& [name, into, what] :
        {std::tuple("--pod-cidr", &flags.pod_cidrs,

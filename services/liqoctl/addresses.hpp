@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "command.hpp"
+#include "cli/command.hpp"
 #include "model/pod_ranges.hpp"
 #include "session.hpp"
 
@@ -14,10 +14,10 @@ struct AddressFlags {
 };
 
 /// Ranges of addresses, separated by commas, or none: anything else is a mistake of the command line.
-Option check_ranges(Option option);
+cli::Option check_ranges(cli::Option option);
 
 /// `--pod-cidr` and `--local-cidr`.
-void add_address_flags(Command app, AddressFlags& flags);
+void add_address_flags(cli::Command app, AddressFlags& flags);
 
 /// What this cluster has itself: what `--local-cidr` says, else its Services and nodes, as far as they can be read.
 asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& session, Cluster& consumer,

@@ -6,7 +6,7 @@
 
 namespace liqoctl {
 
-void add_resource_flags(Command app, model::ResourceFlags& flags, std::string_view heading,
+void add_resource_flags(cli::Command app, model::ResourceFlags& flags, std::string_view heading,
                         std::array<std::string_view, 3> defaults) {
   struct Amount {
     const char* flag;
@@ -32,7 +32,7 @@ void add_resource_flags(Command app, model::ResourceFlags& flags, std::string_vi
       .check([](const std::string& given) { return model::check_pair(given); });
 }
 
-Option check_names(Option option, std::size_t longest) {
+cli::Option check_names(cli::Option option, std::size_t longest) {
   return option.check([longest](const std::string& given) { return model::check_name(given, longest); });
 }
 

@@ -4,17 +4,17 @@
 #include <array>
 #include <string_view>
 
-#include "command.hpp"
+#include "cli/command.hpp"
 #include "model/resources.hpp"
 
 namespace liqoctl {
 
 /// `--cpu --memory --pods --resource`, under a heading; `defaults` are said in the help, in the order of the first
 /// three.
-void add_resource_flags(Command app, model::ResourceFlags& flags, std::string_view heading = "Resources",
+void add_resource_flags(cli::Command app, model::ResourceFlags& flags, std::string_view heading = "Resources",
                         std::array<std::string_view, 3> defaults = {});
 
 /// The argument with the names of objects that are to be made or deleted: a name that no object can have is a mistake.
-Option check_names(Option option, std::size_t longest = 253);
+cli::Option check_names(cli::Option option, std::size_t longest = 253);
 
 }  // namespace liqoctl

@@ -31,7 +31,7 @@ const std::map<std::string, Format> formats{{"json", Format::json}, {"yaml", For
 const std::map<std::string, Format> table_formats{
     {"json", Format::json}, {"yaml", Format::yaml}, {"wide", Format::wide}, {"name", Format::name}};
 
-Option add_output(Command app, Format& into, const std::map<std::string, Format>& known, std::string_view what) {
+cli::Option add_output(cli::Command app, Format& into, const std::map<std::string, Format>& known, std::string_view what) {
   const auto read = [&into, &known](const std::string& text) -> kube::Result<void> {
     const auto found = known.find(text);
     if (found == known.end()) return kube::fail(kube::Errc::invalid_input, "there is no form '" + text + "'");
@@ -43,7 +43,7 @@ Option add_output(Command app, Format& into, const std::map<std::string, Format>
   return app.option("-o,--output", read, what).type_name(forms);
 }
 
-Option add_timeout(Command app, kube::Duration& into, kube::Duration usual) {
+cli::Option add_timeout(cli::Command app, kube::Duration& into, kube::Duration usual) {
   const auto read = [&into](const std::string& text) -> kube::Result<void> {
     const auto parsed = kube::parse_duration(text);
     if (!parsed) return std::unexpected(parsed.error());
@@ -53,7 +53,7 @@ Option add_timeout(Command app, kube::Duration& into, kube::Duration usual) {
   return app.option("--timeout", read, "Overall timeout (default " + text::age(usual) + ")").type_name("TIME");
 }
 
-void add_connection(Command app, ConnectionFlags& flags, const std::string& prefix, std::string_view group,
+void add_connection(cli::Command app, ConnectionFlags& flags, const std::string& prefix, std::string_view group,
                     bool shown) {
   struct Text {
     const char* name;
@@ -70,7 +70,7 @@ void add_connection(Command app, ConnectionFlags& flags, const std::string& pref
                            Text{"token", flags.token, "Bearer token", nullptr},
                            Text{"certificate-authority", flags.certificate_authority, "File with the CA", nullptr},
                            Text{"tls-server-name", flags.tls_server_name, "Name in the certificate", nullptr}}) {
-    const Option option =
+    const cli::Option option =
         app.option(&text.into == &flags.server ? server : "--" + prefix + text.name, text.into, text.what);
     option.group(shown && text.type ? group : "");
     if (text.type) option.type_name(text.type);
@@ -80,11 +80,11 @@ void add_connection(Command app, ConnectionFlags& flags, const std::string& pref
 
 }  // namespace
 
-Option add_remote_cluster_id(Command app, std::string& into, std::string_view what) {
+cli::Option add_remote_cluster_id(cli::Command app, std::string& into, std::string_view what) {
   return check_cluster_id(app.option("--remote-cluster-id", into, what).required());
 }
 
-Option check_cluster_id(Option option) {
+cli::Option check_cluster_id(cli::Option option) {
   return option.type_name("ID").check([](const std::string& given) -> kube::Result<void> {
     if (liqo::core::is_cluster_id(given)) return {};
     return kube::fail(kube::Errc::invalid_input,
@@ -107,26 +107,26 @@ CommandLine::CommandLine(const std::string& program)
   add_common(root(), true);
 }
 
-void CommandLine::add_common(Command app, bool shown) {
+void CommandLine::add_common(cli::Command app, bool shown) {
   add_connection(app, flags_.local, "", "Cluster", shown);
   app.flag("-v,--verbose", flags_.verbose, "Tell more of what is done").group(shown ? "Options" : "");
   app.flag("--skip-confirm,--yes", flags_.skip_confirm, "Do not ask before what cannot be undone")
       .group(shown ? "Options" : "");
 }
 
-Command CommandLine::verb(const std::string& name) {
+cli::Command CommandLine::verb(const std::string& name) {
   if (const auto known = verbs_.find(name); known != verbs_.end()) return known->second;
   const auto help = verb_help.find(name);
-  const Command made = root().add(name, help == verb_help.end() ? "" : help->second);
+  const cli::Command made = root().add(name, help == verb_help.end() ? "" : help->second);
   made.require_commands(1, 1);
   add_common(made, false);
   verbs_.emplace(name, made);
   return made;
 }
 
-Command CommandLine::command(Command parent, std::string_view name, std::string_view what, const CommandTraits& traits,
+cli::Command CommandLine::command(cli::Command parent, std::string_view name, std::string_view what, const CommandTraits& traits,
                              Run run) {
-  const Command app = parent.add(name, what);
+  const cli::Command app = parent.add(name, what);
   for (const std::string& alias : traits.aliases) app.alias(alias);
   if (!traits.examples.empty()) app.footer("Examples:\n" + traits.examples);
   add_common(app, true);
@@ -181,7 +181,7 @@ Command CommandLine::command(Command parent, std::string_view name, std::string_
   return app;
 }
 
-void CommandLine::set_command(Command app, Run run) {
+void CommandLine::set_command(cli::Command app, Run run) {
   app.at_end([this, app, run = std::move(run)]() -> kube::Result<void> {
     for (const Check& check : checks_[app])
       if (auto good = check(); !good) return good;
@@ -190,10 +190,10 @@ void CommandLine::set_command(Command app, Run run) {
   });
 }
 
-void CommandLine::check(Command app, Check check) { checks_[app].push_back(std::move(check)); }
+void CommandLine::check(cli::Command app, Check check) { checks_[app].push_back(std::move(check)); }
 
 int CommandLine::tell(const std::string& mistake) const {
-  const Command app = root().innermost();
+  const cli::Command app = root().innermost();
   const std::string path = app.path();
   const std::vector<std::string> below = app.names_below();
   const std::vector<std::string> left = app.remaining();
@@ -225,17 +225,17 @@ CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
     std::cout << program_.help();
     return {.code = exit_code::ok};
   }
-  const Program::Read read = program_.read(argc, argv);
-  if (read.line == Program::Line::wrong) return {.code = tell(read.mistake)};
-  return {.run = read.line == Program::Line::understood ? std::move(chosen_) : Run(), .code = exit_code::ok};
+  const cli::Program::Read read = program_.read(argc, argv);
+  if (read.line == cli::Program::Line::wrong) return {.code = tell(read.mistake)};
+  return {.run = read.line == cli::Program::Line::understood ? std::move(chosen_) : Run(), .code = exit_code::ok};
 }
 
 CommandLine::Completion CommandLine::complete(const std::vector<std::string>& typed) const {
   Completion out;
   if (typed.empty()) return out;
-  Command app = root();
+  cli::Command app = root();
   for (std::size_t i = 0; i + 1 < typed.size(); ++i)
-    for (const Command next : app.below())
+    for (const cli::Command next : app.below())
       if (next.is_called(typed[i])) {
         app = next;
         break;

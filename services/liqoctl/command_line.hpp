@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
+#include "cli/command.hpp"
 #include "flags.hpp"
 
 namespace liqoctl {
@@ -64,18 +64,18 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  Command root() const { return program_.root(); }
+  cli::Command root() const { return program_.root(); }
   CommonFlags& flags() { return flags_; }
   /// The command whose name is a verb ("create") and that only has sub-commands; made when it is first asked for.
-  Command verb(const std::string& name);
+  cli::Command verb(const std::string& name);
   /// A command that does something. `what` begins with a capital and has no full stop at its end.
-  Command command(Command parent, std::string_view name, std::string_view what, const CommandTraits& traits, Run run);
+  cli::Command command(cli::Command parent, std::string_view name, std::string_view what, const CommandTraits& traits, Run run);
 
   /// What a command that was added by hand does.
-  void set_command(Command app, Run run);
+  void set_command(cli::Command app, Run run);
   /// A look at the flags of a command, before anything is tried; its failure is a mistake of the command line.
   using Check = std::function<kube::Result<void>()>;
-  void check(Command app, Check check);
+  void check(cli::Command app, Check check);
 
   struct Parsed {
     Run run;  ///< empty: there is nothing more to do than to end with `code`
@@ -93,21 +93,21 @@ class CommandLine {
   Completion complete(const std::vector<std::string>& typed) const;
 
  private:
-  void add_common(Command app, bool shown);
+  void add_common(cli::Command app, bool shown);
   int tell(const std::string& mistake) const;
 
-  Program program_;
+  cli::Program program_;
   CommonFlags flags_;
   Run chosen_;
-  std::map<std::string, Command> verbs_;
-  std::map<Command, Candidates> arguments_;
-  std::map<Command, std::vector<Check>> checks_;
+  std::map<std::string, cli::Command> verbs_;
+  std::map<cli::Command, Candidates> arguments_;
+  std::map<cli::Command, std::vector<Check>> checks_;
 };
 
 /// A flag that takes the ID of a cluster: what can be none is a mistake.
-Option check_cluster_id(Option option);
+cli::Option check_cluster_id(cli::Option option);
 
 /// `--remote-cluster-id`, required.
-Option add_remote_cluster_id(Command app, std::string& into, std::string_view what = "ID of the other cluster");
+cli::Option add_remote_cluster_id(cli::Command app, std::string& into, std::string_view what = "ID of the other cluster");
 
 }  // namespace liqoctl

@@ -142,7 +142,7 @@ asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider
   co_return tenant;
 }
 
-void add_replace(Command app, bool& into) {
+void add_replace(cli::Command app, bool& into) {
   app.flag("--replace", into, "Take credentials that lead to another API server or CA than those that are there");
 }
 

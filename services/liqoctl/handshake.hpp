@@ -2,7 +2,7 @@
 // can be done again: what is there already stays.
 #pragma once
 
-#include "command.hpp"
+#include "cli/command.hpp"
 #include "liqo/core/peering/keys.hpp"
 #include "session.hpp"
 
@@ -33,7 +33,7 @@ asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider
 asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity, bool replace);
 
 /// The flag that sets `replace`.
-void add_replace(Command app, bool& into);
+void add_replace(cli::Command app, bool& into);
 /// All of it.
 asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, bool replace);
 

@@ -18,7 +18,7 @@ std::string about(const std::string& peer) { return std::string(labels::remote_c
 
 }  // namespace
 
-void add_delete_namespaces(Command app, DeleteNamespaces& into) {
+void add_delete_namespaces(cli::Command app, DeleteNamespaces& into) {
   app.flag("--delete-namespaces", into, true,
            "Delete the tenant namespaces whoever made them; by default those that liqoctl made");
   app.flag("--keep-namespaces", into, false, "Delete no tenant namespace");

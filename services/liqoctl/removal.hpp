@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
+#include "cli/command.hpp"
 #include "session.hpp"
 
 namespace liqoctl {
@@ -13,7 +13,7 @@ namespace liqoctl {
 /// Which tenant namespaces go: all, none, or, where nothing is said, those that liqoctl made.
 using DeleteNamespaces = std::optional<bool>;
 /// The flags that say so.
-void add_delete_namespaces(Command app, DeleteNamespaces& into);
+void add_delete_namespaces(cli::Command app, DeleteNamespaces& into);
 
 /// Selects what is replicated to that provider.
 std::string towards(std::string_view provider);

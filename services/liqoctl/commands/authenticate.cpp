@@ -50,7 +50,7 @@ Answer run_unauthenticate(Session& session) {
 
 void add_authenticate(CommandLine& line) {
   auto flags = std::make_shared<AuthenticateFlags>();
-  const Command app =
+  const cli::Command app =
       line.command(line.root(), "authenticate", "Get credentials at a provider",
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
@@ -65,7 +65,7 @@ void add_authenticate(CommandLine& line) {
   add_address_flags(app, flags->addresses);
 
   auto wait = std::make_shared<bool>(true);
-  const Command undo = line.command(line.root(), "unauthenticate", "Withdraw the credentials at a provider",
+  const cli::Command undo = line.command(line.root(), "unauthenticate", "Withdraw the credentials at a provider",
                                     {.namespaces = Namespaces::liqo,
                                      .two_clusters = true,
                                      .writes = true,

@@ -110,7 +110,7 @@ Answer print_script(Session& session, const std::string& shell, const std::strin
 void add_completion(CommandLine& line) {
   auto shell = std::make_shared<std::string>();
   const std::string program = line.root().name().starts_with("kubectl") ? "kubectl-liqo" : line.root().name();
-  const Command app =
+  const cli::Command app =
       line.command(line.root(), "completion", "Print the script that completes commands in a shell",
                    {.namespaces = Namespaces::none,
                     .examples = "  source <(liqoctl completion bash)\n"
@@ -119,7 +119,7 @@ void add_completion(CommandLine& line) {
                    [shell, program](Session& session) { return print_script(session, *shell, program); });
   app.option("shell", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
 
-  const Command hidden = line.root().add("__complete", "");
+  const cli::Command hidden = line.root().add("__complete", "");
   // Everything behind it is what is being typed, flags too.
   hidden.take_the_rest();
   line.set_command(hidden, [&line, hidden](Session& session) { return complete(session, line, hidden.remaining()); });

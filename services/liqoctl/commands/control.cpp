@@ -151,7 +151,7 @@ Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange
 
 void add_tenant_verb(CommandLine& line, const std::string& verb, const std::string& what, const Change& change) {
   auto flags = std::make_shared<TenantFlags>();
-  const Command app =
+  const cli::Command app =
       line.command(line.verb(verb), "tenant", what,
                    {.writes = true,
                     .asks = !change.question.empty(),
@@ -167,7 +167,7 @@ void add_tenant_verb(CommandLine& line, const std::string& verb, const std::stri
 
 void add_slice_verb(CommandLine& line, const std::string& verb, const std::string& what, const SliceChange& change) {
   auto flags = std::make_shared<SliceFlags>();
-  const Command app = line.command(line.verb(verb), "resourceslice", what,
+  const cli::Command app = line.command(line.verb(verb), "resourceslice", what,
                                    {.writes = true,
                                     .asks = !change.question.empty(),
                                     .timeout = std::chrono::minutes(2),

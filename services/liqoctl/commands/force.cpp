@@ -125,7 +125,7 @@ Answer force_unpeer(Session& session, const Flags& flags) {
 
 void add_force(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
-  const Command app = line.command(
+  const cli::Command app = line.command(
       line.verb("force"), "unpeer",
       "Forget a peer that does not answer and will not come back; needs this cluster alone",
       {.namespaces = Namespaces::liqo,

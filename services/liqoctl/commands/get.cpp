@@ -104,7 +104,7 @@ Candidates candidates_of(const ListedKind& kind) {
 void add_get(CommandLine& line) {
   for (const ListedKind& kind : model::listed_kinds()) {
     auto flags = std::make_shared<GetFlags>();
-    const Command app = line.command(line.verb("get"), kind.name, "List " + kind.what,
+    const cli::Command app = line.command(line.verb("get"), kind.name, "List " + kind.what,
                                      {.prints_tables = true, .argument = candidates_of(kind), .aliases = kind.aliases},
                                      [flags, &kind](Session& session) { return get(session, kind, *flags); });
     app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
@@ -113,7 +113,7 @@ void add_get(CommandLine& line) {
     app.flag("-A,--all-namespaces", flags->all_namespaces, "All namespaces, as without --namespace");
 
     auto described = std::make_shared<GetFlags>();
-    const Command full =
+    const cli::Command full =
         line.command(line.verb("describe"), kind.name, "Show " + kind.what + ", in full",
                      {.argument = candidates_of(kind), .aliases = kind.aliases},
                      [described, &kind](Session& session) { return describe(session, kind, *described); });

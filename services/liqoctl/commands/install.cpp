@@ -203,7 +203,7 @@ Answer install(Session& session, const Flags& flags) {
 
 void add_install(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
-  const Command app = line.command(
+  const cli::Command app = line.command(
       line.root(), "install", "Install Liqo, or bring it up to date",
       {.namespaces = Namespaces::liqo,
        .prints = true,

@@ -263,13 +263,13 @@ Answer get_kubeconfig(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Command add(CommandLine& line, const std::string& verb, const std::string& name, const std::string& what,
+cli::Command add(CommandLine& line, const std::string& verb, const std::string& name, const std::string& what,
             const CommandTraits& traits, const std::shared_ptr<Flags>& flags, Answer (*run)(Session&, const Flags&)) {
   return line.command(line.verb(verb), name, what, traits,
                       [flags, run](Session& session) { return run(session, *flags); });
 }
 
-void add_file(Command app, Flags& flags, const std::string& what) {
+void add_file(cli::Command app, Flags& flags, const std::string& what) {
   app.option("-f,--filename", flags.file, what).required().type_name("FILE");
   app.option("--remote-cluster-id", flags.peer, "Refuse the file if it is not of this cluster").type_name("ID");
 }
@@ -297,7 +297,7 @@ void add_manual(CommandLine& line) {
       flags->peer);
 
   flags = std::make_shared<Flags>();
-  Command app =
+  cli::Command app =
       add(line, "generate", "tenant", "Consumer: print the Tenant that the provider is to be given",
           {.prints = true,
            .timeout = minutes,

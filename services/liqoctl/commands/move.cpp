@@ -17,7 +17,7 @@ Answer move(Session& session, const VolumeMove& asked) {
 
 void add_move(CommandLine& line) {
   auto asked = std::make_shared<VolumeMove>();
-  const Command app = line.command(
+  const cli::Command app = line.command(
       line.verb("move"), "volume", "Move the data of a claim of class liqo to another cluster",
       {.timeout = std::chrono::hours(1),
        .aliases = {"pvc"},

@@ -283,7 +283,7 @@ Answer unoffload(Session& session, const OffloadFlags& flags) {
 void add_namespace(CommandLine& line) {
   const std::vector<std::string> aliases{"ns", "namespaces"};
   auto flags = std::make_shared<OffloadFlags>();
-  const Command app =
+  const cli::Command app =
       line.command(line.verb("offload"), "namespace", "Let the pods of namespaces run in other clusters",
                    {.namespaces = Namespaces::none,
                     .writes = true,
@@ -314,7 +314,7 @@ void add_namespace(CommandLine& line) {
   line.check(app, [flags] { return check_flags(*flags); });
 
   auto back = std::make_shared<OffloadFlags>();
-  const Command undo =
+  const cli::Command undo =
       line.command(line.verb("unoffload"), "namespace", "Bring the pods of namespaces home and delete the twins",
                    {.namespaces = Namespaces::none,
                     .writes = true,

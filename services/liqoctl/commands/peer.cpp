@@ -24,7 +24,7 @@ using kube::Errc;
 struct PeerFlags {
   std::string wait = "node";  ///< slice, node, none
   bool in_band = false, replace = false, create_slice = true, create_node = true;
-  std::optional<Option> create_node_flag;
+  std::optional<cli::Option> create_node_flag;
   std::string slice_class;  ///< "" = as it is, "default" for a new slice
   model::ResourceFlags resources;
   std::vector<std::string> twin_names;
@@ -234,7 +234,7 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
 
 void add_peer(CommandLine& line) {
   auto flags = std::make_shared<PeerFlags>();
-  const Command app = line.command(
+  const cli::Command app = line.command(
       line.root(), "peer", "Peer with a provider: credentials, a slice of its resources, a virtual node",
       {.namespaces = Namespaces::liqo,
        .two_clusters = true,
@@ -274,7 +274,7 @@ void add_peer(CommandLine& line) {
     app.option(name, *into, "Gateways").group(group);
 
   auto undo = std::make_shared<UnpeerFlags>();
-  const Command back =
+  const cli::Command back =
       line.command(line.root(), "unpeer", "End a peering: slices, virtual nodes and credentials go",
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,

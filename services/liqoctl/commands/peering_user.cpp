@@ -238,7 +238,7 @@ Answer remove(Session& session, const Flags& flags) {
 void add_peering_user(CommandLine& line) {
   for (const char* verb : {"generate", "create"}) {
     auto flags = std::make_shared<Flags>();
-    const Command app =
+    const cli::Command app =
         line.command(line.verb(verb), "peering-user", "Provider: make a user that can only peer one consumer",
                      {.writes = true,
                       .creates = true,
@@ -250,7 +250,7 @@ void add_peering_user(CommandLine& line) {
         .one_of({"auto", "true", "false"});
   }
   auto flags = std::make_shared<Flags>();
-  const Command app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
+  const cli::Command app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
                                    {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)},
                                    [flags](Session& session) { return remove(session, *flags); });
   check_cluster_id(app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required());

@@ -81,7 +81,7 @@ Answer delete_slices(Session& session, const DeleteFlags& flags) {
                          .waiting = "it is still there, its virtual node may be draining"});
 }
 
-void add_request_flags(Command app, const std::shared_ptr<SliceFlags>& flags) {
+void add_request_flags(cli::Command app, const std::shared_ptr<SliceFlags>& flags) {
   check_names(app.option("name", flags->request.name, "Name of the slice").required().type_name("NAME"),
               liqo::core::longest_slice_name);
   add_remote_cluster_id(app, flags->request.provider, "ID of the provider");
@@ -96,7 +96,7 @@ void add_request_flags(Command app, const std::shared_ptr<SliceFlags>& flags) {
 void add_resource_slice(CommandLine& line) {
   const std::vector<std::string> aliases{"rs", "resourceslices"};
   auto create = std::make_shared<SliceFlags>();
-  const Command app =
+  const cli::Command app =
       line.command(line.verb("create"), "resourceslice", "Ask a provider for capacity, or change what is asked for",
                    {.writes = true,
                     .creates = true,
@@ -112,14 +112,14 @@ void add_resource_slice(CommandLine& line) {
   app.flag("--wait", create->wait, "Wait for the provider's answer (default true)");
 
   auto generate = std::make_shared<SliceFlags>();
-  const Command printed =
+  const cli::Command printed =
       line.command(line.verb("generate"), "resourceslice", "Print a ResourceSlice to be applied later",
                    {.prints = true, .aliases = aliases},
                    [generate](Session& session) { return generate_slice(session, *generate); });
   add_request_flags(printed, generate);
 
   auto removal = std::make_shared<DeleteFlags>();
-  const Command removed = line.command(
+  const cli::Command removed = line.command(
       line.verb("delete"), "resourceslice", "Give capacity back: the slice and its virtual node go",
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::slices, .aliases = aliases},
       [removal](Session& session) { return delete_slices(session, *removal); });

@@ -88,7 +88,7 @@ Answer uninstall(Session& session, const Flags& flags) {
 
 void add_uninstall(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
-  const Command app =
+  const cli::Command app =
       line.command(line.root(), "uninstall", "Remove what liqoctl install has put into the cluster",
                    {.namespaces = Namespaces::liqo,
                     .asks = true,

@@ -23,7 +23,7 @@ struct NodeFlags {
   std::string slice, secret;
   std::vector<std::string> labels, node_selector;
   bool create_node = true, disable_network_check = false;
-  std::optional<Option> create_node_flag, network_check_flag;
+  std::optional<cli::Option> create_node_flag, network_check_flag;
   bool wait = true;
 };
 
@@ -107,7 +107,7 @@ Answer delete_nodes(Session& session, const DeleteFlags& flags) {
       {.question = "the pods on it are moved", .waiting = "it is still there, its pods may be moving"});
 }
 
-void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFlags>& flags) {
+void add_node_flags(CommandLine& line, cli::Command app, const std::shared_ptr<NodeFlags>& flags) {
   auto& request = flags->request;
   check_names(
       app.option("name", request.name, "Name of the virtual node and of its Node").required().type_name("NAME"));
@@ -151,7 +151,7 @@ void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFl
 void add_virtual_node(CommandLine& line) {
   const std::vector<std::string> aliases{"vn", "virtualnodes"};
   auto create = std::make_shared<NodeFlags>();
-  const Command app =
+  const cli::Command app =
       line.command(line.verb("create"), "virtualnode", "Make a virtual node",
                    {.writes = true,
                     .creates = true,
@@ -165,13 +165,13 @@ void add_virtual_node(CommandLine& line) {
   app.flag("--wait", create->wait, "Wait until the Node is Ready (default true)");
 
   auto generate = std::make_shared<NodeFlags>();
-  const Command printed = line.command(line.verb("generate"), "virtualnode", "Print a VirtualNode to be applied later",
+  const cli::Command printed = line.command(line.verb("generate"), "virtualnode", "Print a VirtualNode to be applied later",
                                        {.prints = true, .aliases = aliases},
                                        [generate](Session& session) { return create_node(session, *generate, true); });
   add_node_flags(line, printed, generate);
 
   auto removal = std::make_shared<DeleteFlags>();
-  const Command removed = line.command(
+  const cli::Command removed = line.command(
       line.verb("delete"), "virtualnode", "Delete a virtual node after its pods were moved",
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::virtual_nodes, .aliases = aliases},
       [removal](Session& session) { return delete_nodes(session, *removal); });

@@ -51,12 +51,12 @@ Answer state(Session& session, const VolumeFlags& flags) {
 }  // namespace
 
 void add_volume(CommandLine& line) {
-  const Command group = line.root().add("volume", "");
+  const cli::Command group = line.root().add("volume", "");
   group.require_commands(1, 1);
   line.set_command(group.add("hold", ""), [](Session& session) { return hold(session); });
   auto flags = std::make_shared<VolumeFlags>();
   const auto add = [&](std::string_view name, Answer (*act)(Session&, const VolumeFlags&)) {
-    const Command app = group.add(name, "");
+    const cli::Command app = group.add(name, "");
     app.option("directory", flags->directory, "Where the volume is").required();
     line.set_command(app, [flags, act](Session& session) { return act(session, *flags); });
     return app;
@@ -64,7 +64,7 @@ void add_volume(CommandLine& line) {
   add("send", send);
   add("receive", receive);
   add("state", state);
-  const Command listing = add("list", list);
+  const cli::Command listing = add("list", list);
   listing.flag("--without-owners", flags->without_owners, "Leave out whose the files are");
   listing.flag("--without-modes", flags->without_modes, "Leave out the permissions");
 }

@@ -1,13 +1,37 @@
-#include "command.hpp"
+#include "cli/command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-namespace liqoctl {
+namespace cli {
 namespace {
 
 /// The last of "-o,--output".
 std::string last_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
+
+/// What the library does with the values of a flag; a failure is a mistake of the flag.
+template <typename Reader>
+CLI::callback_t told_as(std::string_view names, Reader read) {
+  return [name = last_name(std::string(names)), read = std::move(read)](const CLI::results_t& values) {
+    if (const auto done = read(values); !done) throw CLI::ValidationError(name, done.error().text());
+    return true;
+  };
+}
+
+std::string joined(const std::vector<std::string>& words, char separator) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : std::string(1, separator)) + word;
+  return out;
+}
+
+bool is_truth(const std::string& text) {
+  try {
+    CLI::detail::to_flag_value(text);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
 
 std::vector<CLI::App*> all_below(CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
@@ -34,13 +58,47 @@ Option Option::group(std::string_view heading) const {
 }
 
 Option Option::one_of(std::initializer_list<const char*> values) const {
-  std::string all;
-  for (const char* value : values) all += (all.empty() ? "" : "|") + std::string(value);
   const std::vector<std::string> known(values.begin(), values.end());
+  const std::string all = joined(known, '|');
   option_->check([known, all](const std::string& given) {
     return std::ranges::find(known, given) != known.end() ? std::string() : "'" + given + "' is none of " + all;
   });
   return type_name(all);
+}
+
+Option Option::member_of(std::vector<std::string> values) const {
+  const std::string all = "{" + joined(values, ',') + "}";
+  option_->check(CLI::Validator(
+      [values = std::move(values), all](const std::string& given) {
+        return std::ranges::find(values, given) != values.end() ? std::string() : given + " not in " + all;
+      },
+      all));
+  return *this;
+}
+
+Option Option::preset(std::string_view text) const {
+  option_->default_str(std::string(text));
+  return *this;
+}
+
+Option Option::existing_file() const {
+  option_->check(CLI::ExistingFile);
+  return *this;
+}
+
+Option Option::existing_directory() const {
+  option_->check(CLI::ExistingDirectory);
+  return *this;
+}
+
+Option Option::needs(Option other) const {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option Option::may_be_empty() const {
+  option_->expected(0, 1);
+  return *this;
 }
 
 Option Option::check(Look look) const {
@@ -65,6 +123,16 @@ Option Command::flag(std::string_view names, bool& into, std::string_view what) 
   return Option(*app_->add_flag(std::string(names), into, std::string(what)));
 }
 
+Option Command::flag(std::string_view names, std::optional<bool>& into, std::string_view what) const {
+  const std::function<void(std::int64_t)> take = [&into](std::int64_t times) { into = times > 0; };
+  CLI::Option& option = *app_->add_flag_function(std::string(names), take, std::string(what));
+  // The library counts without looking whether it can.
+  option.check([](const std::string& given) {
+    return is_truth(given) ? std::string() : "'" + given + "' is neither true nor false";
+  });
+  return Option(option);
+}
+
 Option Command::flag(std::string_view names, std::optional<bool>& into, bool value, std::string_view what) const {
   return Option(*app_->add_flag_callback(std::string(names), [&into, value] { into = value; }, std::string(what)));
 }
@@ -78,16 +146,66 @@ Option Command::option(std::string_view names, std::vector<std::string>& into, s
 }
 
 Option Command::option(std::string_view names, Reader read, std::string_view what) const {
-  const std::function<void(const std::string&)> call = [name = last_name(std::string(names)),
-                                                        read = std::move(read)](const std::string& text) {
-    if (const auto done = read(text); !done) throw CLI::ValidationError(name, done.error().text());
-  };
-  return Option(*app_->add_option_function(std::string(names), call, std::string(what)));
+  const auto call = told_as(names, [read = std::move(read)](const CLI::results_t& values) {
+    return read(values.empty() ? std::string() : values.front());
+  });
+  return Option(*app_->add_option(std::string(names), call, std::string(what))->type_name("TEXT"));
 }
 
 Option Command::list(std::string_view names, std::vector<std::string>& into, std::string_view what) const {
   return Option(
       *app_->add_option(std::string(names), into, std::string(what))->allow_extra_args(false)->type_name("TEXT"));
+}
+
+Option Command::list(std::string_view names, ListReader read, std::string_view what) const {
+  const auto call = told_as(names, std::move(read));
+  return Option(
+      *app_->add_option(std::string(names), call, std::string(what))->type_name("TEXT")->expected(1)->take_all());
+}
+
+Option Command::number(std::string_view names, NumberTaker take, Bounds bounds, std::string_view what) const {
+  const auto call = [take = std::move(take)](const CLI::results_t& values) {
+    int number = 0;
+    if (!CLI::detail::lexical_cast(values.front(), number)) return false;
+    take(number);
+    return true;
+  };
+  return Option(*app_->add_option(std::string(names), call, std::string(what))
+                     ->type_name("INT")
+                     ->check(CLI::Range(bounds.least, bounds.most)));
+}
+
+Option Command::number(std::string_view names, int& into, Bounds bounds, std::string_view what) const {
+  return number(names, [&into](int read) { into = read; }, bounds, what).preset(std::to_string(into));
+}
+
+Option Command::number(std::string_view names, std::uint16_t& into, Bounds bounds, std::string_view what) const {
+  return number(
+             names, [&into](int read) { into = static_cast<std::uint16_t>(read); }, bounds, what)
+      .type_name("UINT")
+      .preset(std::to_string(into));
+}
+
+Option Command::choice(std::string_view names, const std::map<std::string, int>& known, NumberTaker take,
+                       std::string_view what) const {
+  std::vector<std::string> pairs, numbers;
+  for (const auto& [name, number] : known) {
+    numbers.push_back(std::to_string(number));
+    pairs.push_back(name + "->" + numbers.back());
+  }
+  const std::string all = "value in {" + joined(pairs, ',') + "} OR {" + joined(numbers, ',') + "}";
+  const auto to_number = [known, numbers, all](std::string& given) {
+    if (const auto found = known.find(given); found != known.end()) given = std::to_string(found->second);
+    return std::ranges::find(numbers, given) != numbers.end() ? std::string()
+                                                              : "Check " + given + " " + all + " FAILED";
+  };
+  const auto call = [take = std::move(take)](const CLI::results_t& values) {
+    take(std::stoi(values.front()));
+    return true;
+  };
+  return Option(*app_->add_option(std::string(names), call, std::string(what))
+                     ->type_name("ENUM:" + all)
+                     ->transform(CLI::Validator(to_number, "")));
 }
 
 Command Command::add(std::string_view name, std::string_view what) const {
@@ -176,12 +294,16 @@ std::vector<std::string> Command::remaining() const { return app_->remaining(); 
 // -- Program
 // -------------------------------------------------------------------------------------------------------------
 
-Program::Program(std::string_view name, std::string_view what, std::string_view version)
+Program::Program(std::string_view name, std::string_view what, std::string_view version, std::string_view version_help)
     : root_(std::make_unique<CLI::App>(std::string(what), std::string(name))) {
-  root_->set_version_flag("--version", std::string(version), "Print the version of this program");
+  root_->set_version_flag("--version", std::string(version), std::string(version_help));
 }
 
 Program::~Program() = default;
+
+void Program::options_file(std::string_view name, std::string_view what) const {
+  root_->set_config(std::string(name), "", std::string(what));
+}
 
 std::string Program::help() const { return root_->help(); }
 
@@ -197,4 +319,4 @@ Program::Read Program::read(int argc, char** argv) const {
   return {};
 }
 
-}  // namespace liqoctl
+}  // namespace cli

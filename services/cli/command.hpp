@@ -1,9 +1,11 @@
-// A command and its flags, as the files of the commands see them. The library that reads command lines is known to
-// command.cpp alone: it is templates all over, and every file that knows it takes seconds to compile.
+// A command line: commands, their flags, and what is read of them. CLI11 is known to command.cpp alone: it is templates
+// all over, so every file that knows it takes seconds to compile and carries a copy of it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +19,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace liqoctl {
+namespace cli {
 
 /// A flag or an argument of a command. A handle, copied freely; lives as long as the Program.
 class Option {
@@ -32,6 +34,16 @@ class Option {
   Option group(std::string_view heading) const;
   /// It takes these values and no other: its type in the help, and what completion offers.
   Option one_of(std::initializer_list<const char*> values) const;
+  /// Likewise, with the values in braces behind its type.
+  Option member_of(std::vector<std::string> values) const;
+  /// What the help shows as its value where it is not given.
+  Option preset(std::string_view text) const;
+  Option existing_file() const;
+  Option existing_directory() const;
+  /// Where it is given, the other one must be, too.
+  Option needs(Option other) const;
+  /// Its value may be left out, and is read as "" then. A list that is empty in a file of options is read as "{}".
+  Option may_be_empty() const;
   /// Each of its values must pass; a failure is told as a mistake of the flag.
   using Look = std::function<kube::Result<void>(const std::string&)>;
   Option check(Look look) const;
@@ -44,6 +56,12 @@ class Option {
   CLI::Option* option_;
 };
 
+/// The least and the most that a number may be.
+struct Bounds {
+  int least = 0;
+  int most = 0;
+};
+
 /// A command, or a group of flags of one. A handle, copied freely; lives as long as the Program. `names` of flags are
 /// "-s,--long"; without dashes it is an argument. What is read is written to `into`, which must outlive the reading.
 class Command {
@@ -51,8 +69,11 @@ class Command {
   explicit Command(CLI::App& app) : app_(&app) {}
   auto operator<=>(const Command&) const = default;
 
-  /// A flag that is true where it is given, and takes =false.
+  /// A flag that is true where it is given, and takes =false. The name "!--off" means the opposite, and so does
+  /// "--off{false}", whose help says so.
   Option flag(std::string_view names, bool& into, std::string_view what) const;
+  /// Likewise; `into` stays as it is where the flag is not given.
+  Option flag(std::string_view names, std::optional<bool>& into, std::string_view what) const;
   /// A flag that makes `into` be `value`.
   Option flag(std::string_view names, std::optional<bool>& into, bool value, std::string_view what) const;
   Option option(std::string_view names, std::string& into, std::string_view what) const;
@@ -63,6 +84,17 @@ class Command {
   Option option(std::string_view names, Reader read, std::string_view what) const;
   /// Takes one value at each occurrence, and may occur again.
   Option list(std::string_view names, std::vector<std::string>& into, std::string_view what) const;
+  /// Likewise. The values are read by `read`, all at once.
+  using ListReader = std::function<kube::Result<void>(const std::vector<std::string>&)>;
+  Option list(std::string_view names, ListReader read, std::string_view what) const;
+  /// Takes a whole number, of which the help shows the bounds and the preset.
+  Option number(std::string_view names, int& into, Bounds bounds, std::string_view what) const;
+  Option number(std::string_view names, std::uint16_t& into, Bounds bounds, std::string_view what) const;
+  using NumberTaker = std::function<void(int)>;
+  Option number(std::string_view names, NumberTaker take, Bounds bounds, std::string_view what) const;
+  /// Takes one of the names or its number, which `take` gets. The help shows them as the type.
+  Option choice(std::string_view names, const std::map<std::string, int>& known, NumberTaker take,
+                std::string_view what) const;
 
   /// A command below this one; not shown where `what` is "".
   Command add(std::string_view name, std::string_view what) const;
@@ -105,12 +137,15 @@ class Command {
 /// The command at the root, and all below it. Not copied: handles point into it.
 class Program {
  public:
-  Program(std::string_view name, std::string_view what, std::string_view version);
+  Program(std::string_view name, std::string_view what, std::string_view version,
+          std::string_view version_help = "Print the version of this program");
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program();
 
   Command root() const { return Command(*root_); }
+  /// A flag that names a file of options, "name = value" on each line. The command line wins.
+  void options_file(std::string_view name, std::string_view what) const;
   std::string help() const;
 
   /// What a command line is.
@@ -126,4 +161,4 @@ class Program {
   std::unique_ptr<CLI::App> root_;
 };
 
-}  // namespace liqoctl
+}  // namespace cli

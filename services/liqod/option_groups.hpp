@@ -1,0 +1,54 @@
+// How the options of liqod are added to its command line, and read.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "kube/base/failure.hpp"
+#include "options.hpp"
+
+namespace liqod {
+
+/// Values that are read once all of them are known; what stands here is the default.
+struct Texts {
+  std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
+              certificate_validity = "2160h";
+  std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m",
+              figures_timeout = "5s";
+  std::optional<bool> all_tokens;
+  std::optional<liqo::core::ApiServerMode> tokens;
+  std::vector<std::string> extra_labels, extra_annotations, twin_names;
+  liqo::core::NamespaceSelectionTexts selection;
+  bool hides_peers = false;
+};
+
+// The options by what they are about, in the order of the help. `options` and `texts` must outlive the reading.
+
+/// Which cluster is served, and where this process answers.
+void add_cluster_options(cli::Command app, Options& options, Texts& texts);
+/// What virtual nodes are like, and which namespaces are offloaded to them.
+void add_node_options(cli::Command app, Options& options, Texts& texts);
+/// What is copied to providers, and what one may cost.
+void add_provider_options(cli::Command app, Options& options, Texts& texts);
+/// Which kinds are reflected, and how.
+void add_reflection_options(cli::Command app, liqo::controllers::Settings& settings);
+/// How pods, consumers and peers reach this cluster, and know it.
+void add_identity_options(cli::Command app, Options& options, Texts& texts);
+/// What consumers get. Fails where the defaults are malformed.
+kube::Result<void> add_sharing_options(cli::Command app, Options& options);
+/// What consumers may do, and who serves the answer.
+void add_admission_options(cli::Command app, Options& options, Texts& texts);
+/// Replicas and logs.
+void add_process_options(cli::Command app, Options& options, Texts& texts);
+
+/// A text of which the help shows the preset.
+cli::Option add_preset(cli::Command app, const char* name, std::string& into, const char* what);
+kube::Result<void> check_label(const std::string& text);
+
+/// Takes over what the texts say. Fails with the first mistake, which names its option.
+kube::Result<void> read_texts(Texts texts, Options& options);
+
+}  // namespace liqod

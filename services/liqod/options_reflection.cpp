@@ -1,0 +1,101 @@
+#include <ranges>
+
+#include "liqo/core/names.hpp"
+#include "liqo/reflection/policy.hpp"
+#include "option_groups.hpp"
+
+namespace liqod {
+namespace {
+
+/// Keys separated by commas; none at all is written as "". They take the place of those that were there.
+void add_keys(cli::Command app, const char* name, std::vector<std::string>& into, const char* what) {
+  const auto read = [&into](const std::vector<std::string>& texts) -> kube::Result<void> {
+    into.clear();
+    for (const std::string& text : texts)
+      for (const auto part : std::views::split(text, ',')) {
+        std::string key(part.begin(), part.end());
+        if (key.empty() || key == "{}") continue;
+        if (!liqo::core::is_label_key(key))
+          return kube::fail(kube::Errc::invalid_input, "is a key that no label or annotation can have: " + key);
+        into.push_back(std::move(key));
+      }
+    return {};
+  };
+  app.list(name, read, what).may_be_empty();
+}
+
+/// Kinds that no table has.
+void add_custom_resources(cli::Command app, liqo::controllers::Settings& settings) {
+  const auto read = [&settings](const std::vector<std::string>& texts) -> kube::Result<void> {
+    for (const std::string& text : texts) {
+      auto custom = liqo::reflection::read_custom_resource(text);
+      if (!custom) return std::unexpected(custom.error());
+      const std::string name = custom->resource.name();
+      for (const auto& known : settings.custom_resources)
+        if (known.name() == name) return kube::fail(kube::Errc::invalid_input, "names " + name + " twice");
+      settings.reflection.set({.name = name, .resource = {}, .forge = nullptr}, custom->policy);
+      settings.custom_resources.push_back(std::move(custom->resource));
+    }
+    return {};
+  };
+  app.list("--reflect-custom", read,
+           "A custom resource to reflect, by the name of its definition, such as "
+           "widgets.example.org,status,type=AllowList,workers=8: with its status coming home, and as is said of other "
+           "kinds (DenyList, 32). May be given again");
+}
+
+/// What is reflected of each kind.
+void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
+  namespace reflection = liqo::reflection;
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
+    const std::string option = "--" + reflection::option_name(*kind) + "-reflection-";
+    const std::string plural(kind->name == "Ingress" ? "Ingresses" : std::string(kind->name) + "s");
+    app.number(
+           option + "workers",
+           [&policies, kind](int workers) {
+             reflection::KindPolicy policy = policies.of(*kind);
+             policy.workers = workers;
+             policies.set(*kind, policy);
+           },
+           {.least = 0, .most = reflection::max_workers},
+           plural +
+               " worked on at a time, per provider; 0: none is reflected, and what is there already stays as it is")
+        .preset(std::to_string(policies.of(*kind).workers));
+    if (!kind->typed_as.empty()) continue;
+    std::vector<std::string> types;
+    for (const reflection::SelectionPolicy selection : reflection::selections_of(*kind))
+      types.emplace_back(reflection::name_of(selection));
+    app.option(
+           option + "type",
+           [&policies, kind](const std::string& type) -> kube::Result<void> {
+             reflection::KindPolicy policy = policies.of(*kind);
+             policy.selection =
+                 reflection::read_selection(*kind, type).value_or(reflection::SelectionPolicy::allow_list);
+             policies.set(*kind, policy);
+             return {};
+           },
+           (kind->referred_only ? "Which " + plural +
+                                      " are reflected: those that are referred to or annotated (DenyList), only "
+                                      "those annotated liqo.io/allow-reflection (AllowList), or all but those "
+                                      "annotated liqo.io/skip-reflection (All)"
+                                : "Which " + plural +
+                                      " are reflected: all but those annotated liqo.io/skip-reflection (DenyList), or "
+                                      "only those annotated liqo.io/allow-reflection (AllowList)"))
+        .member_of(std::move(types))
+        .preset(reflection::name_of(policies.of(*kind).selection));
+  }
+}
+
+}  // namespace
+
+void add_reflection_options(cli::Command app, liqo::controllers::Settings& settings) {
+  add_policies(app, settings.reflection);
+  add_custom_resources(app, settings);
+  add_keys(app, "--labels-not-reflected", settings.not_reflected.labels,
+           "Keys of labels that no reflected object and no ShadowPod has, key,...");
+  add_keys(app, "--annotations-not-reflected", settings.not_reflected.annotations,
+           "Keys of annotations, likewise; by default those that load balancers and Ingress controllers of clouds, "
+           "MetalLB and OpenStack write, as in Go Liqo's chart; none if empty");
+}
+
+}  // namespace liqod
