@@ -1,8 +1,8 @@
 #include "liqo/kubelet/kubelet_server.hpp"
 
-#include "kube/client/pod_log.hpp"
 #include "kube/client/port_forward.hpp"
 #include "kubelet/ask_provider.hpp"
+#include "kubelet/log_server.hpp"
 #include "liqo/kubelet/exec_server.hpp"
 #include "liqo/kubelet/port_forward_server.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -17,26 +17,15 @@ using Headers = ServerResponse::Headers;
 // Anybody who reaches the port can be refused; more lines than this in a minute tell nothing new.
 constexpr int refusals_per_minute = 20;
 
-Headers text_headers(Headers more = {}) {
-  more.emplace_back("content-type", "text/plain; charset=utf-8");
-  more.emplace_back("x-content-type-options", "nosniff");
-  return more;
-}
-
-asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers more = {}) {
-  Headers headers = text_headers(std::move(more));
+asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers headers = {}) {
+  headers.emplace_back("content-type", "text/plain; charset=utf-8");
+  headers.emplace_back("x-content-type-options", "nosniff");
   if (refusal.status == 401) headers.emplace_back("www-authenticate", "Bearer");
   // Who has gone needs no answer.
   static_cast<void>(co_await response.send(refusal.status, std::move(headers), refusal.sentence + "\n"));
 }
 
 }  // namespace
-
-Refusal provider_refusal(const kube::Failure& failure) {
-  const int code = failure.http_code();
-  if (code == 400 || code == 404 || code == 500) return {code, failure.text()};
-  return {502, "the provider cannot serve the request: " + failure.text()};
-}
 
 KubeletServer::Streams::Streams(kube::Metrics& metrics, const char* kind)
     : open(metrics.gauge(families::streams, {{"kind", kind}})),
@@ -154,42 +143,15 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
 }
 
 asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod, ServerResponse& response) {
-  const auto query = read_query(route.query);
-  const auto options = query ? read_log_options(*query) : std::unexpected(query.error());
-  if (!options) {
-    co_await answer(response, options.error());
-    co_return;
-  }
-  // kubectl asks for the log of a debug container that has ended: it did not run, and has none.
-  if (const auto refused = pod.refused.find(route.container); refused != pod.refused.end()) {
-    co_await answer(response, {400, refused->second});
-    co_return;
-  }
-  auto opening = kube::open_pod_log(
-      *pod.transport, clock_, kube::log_request({pod.remote_namespace, pod.remote_pod}, route.container, *options),
-      clock_.deadline_in(settings_.provider_timeout));
-  auto remote = co_await ask_provider({pod.provider, pod.upgrader}, clock_, {}, std::move(opening));
-  if (!remote) {
-    co_await answer(response, provider_refusal(remote.error()));
+  auto log = co_await open_log(route, pod, clock_, settings_.provider_timeout);
+  if (!log) {
+    co_await answer(response, std::move(log.error()));
     co_return;
   }
   // From here on a caller that goes away cancels this, and with the body the provider's stream.
   const OpenStream open(logs_);
-  Headers headers = text_headers();
-  auto sent = co_await response.start(200, std::move(headers));
-  // Whoever reads a log stops now and then.
-  response.be_patient();
-  while (sent) {
-    auto piece = co_await remote->read();
-    if (!piece) {
-      // Nothing can be said any more behind the bytes of a log, but that they are not all.
-      response.abort();
-      log_.warn("a log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", piece.error()}});
-      co_return;
-    }
-    if (piece->empty()) co_return;
-    sent = co_await response.write(*piece);
-  }
+  const auto served = co_await serve_log(std::move(*log), response);
+  if (!served) log_.warn("a log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", served.error()}});
 }
 
 asio::awaitable<void> KubeletServer::serve_command(const ServerRequest& request, const Route& route,

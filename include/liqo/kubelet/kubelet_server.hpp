@@ -4,8 +4,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -14,28 +12,10 @@
 #include "kube/telemetry/log.hpp"
 #include "liqo/kubelet/authorizer.hpp"
 #include "liqo/kubelet/node_api.hpp"
+#include "liqo/kubelet/pod_route.hpp"
 #include "liqo/kubelet/routes.hpp"
 
 namespace liqo::kubelet {
-
-/// Where a local pod runs. It has a share in the connection to the provider, whose session may be replaced while a
-/// request waits for somebody: what is asked of a connection that was stopped meanwhile fails, and streams that are
-/// open already end by themselves.
-struct PodRoute {
-  std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
-  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< for exec, attach and port-forward; null where there is none
-  std::string remote_namespace;
-  std::string remote_pod;
-  std::string provider;  ///< what the provider is called where people read of it
-  /// By container that the provider does not run: the sentence that says so.
-  std::map<std::string, std::string> refused = {};
-  /// Why nothing can be asked of the provider, in a sentence.
-  std::optional<kube::Failure> trouble = {};
-  std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
-};
-
-/// Finds the way to a local pod. Failures: one sentence, answered with 404.
-using FindPod = std::function<kube::Result<PodRoute>(const std::string& ns, const std::string& pod)>;
 
 struct KubeletServerSettings {
   std::string address;         ///< IP to listen on; "" = every address
@@ -121,9 +101,5 @@ class KubeletServer {
   int refusals_ = 0;
   kube::net::HttpServer server_;
 };
-
-/// The answer for a provider that did not give what was asked for: 400, 404 and 500 stay what they are, everything else
-/// is 502; always in the provider's words.
-Refusal provider_refusal(const kube::Failure& failure);
 
 }  // namespace liqo::kubelet

@@ -1,0 +1,49 @@
+#include "kubelet/log_server.hpp"
+
+#include "kubelet/ask_provider.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+Refusal provider_refusal(const kube::Failure& failure) {
+  const int code = failure.http_code();
+  if (code == 400 || code == 404 || code == 500) return {code, failure.text()};
+  return {502, "the provider cannot serve the request: " + failure.text()};
+}
+
+}  // namespace
+
+asio::awaitable<std::expected<kube::PodLog, Refusal>> open_log(const Route& route, const PodRoute& pod,
+                                                               kube::async::Clock& clock, kube::Duration timeout) {
+  const auto query = read_query(route.query);
+  const auto options = query ? read_log_options(*query) : std::unexpected(query.error());
+  if (!options) co_return std::unexpected(options.error());
+  // kubectl asks for the log of a debug container that has ended: it did not run, and has none.
+  if (const auto refused = pod.refused.find(route.container); refused != pod.refused.end())
+    co_return std::unexpected(Refusal{400, refused->second});
+  auto opening = kube::open_pod_log(
+      *pod.transport, clock, kube::log_request({pod.remote_namespace, pod.remote_pod}, route.container, *options),
+      clock.deadline_in(timeout));
+  auto log = co_await ask_provider({pod.provider, pod.upgrader}, clock, {}, std::move(opening));
+  if (!log) co_return std::unexpected(provider_refusal(log.error()));
+  co_return std::move(*log);
+}
+
+asio::awaitable<kube::Result<void>> serve_log(kube::PodLog log, kube::net::ServerResponse& response) {
+  auto sent = co_await response.start(
+      200, {{"content-type", "text/plain; charset=utf-8"}, {"x-content-type-options", "nosniff"}});
+  // Whoever reads a log stops now and then.
+  response.be_patient();
+  while (sent) {
+    auto piece = co_await log.read();
+    if (!piece) {
+      response.abort();
+      co_return std::unexpected(std::move(piece.error()));
+    }
+    if (piece->empty()) break;
+    sent = co_await response.write(*piece);
+  }
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::kubelet
