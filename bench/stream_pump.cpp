@@ -303,7 +303,7 @@ asio::awaitable<void> serve_forward(const kube::net::ServerRequest& request, kub
   const liqo::kubelet::ConnectPortForward connect = [&] {
     return kube::connect_port_forward(provider, clock, {.ns = "there", .pod = "one"}, {});
   };
-  co_await liqo::kubelet::serve_port_forward(std::move(*stream), "here/one", connect, clock);
+  co_await liqo::kubelet::serve_port_forward(std::move(*stream), {.name = "here/one", .connect = connect}, clock);
 }
 
 asio::awaitable<void> serve(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,
@@ -321,8 +321,9 @@ asio::awaitable<void> serve(const kube::net::ServerRequest& request, kube::net::
         provider, clock, {.ns = "there", .pod = "one", .container = "main", .command = {"pump"}, .streams = streams},
         {});
   };
-  auto codec = upgrade->make_codec(streams);
-  co_await liqo::kubelet::serve_exec(std::move(*stream), std::move(codec), streams, connect, clock);
+  liqo::kubelet::CommandCaller caller{
+      .stream = std::move(*stream), .codec = upgrade->make_codec(streams), .streams = streams};
+  co_await liqo::kubelet::serve_exec(std::move(caller), connect, clock);
 }
 
 asio::awaitable<void> relay(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,

@@ -4,17 +4,22 @@ namespace liqo::kubelet {
 
 namespace detail {
 
-asio::awaitable<void> doubt(AskedProvider provider, kube::async::Clock& clock, Doubts doubts,
-                            std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group) {
+asio::awaitable<std::optional<kube::Failure>> why_unreachable(AskedProvider provider, kube::async::Clock& clock,
+                                                              Doubts doubts) {
   co_await clock.sleep(doubts.after);
   kube::HttpRequest request;
   request.target = "/version";
   request.verb = "get";
   // Whatever it answers, it is there.
   const auto looked = co_await provider.upgrader->upgrade(std::move(request), clock.deadline_in(doubts.limit));
-  if (looked || !is_out_of_reach(looked.error())) co_return;
-  unreachable = looked.error();
-  group.cancel();
+  if (looked || !is_out_of_reach(looked.error())) co_return std::nullopt;
+  co_return looked.error();
+}
+
+asio::awaitable<void> give_up(asio::awaitable<std::optional<kube::Failure>> looking,
+                              std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group) {
+  unreachable = co_await std::move(looking);
+  if (unreachable) group.cancel();
 }
 
 }  // namespace detail

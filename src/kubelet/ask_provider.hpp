@@ -49,10 +49,14 @@ asio::awaitable<void> take_answer(asio::awaitable<kube::Result<T>> question, std
   group.cancel();
 }
 
-/// Ends the group where the provider cannot be reached. It looks by a connection of its own: the one on which the
-/// question waits may be dead without anybody knowing.
-asio::awaitable<void> doubt(AskedProvider provider, kube::async::Clock& clock, Doubts doubts,
-                            std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group);
+/// Why the provider cannot be reached, after a while; nothing where it can. It looks by a connection of its own: the
+/// one on which the question waits may be dead without anybody knowing.
+asio::awaitable<std::optional<kube::Failure>> why_unreachable(AskedProvider provider, kube::async::Clock& clock,
+                                                              Doubts doubts);
+
+/// Ends the group where the provider cannot be reached.
+asio::awaitable<void> give_up(asio::awaitable<std::optional<kube::Failure>> looking,
+                              std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group);
 
 }  // namespace detail
 
@@ -65,7 +69,8 @@ asio::awaitable<kube::Result<T>> ask_provider(AskedProvider provider, kube::asyn
   std::optional<kube::Failure> unreachable;
   kube::async::TaskGroup group(co_await asio::this_coro::executor);
   group.spawn(detail::take_answer(std::move(question), answer, group));
-  if (provider.upgrader) group.spawn(detail::doubt(provider, clock, doubts, unreachable, group));
+  if (provider.upgrader)
+    group.spawn(detail::give_up(detail::why_unreachable(provider, clock, doubts), unreachable, group));
   co_await group.join();
   if (answer && *answer) co_return std::move(*answer);
   if (answer) co_return std::unexpected(name_provider(provider.name, std::move(answer->error())));

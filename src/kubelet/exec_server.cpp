@@ -191,11 +191,10 @@ std::expected<ExecUpgrade, UpgradeRefusal> read_exec_upgrade(const kube::net::Se
   return refuse_upgrade(400, "unable to upgrade: the request asks for neither SPDY/3.1 nor WebSocket");
 }
 
-asio::awaitable<void> serve_exec(std::unique_ptr<kube::net::ByteStream> stream,
-                                 std::unique_ptr<kube::wire::CommandCodec> codec, CommandStreams streams,
-                                 ConnectCommand connect, kube::async::Clock& clock, kube::CommandLimits limits) {
+asio::awaitable<void> serve_exec(CommandCaller caller, ConnectCommand connect, kube::async::Clock& clock) {
   const auto executor = co_await asio::this_coro::executor;
-  CommandConnection local(executor, clock, std::move(stream), std::move(codec), limits);
+  const CommandStreams streams = caller.streams;
+  CommandConnection local(executor, clock, std::move(caller.stream), std::move(caller.codec), exec_limits);
   if (!streams.in) local.discard(Channel::in);
   if (!streams.tty) local.discard(Channel::resize);
   TaskGroup connection(executor);
@@ -206,8 +205,8 @@ asio::awaitable<void> serve_exec(std::unique_ptr<kube::net::ByteStream> stream,
     const auto ready = co_await local.ready(clock.deadline_in(stream_creation_limit));
     if (ready) {
       // Once the caller has gone, or has been told the result, there is nothing left to work for.
-      work.spawn([](CommandConnection& caller, TaskGroup& others) -> asio::awaitable<void> {
-        co_await caller.over();
+      work.spawn([](CommandConnection& connected, TaskGroup& others) -> asio::awaitable<void> {
+        co_await connected.over();
         others.cancel();
       }(local, work));
       work.spawn(run_remote(local, streams, connect, clock));

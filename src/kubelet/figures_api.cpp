@@ -87,22 +87,20 @@ void FiguresApi::forget_gone() {
   remembered_.set(static_cast<double>(pods));
 }
 
-asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(Endpoint endpoint, std::string node,
-                                                                std::string started, ServerResponse& response) {
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(FiguresQuestion question, ServerResponse& response) {
   forget_gone();
-  const Asking asking(nodes_, node);
+  const Asking asking(nodes_, question.node);
   if (asking.count() > settings_.max_asked) {
     count("refused");
-    co_return refuse("too many ask for the figures of node " + node + " at once; try again");
+    co_return refuse("too many ask for the figures of node " + question.node + " at once; try again");
   }
-  const auto source = source_(node);
+  const auto source = source_(question.node);
   if (!source) {
     count("refused");
     co_return refuse(source.error().text());
   }
   // The answer is made within a time, whatever the provider does, and whoever asks.
-  auto answered = co_await kube::async::with_timeout(
-      clock_, answer(endpoint, *source, std::move(node), std::move(started), response), settings_.timeout);
+  auto answered = co_await kube::async::with_timeout(clock_, answer(question, *source, response), settings_.timeout);
   if (answered && *answered && response.started()) {
     count("served");
     co_return std::expected<void, Refusal>();
@@ -118,13 +116,13 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(Endpoint endpoin
   co_return refuse("cluster " + source->provider + " has not told all figures in time");
 }
 
-asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(Endpoint endpoint, const FigureSource& source,
-                                                                 std::string node, std::string started,
-                                                                 ServerResponse& response) {
-  const auto pods = pods_(node);
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(const FiguresQuestion& question,
+                                                                 const FigureSource& source, ServerResponse& response) {
+  const auto pods = pods_(question.node);
   if (!pods) co_return refuse(pods.error().text());
   if (!response.hold(least_held + pods->keys.size() * key_size))
     co_return refuse("too many figures are being read; try again");
+  const Endpoint endpoint = question.endpoint;
   const bool is_relayed = endpoint != Endpoint::metrics_resource && endpoint != Endpoint::stats_summary;
   auto answer = co_await ask(source, path_of(endpoint));
   if (!answer) co_return std::unexpected(std::move(answer.error()));
@@ -141,8 +139,8 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(Endpoint endpoi
   if (!done) co_return std::unexpected(std::move(done.error()));
   // Without the pods nothing is known to be of this node, and all of it would count as ended.
   if (!pods->is_there()) co_return refuse("the session with cluster " + source.provider + " has ended; try again");
-  nodes_.at(node).figures.take(look.look(), pods->uid, clock_.wall());
-  co_return co_await send_look(endpoint, std::move(node), std::move(started), look.look(), *pods, response);
+  nodes_.at(question.node).figures.take(look.look(), pods->uid, clock_.wall());
+  co_return co_await send_look(question, look.look(), *pods, response);
 }
 
 asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(const FigureSource& source,
@@ -222,12 +220,11 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
   co_return std::expected<void, Refusal>();
 }
 
-asio::awaitable<std::expected<void, Refusal>> FiguresApi::send_look(Endpoint endpoint, std::string node,
-                                                                    std::string started, const Look& look,
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::send_look(const FiguresQuestion& question, const Look& look,
                                                                     const CachedPods& pods, ServerResponse& response) {
   // It stays while it is asked.
-  const NodeFigures& figures = nodes_.at(node).figures;
-  if (endpoint == Endpoint::metrics_resource) {
+  const NodeFigures& figures = nodes_.at(question.node).figures;
+  if (question.endpoint == Endpoint::metrics_resource) {
     ResourceText text(look, figures.node());
     auto sent = co_await response.start(200, text_headers());
     for (std::string piece = text.next(); sent && !piece.empty(); piece = text.next())
@@ -236,7 +233,8 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::send_look(Endpoint end
     co_return std::expected<void, Refusal>();
   }
   auto sent = co_await response.start(200, {{"content-type", "application/json"}});
-  std::string text = R"({"node":)" + json::serialize(node_statistics(node, started, figures.node())) + R"(,"pods":[)";
+  std::string text = R"({"node":)" + json::serialize(node_statistics(question.node, question.started, figures.node())) +
+                     R"(,"pods":[)";
   bool is_first = true;
   for (const auto& [key, used] : look) {
     const auto pod = pods.find(key);

@@ -173,8 +173,9 @@ asio::awaitable<void> KubeletServer::serve_command(const ServerRequest& request,
   ConnectCommand connect = [this, &route, &admitted_node, &options] {
     return connect_command(route, admitted_node, *options);
   };
-  auto codec = upgrade->make_codec(options->streams);
-  co_await serve_exec(std::move(*stream), std::move(codec), options->streams, std::move(connect), clock_);
+  CommandCaller caller{
+      .stream = std::move(*stream), .codec = upgrade->make_codec(options->streams), .streams = options->streams};
+  co_await serve_exec(std::move(caller), std::move(connect), clock_);
 }
 
 asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServer::connect_command(
@@ -206,8 +207,9 @@ asio::awaitable<void> KubeletServer::serve_forward(const ServerRequest& request,
   auto stream = co_await response.upgrade(std::move(*upgrade));
   if (!stream) co_return;
   const OpenStream open(forwards_);
-  ConnectPortForward connect = [this, &route, &admitted_node] { return connect_forward(route, admitted_node); };
-  co_await serve_port_forward(std::move(*stream), route.ns + "/" + route.pod, std::move(connect), clock_);
+  ForwardedPod pod{.name = route.ns + "/" + route.pod,
+                   .connect = [this, &route, &admitted_node] { return connect_forward(route, admitted_node); }};
+  co_await serve_port_forward(std::move(*stream), std::move(pod), clock_);
 }
 
 asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> KubeletServer::connect_forward(

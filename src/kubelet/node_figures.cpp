@@ -45,46 +45,44 @@ std::optional<std::uint64_t> NodeFigures::PodMeters::rate() const {
   return sum;
 }
 
-std::uint64_t NodeFigures::grown(Meter& meter, const Reading& reading, const PodFigures& figures, bool was_seen,
-                                 kube::WallTime now) const {
+std::uint64_t NodeFigures::grown(Meter& meter, const Reading& reading, const Sight& pod) const {
   const auto grown = meter.take(reading);
   if (looks_ == 1) return reading.value;
-  const std::int64_t since_look = std::max<std::int64_t>(milliseconds(now - looked_), 0);
   if (!grown) {
     // What ran unseen for long counts from now on: all of it at once would look like a great many cores. Start and
     // reading are times of the same clock.
-    const auto started = figures.started();
-    return started && reading.at - *started <= since_look + late_by ? reading.value : 0;
+    return pod.started && reading.at - *pod.started <= pod.since_look + late_by ? reading.value : 0;
   }
-  if (was_seen || meter.span() <= since_look) return *grown;
+  if (pod.was_seen || meter.span() <= pod.since_look) return *grown;
   // Likewise what was silent for a while: the share of the time since the look before.
-  return static_cast<std::uint64_t>(static_cast<double>(*grown) * static_cast<double>(since_look) /
+  return static_cast<std::uint64_t>(static_cast<double>(*grown) * static_cast<double>(pod.since_look) /
                                     static_cast<double>(meter.span()));
 }
 
 void NodeFigures::take(const Look& look, const UidOf& uid_of, kube::WallTime now) {
   ++looks_;
+  const std::int64_t since_look = std::max<std::int64_t>(milliseconds(now - looked_), 0);
   NodeReading node;
   for (const auto& [key, figures] : look) {
     std::string uid = uid_of(key);
     if (uid.empty()) continue;
     PodMeters& pod = pods_[key];
     if (pod.uid != uid) pod = PodMeters{.uid = std::move(uid)};
-    const bool was_seen = pod.look != 0 && pod.look + 1 == looks_;
+    const Sight sight{
+        .started = figures.started(), .was_seen = pod.look != 0 && pod.look + 1 == looks_, .since_look = since_look};
     pod.look = looks_;
     std::uint64_t by_containers = 0;
     std::map<std::string, Meter, std::less<>> meters;
     for (const auto& [name, container] : figures.containers) {
       const auto known = pod.containers.find(name);
       Meter meter = known == pod.containers.end() ? Meter() : known->second;
-      if (const auto& cpu = container[Figure::cpu])
-        by_containers = add(by_containers, grown(meter, *cpu, figures, was_seen, now));
+      if (const auto& cpu = container[Figure::cpu]) by_containers = add(by_containers, grown(meter, *cpu, sight));
       meters.emplace(name, meter);
     }
     pod.containers = std::move(meters);
     const auto& own = figures.own[Figure::cpu];
     pod.has_own = own.has_value();
-    used_ = add(used_, own ? grown(pod.own, *own, figures, was_seen, now) : by_containers);
+    used_ = add(used_, own ? grown(pod.own, *own, sight) : by_containers);
     if (const auto rate = pod.rate()) node.rate = add(node.rate.value_or(0), *rate);
     if (const auto cpu = figures.of(Figure::cpu)) node.at = std::max(node.at, cpu->at);
     const auto memory = figures.of(Figure::memory);

@@ -29,12 +29,11 @@ Side other(Side side) { return side == Side::caller ? Side::provider : Side::cal
 class PortForward {
  public:
   PortForward(const asio::any_io_executor& executor, kube::async::Clock& clock,
-              std::unique_ptr<kube::net::ByteStream> stream, std::string pod, ConnectPortForward connect,
-              PortForwardLimits limits)
+              std::unique_ptr<kube::net::ByteStream> stream, ForwardedPod pod, PortForwardLimits limits)
       : clock_(clock),
-        connect_(std::move(connect)),
+        connect_(std::move(pod.connect)),
         limits_(limits),
-        relay_(std::move(pod), limits.forwards),
+        relay_(std::move(pod.name), limits.forwards),
         caller_(executor, clock.now()),
         provider_(executor, clock.now()),
         wanted_(executor),
@@ -271,11 +270,10 @@ std::expected<kube::net::ServerResponse::Headers, UpgradeRefusal> read_port_forw
   return std::move(upgrade->headers);
 }
 
-asio::awaitable<void> serve_port_forward(std::unique_ptr<kube::net::ByteStream> stream, std::string pod,
-                                         ConnectPortForward connect, kube::async::Clock& clock,
-                                         PortForwardLimits limits) {
+asio::awaitable<void> serve_port_forward(std::unique_ptr<kube::net::ByteStream> stream, ForwardedPod pod,
+                                         kube::async::Clock& clock, PortForwardLimits limits) {
   const auto executor = co_await asio::this_coro::executor;
-  PortForward session(executor, clock, std::move(stream), std::move(pod), std::move(connect), limits);
+  PortForward session(executor, clock, std::move(stream), std::move(pod), limits);
   co_await session.run();
 }
 

@@ -32,12 +32,16 @@ inline constexpr kube::CommandLimits exec_limits{
 /// For the caller's streams to be opened, and for those at the provider.
 inline constexpr kube::Duration stream_creation_limit = std::chrono::seconds(30);
 
+/// A caller's session.
+struct CommandCaller {
+  std::unique_ptr<kube::net::ByteStream> stream;
+  std::unique_ptr<kube::wire::CommandCodec> codec;  ///< what is spoken on it
+  kube::wire::CommandStreams streams;               ///< that the caller opens
+};
+
 /// Serves one session to its end. Bytes are held back where a side does not read; the end of stdin, terminal sizes and
 /// the provider's Status go through as they are; a side that vanishes ends the other at once. Whatever goes wrong is
 /// told on the caller's error channel. Never fails; cancellation (terminal) closes both sides and is thrown on.
-asio::awaitable<void> serve_exec(std::unique_ptr<kube::net::ByteStream> stream,
-                                 std::unique_ptr<kube::wire::CommandCodec> codec, kube::wire::CommandStreams streams,
-                                 ConnectCommand connect, kube::async::Clock& clock,
-                                 kube::CommandLimits limits = exec_limits);
+asio::awaitable<void> serve_exec(CommandCaller caller, ConnectCommand connect, kube::async::Clock& clock);
 
 }  // namespace liqo::kubelet

@@ -29,6 +29,13 @@ struct FigureSource {
 /// Failures: one sentence, answered with 503.
 using FigureSourceOf = std::function<kube::Result<FigureSource>(const std::string& node)>;
 
+/// A request for figures.
+struct FiguresQuestion {
+  Endpoint endpoint;
+  std::string node;
+  std::string started = {};  ///< since when there is the node, RFC 3339; "" = not known
+};
+
 struct FiguresSettings {
   kube::Duration head_timeout = std::chrono::seconds(15);  ///< until the provider begins to answer
   kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and taken by whoever asks
@@ -48,9 +55,7 @@ class FiguresApi {
              std::function<std::vector<std::string>()> nodes, FiguresSettings settings = {});
 
   /// Answers, or refuses with 503. Where the provider answers but tells no figures, only /stats/summary is refused.
-  /// `started`: since when there is the node, RFC 3339; "" = not known.
-  asio::awaitable<std::expected<void, Refusal>> serve(Endpoint endpoint, std::string node, std::string started,
-                                                      kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<void, Refusal>> serve(FiguresQuestion question, kube::net::ServerResponse& response);
 
  private:
   struct Node {
@@ -64,17 +69,16 @@ class FiguresApi {
     std::string sentence;                   ///< then, why
   };
 
-  asio::awaitable<std::expected<void, Refusal>> answer(Endpoint endpoint, const FigureSource& source, std::string node,
-                                                       std::string started, kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<void, Refusal>> answer(const FiguresQuestion& question, const FigureSource& source,
+                                                       kube::net::ServerResponse& response);
   asio::awaitable<std::expected<Answer, Refusal>> ask(const FigureSource& source, std::string_view path);
   asio::awaitable<std::expected<void, Refusal>> read(kube::net::Body& body, const std::string& provider,
                                                      LookReader& look, kube::net::ServerResponse& response) const;
   asio::awaitable<std::expected<void, Refusal>> relay(kube::net::Body& body, const std::string& provider,
                                                       const CachedPods& pods,
                                                       kube::net::ServerResponse& response) const;
-  asio::awaitable<std::expected<void, Refusal>> send_look(Endpoint endpoint, std::string node, std::string started,
-                                                          const Look& look, const CachedPods& pods,
-                                                          kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<void, Refusal>> send_look(const FiguresQuestion& question, const Look& look,
+                                                          const CachedPods& pods, kube::net::ServerResponse& response);
   void forget_gone();
   void count(const char* result);
 

@@ -59,9 +59,14 @@ class NodeFigures {
     std::map<std::string, Meter, std::less<>> containers;
     std::optional<std::uint64_t> rate() const;
   };
-  /// What a count has added to that of the node since the look before.
-  std::uint64_t grown(Meter& meter, const Reading& reading, const PodFigures& figures, bool was_seen,
-                      kube::WallTime now) const;
+  /// A pod in the look that is being taken.
+  struct Sight {
+    std::optional<std::int64_t> started;  ///< as PodFigures has it
+    bool was_seen;                        ///< in the look before, too
+    std::int64_t since_look;              ///< milliseconds since that
+  };
+  /// What a count of the pod has added to that of the node since the look before.
+  std::uint64_t grown(Meter& meter, const Reading& reading, const Sight& pod) const;
 
   std::map<kube::ObjectKey, PodMeters> pods_;
   std::uint64_t looks_ = 0;

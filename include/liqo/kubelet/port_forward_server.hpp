@@ -24,6 +24,12 @@ std::expected<kube::net::ServerResponse::Headers, UpgradeRefusal> read_port_forw
 /// Opens a connection to the provider that carries SPDY/3.1 with portforward.k8s.io.
 using ConnectPortForward = std::function<asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>>()>;
 
+/// The pod whose ports are forwarded.
+struct ForwardedPod {
+  std::string name;  ///< what the texts call it
+  ConnectPortForward connect;
+};
+
 /// How long connections may be quiet. Zero durations: never.
 struct PortForwardLimits {
   kube::Duration ping_caller = std::chrono::seconds(30);   ///< so that one that is gone is noticed
@@ -39,9 +45,8 @@ struct PortForwardLimits {
 
 /// Serves one connection of a caller to its end. The connection to the provider is opened with the first forward, and
 /// carries all of them; a side that ends or vanishes ends the other at once. What goes wrong is told on the error
-/// streams. `pod`: what the texts call it. Never fails; cancellation (terminal) closes both sides and is thrown on.
-asio::awaitable<void> serve_port_forward(std::unique_ptr<kube::net::ByteStream> stream, std::string pod,
-                                         ConnectPortForward connect, kube::async::Clock& clock,
-                                         PortForwardLimits limits = {});
+/// streams. Never fails; cancellation (terminal) closes both sides and is thrown on.
+asio::awaitable<void> serve_port_forward(std::unique_ptr<kube::net::ByteStream> stream, ForwardedPod pod,
+                                         kube::async::Clock& clock, PortForwardLimits limits = {});
 
 }  // namespace liqo::kubelet

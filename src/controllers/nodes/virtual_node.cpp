@@ -226,10 +226,10 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
       if (!opened) co_return Outcome::retry(std::move(opened.error()));
     }
     written = co_await write_node(*object);
-    const bool is_written = written.has_value();
-    auto told =
-        co_await set_condition(key, "Node", is_written ? "Running" : "Creating", is_written ? "" : "NodeNotWritten",
-                               is_written ? std::string() : written.error().text());
+    const std::string failure = written ? std::string() : written.error().text();
+    api::VirtualNodeCondition condition{.type = "Node", .status = "Running"};
+    if (!written) condition = {.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = failure};
+    auto told = co_await set_condition(key, condition);
     if (!told) co_return Outcome::retry(std::move(told.error()));
     // Only now do pods end that others are to replace elsewhere.
     if (ProviderSession* session = sessions_.find(key); written && session)
@@ -237,15 +237,16 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   } else if (!virtual_node.create_node()) {
     if (node && core::why_foreign(*node).empty()) co_return co_await withdraw_node(*object, *node);
     if (!node) enqueue_nodes(ports_.forget(key.name));
-    auto told = co_await set_condition(key, "Node", "None", "", "");
+    auto told = co_await set_condition(key, {.type = "Node", .status = "None"});
     if (!told) co_return Outcome::retry(std::move(told.error()));
   }
   kube::Result<void> told;
   if (has_session && health.failed_probes < health.failure_threshold) {
-    told = co_await set_condition(key, "VirtualKubelet", "Running", "", "");
+    told = co_await set_condition(key, {.type = "VirtualKubelet", .status = "Running"});
   } else {
     const std::string message = has_session ? "The provider does not answer: " + health.last_error : trouble;
-    told = co_await set_condition(key, "VirtualKubelet", "Creating", "ProviderUnusable", message);
+    told = co_await set_condition(
+        key, {.type = "VirtualKubelet", .status = "Creating", .reason = "ProviderUnusable", .message = message});
   }
   if (!told) co_return Outcome::retry(std::move(told.error()));
   if (!written) co_return Outcome::retry(std::move(written.error()));
@@ -323,12 +324,10 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
 }
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const kube::ObjectKey& key,
-                                                                         std::string_view type, std::string_view status,
-                                                                         std::string_view reason, std::string message) {
+                                                                         api::VirtualNodeCondition condition) {
   const auto object = virtual_nodes_->find(key);
   if (!object) co_return kube::Result<void>();
-  auto wanted = api::with_condition(*object, {.type = type, .status = status, .reason = reason, .message = message},
-                                    context_.clock.wall());
+  auto wanted = api::with_condition(*object, condition, context_.clock.wall());
   if (!wanted) co_return kube::Result<void>();
   const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", object->resource_version()}}},
                                  {"status", std::move(*wanted)}};

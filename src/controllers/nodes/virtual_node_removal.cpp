@@ -69,7 +69,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
     if (live) node = std::move(*live);
   }
   if (node && core::why_foreign(*node).empty()) {
-    auto told = co_await set_condition(key, "Node", "Draining", "VirtualNodeDeleted", "");
+    auto told = co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = "VirtualNodeDeleted"});
     if (!told) co_return Outcome::retry(std::move(told.error()));
     std::string since(kube::string_at(virtual_node.tree(), {"metadata", "deletionTimestamp"}));
     auto left = co_await remove_node(virtual_node, *node, std::move(since));
@@ -86,7 +86,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
 
 asio::awaitable<Outcome> VirtualNodeController::withdraw_node(kube::Object virtual_node, kube::Object node) {
   const kube::ObjectKey key = virtual_node.key();
-  auto told = co_await set_condition(key, "Node", "Draining", node_not_wanted, "");
+  auto told = co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = node_not_wanted});
   if (!told) co_return Outcome::retry(std::move(told.error()));
   const auto now = virtual_nodes_->find(key);
   if (!now) co_return Outcome::done();

@@ -59,8 +59,10 @@ asio::awaitable<Outcome> NonceController::fill(kube::Object secret) {
   if (!kube::string_at(secret.tree(), {"data", "nonce"}).empty()) co_return Outcome::done();
   auto nonce = core::make_nonce(context_.entropy);
   if (!nonce) co_return Outcome::retry(std::move(nonce.error()).in("making a nonce"));
-  co_return co_await write(std::move(secret), "nonce", std::move(*nonce), "NonceGenerated",
-                           "the nonce for the consumer to sign is there");
+  co_return co_await write(std::move(secret), {.name = "nonce",
+                                               .bytes = std::move(*nonce),
+                                               .reason = "NonceGenerated",
+                                               .message = "the nonce for the consumer to sign is there"});
 }
 
 asio::awaitable<Outcome> NonceController::sign(kube::Object secret) {
@@ -77,14 +79,15 @@ asio::awaitable<Outcome> NonceController::sign(kube::Object secret) {
   if (key->public_key().verify(nonce, core::secret_bytes(secret, "signedNonce"))) co_return Outcome::done();
   auto signature = key->sign(nonce);
   if (!signature) co_return Outcome::retry(std::move(signature.error()).in("signing the nonce"));
-  co_return co_await write(std::move(secret), "signedNonce", std::move(*signature), "NonceSigned",
-                           "the nonce of the provider is signed");
+  co_return co_await write(std::move(secret), {.name = "signedNonce",
+                                               .bytes = std::move(*signature),
+                                               .reason = "NonceSigned",
+                                               .message = "the nonce of the provider is signed"});
 }
 
-asio::awaitable<Outcome> NonceController::write(kube::Object secret, std::string_view field, std::string bytes,
-                                                std::string_view reason, std::string text) {
+asio::awaitable<Outcome> NonceController::write(kube::Object secret, Field field) {
   json::object data;
-  data[field] = kube::encode_base64(bytes);
+  data[field.name] = kube::encode_base64(field.bytes);
   json::object changes;
   changes["data"] = std::move(data);
   auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(), kube::PatchType::merge,
@@ -93,7 +96,7 @@ asio::awaitable<Outcome> NonceController::write(kube::Object secret, std::string
     if (patched.error().is_not_found()) co_return Outcome::done();
     co_return Outcome::retry(std::move(patched.error()));
   }
-  context_.events.normal(*patched, kube::resources::secrets, reason, std::move(text));
+  context_.events.normal(*patched, kube::resources::secrets, field.reason, std::move(field.message));
   if (kube::Informer* secrets = namespaces_.secrets(secret.ns())) secrets->observe(std::move(*patched));
   co_return Outcome::done();
 }

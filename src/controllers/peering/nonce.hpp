@@ -22,8 +22,14 @@ class NonceController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> fill(kube::Object secret);
   asio::awaitable<kube::Outcome> sign(kube::Object secret);
-  asio::awaitable<kube::Outcome> write(kube::Object secret, std::string_view field, std::string bytes,
-                                       std::string_view reason, std::string text);
+  /// What a field of the Secret is to hold, and the Event that says so.
+  struct Field {
+    std::string_view name;
+    std::string bytes;
+    std::string_view reason;
+    std::string message;
+  };
+  asio::awaitable<kube::Outcome> write(kube::Object secret, Field field);
   void enqueue(const kube::ObjectKey& key);
 
   Context context_;

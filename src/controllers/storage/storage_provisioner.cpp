@@ -206,18 +206,19 @@ asio::awaitable<Outcome> StorageProvisioner::act(kube::Object claim, std::option
   if (!behind.is_pending) waiting_since_.erase(std::string(claim.uid()));
   if (!volume) co_return Outcome::again_after(rarely);
   const bool grows = !plan.backing.empty() || (live && !behind.is_pending && !storage::has_grown(claim, *live));
-  auto done = co_await carry_out(claim, *volume, live ? &*live : nullptr, std::move(plan), site);
+  const bool is_on_its_way = behind.is_pending || grows;
+  auto done = co_await carry_out(claim, *volume, std::move(behind), site);
   if (done.failure() || done.delay()) co_return done;
-  co_return Outcome::again_after(behind.is_pending || grows ? later : rarely);
+  co_return Outcome::again_after(is_on_its_way ? later : rarely);
 }
 
-asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube::Object volume,
-                                                       const kube::Object* backing, storage::VolumePlan plan,
+asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube::Object volume, Behind behind,
                                                        Site& site) {
+  storage::VolumePlan& plan = behind.plan;
   kube::Api& home = context_.home.api();
-  if (!plan.backing.empty() && backing) {
+  if (!plan.backing.empty() && behind.live) {
     auto patched = co_await api_of(site).patch(kinds::claims, site.key, kube::PatchType::merge,
-                                               guarded_patch(*backing, std::move(plan.backing)));
+                                               guarded_patch(*behind.live, std::move(plan.backing)));
     if (!patched && !patched.error().is_permanent()) co_return Outcome::retry(std::move(patched.error()));
     if (!patched) {
       context_.events.warning(

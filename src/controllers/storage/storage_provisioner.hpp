@@ -73,8 +73,7 @@ class StorageProvisioner final : public Runnable {
   /// `policy`: what becomes of the data when the claim goes; "" = as its class says.
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site,
                                                std::string policy = {});
-  asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, const kube::Object* backing,
-                                           core::storage::VolumePlan plan, Site& site);
+  asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, Behind behind, Site& site);
   /// Whether the claim has its volume, of which the cache does not know yet.
   asio::awaitable<kube::Result<bool>> see_live_volume(const kube::Object& claim);
   /// Removes what was made for a claim that goes before it has a volume.

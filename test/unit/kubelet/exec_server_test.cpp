@@ -90,7 +90,8 @@ struct World {
       }
       co_return std::move(remote);
     };
-    co_await serve_exec(std::move(calling.far), std::move(local_codec), streams, connect, clock);
+    co_await serve_exec({.stream = std::move(calling.far), .codec = std::move(local_codec), .streams = streams},
+                        connect, clock);
     served = true;
     served_at = clock.now();
     if (remote) remote->close();
@@ -262,7 +263,8 @@ TEST_CASE("streams that the caller never opens end the session after 30 s") {
     co_return kube::fail(kube::Errc::stopped, "not now");
   };
   auto codec = make_codec("spdy v4.channel.k8s.io", CommandRole::server, plain);
-  simulator.run(serve_exec(std::move(pipes.far), std::move(codec), plain, connect, clock));
+  simulator.run(
+      serve_exec({.stream = std::move(pipes.far), .codec = std::move(codec), .streams = plain}, connect, clock));
   CHECK(clock.now() - start >= 30s);
   CHECK(clock.now() - start < 45s);
   CHECK_FALSE(connected);
@@ -280,8 +282,9 @@ TEST_CASE("garbage behind an upgrade ends the session at once") {
       co_return kube::fail(kube::Errc::stopped, "not now");
     };
     pipes.to_far->bytes = "GET /pods HTTP/1.1\r\nhost: h\r\n\r\n" + std::string(10'000, '\xff');
-    simulator.run(
-        serve_exec(std::move(pipes.far), make_codec(local, CommandRole::server, plain), plain, connect, clock));
+    simulator.run(serve_exec(
+        {.stream = std::move(pipes.far), .codec = make_codec(local, CommandRole::server, plain), .streams = plain},
+        connect, clock));
     CHECK(clock.now() - start < 5s);
     CHECK(pipes.to_far->closed);
   }

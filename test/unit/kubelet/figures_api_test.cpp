@@ -99,7 +99,8 @@ struct World {
   void ask(Endpoint endpoint) {
     response = FakeResponse();
     home.simulator.run([](World& world, Endpoint asked) -> asio::awaitable<void> {
-      auto served = co_await world.api.serve(asked, "milan", "2026-01-01T00:00:00Z", world.response);
+      auto served = co_await world.api.serve({.endpoint = asked, .node = "milan", .started = "2026-01-01T00:00:00Z"},
+                                             world.response);
       if (!served) co_await world.response.send(served.error().status, {}, served.error().sentence);
     }(*this, endpoint));
   }
@@ -311,7 +312,7 @@ TEST_CASE("only so many ask at once, nothing is left of them, and what was remem
     kube::async::TaskGroup group(w.home.simulator.executor());
     for (FakeResponse& one : all)
       group.spawn([](World& v, FakeResponse& mine, int& count) -> asio::awaitable<void> {
-        const auto served = co_await v.api.serve(Endpoint::metrics_resource, "milan", "", mine);
+        const auto served = co_await v.api.serve({.endpoint = Endpoint::metrics_resource, .node = "milan"}, mine);
         if (!served && served.error().sentence.starts_with("too many ask for the figures of node milan")) ++count;
       }(w, one, full));
     co_await group.join();
@@ -334,7 +335,7 @@ TEST_CASE("an answer that finds no room in memory is refused") {
   world.home.simulator.run([](World& w) -> asio::awaitable<void> {
     FakeResponse full;
     full.may_hold = 1000;
-    const auto served = co_await w.api.serve(Endpoint::metrics_resource, "milan", "", full);
+    const auto served = co_await w.api.serve({.endpoint = Endpoint::metrics_resource, .node = "milan"}, full);
     REQUIRE_FALSE(served.has_value());
     CHECK(served.error() == Refusal{503, "too many figures are being read; try again"});
   }(world));

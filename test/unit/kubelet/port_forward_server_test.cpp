@@ -50,7 +50,8 @@ struct World {
 
   asio::awaitable<void> serve() {
     ConnectPortForward connect = [this] { return reach(); };
-    co_await serve_port_forward(std::move(calling.far), "rome/web", std::move(connect), clock, limits);
+    co_await serve_port_forward(std::move(calling.far), {.name = "rome/web", .connect = std::move(connect)}, clock,
+                                limits);
     served = true;
     if (providing.near) providing.near->close();
   }

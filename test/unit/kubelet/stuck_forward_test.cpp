@@ -119,7 +119,8 @@ TEST_CASE("a port-forward that is stuck both ways holds less than 150 KiB") {
             ++connected;
             co_return std::move(providers[i]);
           };
-          group.spawn(serve_port_forward(std::move(callers[i]), "rome/web", std::move(connect), on.clock()));
+          group.spawn(serve_port_forward(std::move(callers[i]), {.name = "rome/web", .connect = std::move(connect)},
+                                         on.clock()));
         }
         // The clock moves only when nothing else can: by now everything is as full as it gets.
         co_await on.clock().sleep(1min);
