@@ -1,4 +1,5 @@
 // The list of the controllers that work while a process leads.
+// Tested by test/sim/peering_world.cpp.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // Writes that hold only for the state of an object that was decided from, and role bindings kept as they should be.
+// Tested by test/unit/controllers/peering/authentication_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,5 @@
 // What the objects of this cluster say about its peers, as metrics: virtual nodes, slices, certificates.
+// Tested by test/cluster/test_metrics.py.
 #pragma once
 
 #include "controllers/nodes/virtual_node.hpp"

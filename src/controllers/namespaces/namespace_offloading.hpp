@@ -1,4 +1,5 @@
 // NamespaceOffloading → the label that makes its pods subject to it, and a status that tells how far it has come.
+// Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // The provider's answer to a worker that died: its consumers' pods are let go, so that they can run elsewhere.
+// Tested by test/sim/trouble_test.cpp.
 #pragma once
 
 #include <set>

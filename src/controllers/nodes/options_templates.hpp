@@ -1,4 +1,5 @@
 // The VkOptionsTemplates of this cluster, and which of them a VirtualNode follows.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
 #include <optional>

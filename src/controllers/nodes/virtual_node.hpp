@@ -1,4 +1,5 @@
 // VirtualNode → Node.
+// Tested by test/unit/controllers/nodes/network_check_test.cpp.
 #pragma once
 
 #include <map>

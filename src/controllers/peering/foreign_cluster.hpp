@@ -1,4 +1,5 @@
 // ForeignCluster: made for every peer, its status kept, and removed with the last of the peer.
+// Tested by test/sim/replication.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // The traffic of replication with one provider: three kinds, a watch per kind and side, and the probe of its API
 // server.
+// Tested by test/unit/controllers/peering/replication_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // Replication with all providers: one session for each ControlPlane kubeconfig Secret of a tenant namespace.
+// Tested by test/unit/controllers/peering/replication_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // What the virtual nodes of one provider share: caches, reflected objects, and the budget that bounds both.
+// Tested by test/unit/controllers/providers/provider_sessions_test.cpp.
 #pragma once
 
 #include <functional>

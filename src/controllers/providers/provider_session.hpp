@@ -1,4 +1,5 @@
 // What runs for one VirtualNode: its own connection to the provider, health, and pods.
+// Tested by test/unit/controllers/providers/provider_sessions_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // The workers of one session with a provider, and what becomes of a session that loses one.
+// Tested by test/unit/controllers/providers/lost_session_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,4 +1,5 @@
 // The way to a provider that its virtual nodes share: over the connection of one of them, and then of another.
+// Tested by test/unit/controllers/providers/provider_sessions_test.cpp.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // What is copied to one provider besides pods: which kinds, of which namespaces, by which rules.
+// Tested by test/sim/reflection_world.cpp.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // Which addresses this cluster has itself, watched from when somebody wants to know.
+// Tested by test/unit/controllers/reflection/shadow_endpoint_slice_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // Which Secrets the pods of a provider's virtual nodes refer to.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
 #include <functional>

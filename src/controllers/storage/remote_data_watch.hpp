@@ -1,4 +1,5 @@
 // Where the data of volumes is that are in other clusters, kept up to date.
+// Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
 #pragma once
 
 #include <functional>

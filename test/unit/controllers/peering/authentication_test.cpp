@@ -373,61 +373,6 @@ TEST_CASE("a new key of the consumer needs a signature of the nonce, and gets a 
   }));
 }
 
-/// A ShadowPod that the Quota counts, which is answered.
-kube::Object add_counted_pod(Provider& milan, const kube::ObjectKey& counted, const kube::ObjectKey& quota) {
-  milan.add_shadow_pod();
-  milan.change(kinds::shadow_pods, counted, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "labels")[api::labels::creator_user] = "pool-1f00";
-  });
-  kube::Object granted = kube::Object::make(kinds::quotas, quota);
-  granted.mutable_spec()["user"] = "pool-1f00";
-  milan.apply(kinds::quotas, granted);
-  return granted;
-}
-
-TEST_CASE("pods whose Quota is gone are ended after a while, and Pods that were left behind at once") {
-  Provider milan;
-  const kube::ObjectKey counted{"shop-rome", "web"}, quota{milan.ns, "pool"};
-  const kube::Object granted = add_counted_pod(milan, counted, quota);
-  kube::Object left = kube::Object::make(resources::pods, {"shop-rome", "left"});
-  left.set_label(api::labels::managed_by, api::labels::managed_by_shadow_pod);
-  left.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "busybox"}}};
-  milan.apply(resources::pods, left);
-  milan.start();
-  CHECK(milan.reaches([&] {
-    const auto pod = milan.find(resources::pods, {"shop-rome", "left"});
-    return !pod || pod->is_deleting();
-  }));
-  milan.pass(5min);
-  CHECK(milan.has(kinds::shadow_pods, counted));
-  static_cast<void>(milan.server.remove(kinds::quotas, quota, {}, "operator"));
-  milan.pass(20s);
-  CHECK(milan.has(kinds::shadow_pods, counted));
-  milan.apply(kinds::quotas, granted);
-  milan.pass(5min);
-  CHECK(milan.has(kinds::shadow_pods, counted));
-  static_cast<void>(milan.server.remove(kinds::quotas, quota, {}, "operator"));
-  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, counted); }));
-  CHECK(milan.reaches([&] { return !milan.events("GrantWithdrawn").empty(); }));
-  // Nobody counted that one, and nobody ends it.
-  CHECK(milan.has(kinds::shadow_pods, {"shop-paris", "web"}));
-}
-
-TEST_CASE("pods of a drained Quota are ended at once, those of others stay") {
-  Provider milan;
-  const kube::ObjectKey counted{"shop-rome", "web"}, quota{milan.ns, "pool"};
-  static_cast<void>(add_counted_pod(milan, counted, quota));
-  milan.start();
-  milan.pass(5min);
-  CHECK(milan.has(kinds::shadow_pods, counted));
-  milan.change(kinds::quotas, quota, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::drained] = "true";
-  });
-  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, counted); }));
-  CHECK(milan.reaches([&] { return !milan.events("SliceDrained").empty(); }));
-  CHECK(milan.has(kinds::shadow_pods, {"shop-paris", "web"}));
-}
-
 TEST_CASE("bindings that were changed or removed come back as they should be") {
   Provider milan;
   milan.start();
