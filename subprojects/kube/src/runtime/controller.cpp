@@ -98,8 +98,8 @@ asio::awaitable<void> Controller::run() {
   async::TaskGroup workers(executor_, async::TaskGroup::OnFailure::keep_others);
   std::exception_ptr ended;
   running_ = true;
-  if (settings_.fill) settings_.fill();
   try {
+    if (settings_.fill) settings_.fill();
     for (Duration pause = first_look; settings_.ready && !settings_.ready(); pause = std::min(2 * pause, longest_look))
       co_await clock_.sleep(pause);
     while (true) {

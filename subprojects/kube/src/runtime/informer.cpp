@@ -327,14 +327,12 @@ bool Informer::drop(const ObjectKey& key, std::uint64_t version) {
   return previous.has_value();
 }
 
-bool Informer::contain(const ObjectKey& key, const std::function<void()>& foreign) {
+void Informer::contain(const ObjectKey& key, const std::function<void()>& foreign) {
   try {
     foreign();
-    return true;
   } catch (const std::exception& error) {
     skipped_.add();
     log_.error("an object was skipped by an exception", {{"object", key}, {"error", error.what()}});
-    return false;
   }
 }
 
@@ -496,6 +494,10 @@ void Informer::tell(const Change& change) {
   for (const Reader& reader : readers_)
     if (!reader.gone) contain(change.key, [&] { reader.changed(change); });
   if (--notifying_ == 0) readers_.remove_if([](const Reader& reader) { return reader.gone; });
+}
+
+void Informer::tell_present(const Handler& changed) {
+  for (const Object& object : objects()) contain(object.key(), [&] { changed({object.key(), &object, {}}); });
 }
 
 void Informer::account(std::size_t bytes, std::size_t objects) {

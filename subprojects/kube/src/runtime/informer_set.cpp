@@ -16,7 +16,7 @@ InformerHandle& InformerHandle::operator=(InformerHandle&& other) noexcept {
 }
 
 void InformerHandle::follow(const Informer::Handler& changed, Informer::SyncedHandler synced) {
-  for (const Object& object : informer_->objects()) changed({object.key(), &object, {}});
+  informer_->tell_present(changed);
   subscribe(changed, std::move(synced));
 }
 

@@ -122,6 +122,25 @@ TEST_CASE("a controller that fills its queue itself keeps nothing while it does 
   }());
 }
 
+TEST_CASE("a controller whose fill throws is one that does not run") {
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    Controller controller({executor, world.clock, world.random, world.metrics},
+                          {.name = "test", .fill = [] { throw std::runtime_error("a bug"); }},
+                          [](WorkKey) -> asio::awaitable<Outcome> { co_return Outcome::done(); });
+    std::string thrown;
+    try {
+      co_await controller.run();
+    } catch (const std::runtime_error& error) {
+      thrown = error.what();
+    }
+    CHECK(thrown == "a bug");
+    controller.enqueue({"milan", {"ns", "gone"}});
+    CHECK_FALSE(controller.is_busy());
+  }());
+}
+
 TEST_CASE("a stopping controller lets the running reconcile finish") {
   run([]() -> asio::awaitable<void> {
     World world;

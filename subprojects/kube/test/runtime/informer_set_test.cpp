@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
+
 #include "runtime_fixture.hpp"
 
 using namespace kube;
@@ -95,6 +97,28 @@ TEST_CASE("all informers of a restored server read anew, by themselves after a s
   CHECK(told >= 21);
   shown.release();
   maps.release();
+  f.simulator.run(f.group.stop());
+}
+
+TEST_CASE("a handler that throws at what is there when it begins to follow is told the rest, and what comes later") {
+  RuntimeFixture f;
+  InformerSet set(f.simulator.executor(), f.api, f.metrics);
+  f.create("a");
+  f.create("b");
+  f.group.spawn(set.run());
+  InformerHandle first = set.acquire({.resource = widgets});
+  REQUIRE(f.reaches([&] { return set.has_synced(); }));
+  InformerHandle second = set.acquire({.resource = widgets});
+  std::vector<std::string> told;
+  second.follow([&](const Change& change) {
+    told.push_back(change.key.name);
+    throw std::runtime_error("a bug");
+  });
+  CHECK(told == std::vector<std::string>{"a", "b"});
+  f.create("c");
+  CHECK(f.reaches([&] { return told == std::vector<std::string>{"a", "b", "c"}; }));
+  first.release();
+  second.release();
   f.simulator.run(f.group.stop());
 }
 

@@ -23,8 +23,8 @@ struct ApiSettings {
   std::string cluster;                          ///< the name that failures, logs and metrics give this server
   Duration timeout = std::chrono::seconds(30);  ///< for one verb, retries included; a watch has this for its head only
   int attempts = 4;                             ///< sendings of a request that the server put off (429, 503)
-  /// The fence: asked right before each sending of a verb that writes, also where the transport repeats it; false
-  /// answers Errc::stopped. Null = none.
+  /// The fence: asked right before each sending of any method but GET, so also of a review's POST, and again where the
+  /// transport repeats it; false answers Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
   /// Pages of lists are asked for as gzip, which servers do with large ones: for those that are not near.
   bool packed_lists = false;
@@ -46,9 +46,9 @@ class WatchStream {
 };
 
 /// One API server. Every verb carries the deadline of the settings, waits as 429 and 503 ask (Retry-After), and turns
-/// any answer other than 2xx into a Failure with the server's Status and the words "<verb> <plural> <ns>/<name> in
-/// <cluster>". What the arguments refer to is read at the call, not when the answer is awaited. Cancellation (terminal)
-/// throws operation_aborted. One thread.
+/// any answer other than 2xx into a Failure with the server's Status and the words "<verb> <path> in <cluster>", where
+/// <path> is that of the request, without its query. What the arguments refer to is read at the call, not when the
+/// answer is awaited. Cancellation (terminal) throws operation_aborted. One thread.
 class Api {
  public:
   Api(net::Transport& transport, async::Clock& clock, Random& random, Metrics& metrics, ApiSettings settings);

@@ -62,8 +62,9 @@ struct ControllerSettings {
   /// No key is worked on before this answers true: that the caches which reconciles read are complete. Not set: at
   /// once.
   std::function<bool()> ready;
-  /// Enqueues all there is; called when the controller begins to run. Where it is set, what is enqueued while nobody
-  /// runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept until then.
+  /// Enqueues all there is; called when the controller begins to run; what it throws ends run(). Where it is set, what
+  /// is enqueued while nobody runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept
+  /// until then.
   std::function<void()> fill;
   Duration guard = std::chrono::minutes(2);   ///< a reconcile that takes longer is cancelled and retried
   Duration grace = std::chrono::seconds(10);  ///< for running reconciles when the controller stops

@@ -49,7 +49,8 @@ struct InformerScope {
 /// counted. One thread.
 class Informer {
  public:
-  /// Called with what changed; usually it adds a key to a queue. Must not suspend; what it throws is logged. It may end
+  /// Called with what changed; usually it adds a key to a queue. Must not suspend. A std::exception that it throws is
+  /// logged, and the other readers are told; anything else comes out of what told it, run() or observe(). It may end
   /// its own subscription and others.
   using Handler = std::function<void(const Change&)>;
   /// Called once, when the first complete list has been taken.
@@ -120,8 +121,11 @@ class Informer {
     return readers_.insert(readers_.end(), Reader{std::move(changed), std::move(synced)});
   }
   void unsubscribe(Subscription subscription);
-  /// Called when the server's history was found to have gone back, before anything is read anew; with true where
-  /// refresh() has found it, so that this informer has to be run anew by its owner, too. Must not suspend.
+  /// Tells every object that is there to a handler, as changes are told.
+  void tell_present(const Handler& changed);
+  /// Sets the one handler that is called when the server's history was found to have gone back, before anything is read
+  /// anew; with true where refresh() has found it, so that the owner has to run this informer anew, too. Must not
+  /// suspend. InformerSet::acquire() sets it for the informers of a set.
   void on_rewind(std::function<void(bool itself)> handler) { rewound_ = std::move(handler); }
 
  private:
@@ -150,8 +154,8 @@ class Informer {
   void keep(Object object);
   /// Removes it from the store, and tells it. False where it is not there, or newer than `version`.
   bool drop(const ObjectKey& key, std::uint64_t version);
-  /// Runs what is not ours: false, and a line in the log, where it throws.
-  bool contain(const ObjectKey& key, const std::function<void()>& foreign);
+  /// Runs what is not ours: a std::exception that it throws is logged and counted, anything else goes on to the caller.
+  void contain(const ObjectKey& key, const std::function<void()>& foreign);
   void notify(const ObjectKey& key, const Object* now, Store::PreviousText previous);
   void tell(const Change& change);
   /// Tells metrics and budget what the store holds now.

@@ -30,7 +30,8 @@ class InformerHandle {
   void subscribe(Informer::Handler changed, Informer::SyncedHandler synced = {}) {
     subscriptions_.push_back(informer_->subscribe(std::move(changed), std::move(synced)));
   }
-  /// As subscribe(), and begins with what is there: others may have this watch already.
+  /// As subscribe(), and first tells what is there: others may have this watch already. A std::exception that the
+  /// handler throws is logged then, too; anything else comes out of this call.
   void follow(const Informer::Handler& changed, Informer::SyncedHandler synced = {});
   void release();
 

@@ -19,7 +19,9 @@ class View {
   /// Told after each change, with null where there is nothing; both live as long as the call.
   using Changed = std::function<void(const ObjectKey& key, const T* before, const T* now)>;
 
-  /// Begins with what is there, of which nothing is told. The handle outlives it.
+  /// Begins with what is there, of which nothing is told. The subscription captures this View and ends with the handle,
+  /// so both are destroyed in the same turn of the loop, in either order: a handle that lives longer calls a View that
+  /// is no more, and a View that lives longer learns of no change.
   View(InformerHandle& objects, Derive derive, Changed changed = {}, Informer::SyncedHandler synced = {})
       : derive_(std::move(derive)), changed_(std::move(changed)) {
     for (const Object& object : objects->objects()) held_.emplace(object.key(), derive_(object));

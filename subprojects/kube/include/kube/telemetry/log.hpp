@@ -33,7 +33,8 @@ struct Field {
 /// Sets level and format of the whole process; called once at start. Lines go to standard error.
 void configure_logging(LogLevel level, LogFormat format);
 
-/// A named logger with facts bound to it. Copied freely; bound facts travel in the copy, never in thread-locals.
+/// A named logger with facts bound to it. Copied freely; bound facts travel in the copy, never in thread-locals. All
+/// Logs of a process write to one sink without a lock: one thread.
 class Log {
  public:
   explicit Log(std::string name) : name_(std::move(name)) {}
