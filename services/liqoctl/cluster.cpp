@@ -206,7 +206,7 @@ asio::awaitable<Result<Object>> Cluster::create(const kube::Resource& resource, 
   const auto annotations = model::pairs(flags_.global_annotations, "--global-annotations");
   if (!labels) co_return std::unexpected(labels.error());
   if (!annotations) co_return std::unexpected(annotations.error());
-  for (const auto& [key, value] : *labels) object.set_label(key, value.get_string());
+  object.set_labels(*labels);
   for (const auto& [key, value] : *annotations) object.set_annotation(key, value.get_string());
   if (flags_.dry_run) {
     print_dry("create", object);

@@ -18,7 +18,7 @@ using kube::Outcome;
 constexpr kube::Duration longest_put_off = 25s;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
-constexpr std::int64_t idle_after_ms = 60'000, idle_before_ms = 74'000;
+constexpr kube::Duration idle_after = 60s, idle_before = 74s;
 /// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
 constexpr kube::Duration late_after = 75s;
 /// While it is not known what refers to a copy, this is between two looks.
@@ -254,8 +254,7 @@ void Reflector::reconsider(const std::string& local) {
     return;
   }
   // Those of many namespaces not all at once.
-  for (const auto& [name, ns] : namespaces_)
-    reconsider(*ns, std::chrono::milliseconds(context_.random.between(0, 1000)));
+  for (const auto& [name, ns] : namespaces_) reconsider(*ns, context_.random.between(0s, 1s));
 }
 
 void Reflector::reconsider(Namespace& ns, kube::Duration spread) {
@@ -324,10 +323,6 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   co_return outcome;
 }
 
-kube::Duration Reflector::between(std::int64_t after_ms, std::int64_t before_ms) {
-  return std::chrono::milliseconds(context_.random.between(after_ms, before_ms));
-}
-
 asio::awaitable<Outcome> Reflector::look(Shared ns) {
   if (!ns->was_read) {
     if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
@@ -361,8 +356,8 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   if (!is_current(*ns)) co_return Outcome::done();
   if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns)) {
     ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
-    kube::Duration pause =
-        ns->is_quiet ? between(quiet_after_ms, quiet_before_ms) : between(check_after_ms, check_before_ms);
+    kube::Duration pause = ns->is_quiet ? context_.random.between(quiet_after, quiet_before)
+                                        : context_.random.between(check_after, check_before);
     if (ns->soon > 0s && ns->soon < pause)
       pause = std::exchange(ns->soon, 2 * ns->soon);
     else
@@ -373,8 +368,8 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   // Each copy that is written asks for this again.
   if (!kind_.referred_only) co_return Outcome::done();
   ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
-  co_return Outcome::again_after(ns->is_quiet ? between(quiet_after_ms, quiet_before_ms)
-                                              : between(idle_after_ms, idle_before_ms));
+  co_return Outcome::again_after(ns->is_quiet ? context_.random.between(quiet_after, quiet_before)
+                                              : context_.random.between(idle_after, idle_before));
 }
 
 bool Reflector::is_referred(const Namespace& ns, const std::string& name) const {

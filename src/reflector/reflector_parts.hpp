@@ -18,9 +18,9 @@ namespace liqo::reflector {
 inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
 
 /// Copies are compared so often, so that one that somebody changed is right again within 30 s.
-inline constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
+inline constexpr kube::Duration check_after = std::chrono::seconds(17), check_before = std::chrono::seconds(23);
 /// Where its twin is quiet. Thousands are, which begin together: they are spread over some minutes.
-inline constexpr std::int64_t quiet_after_ms = 180'000, quiet_before_ms = 345'000;
+inline constexpr kube::Duration quiet_after = std::chrono::seconds(180), quiet_before = std::chrono::seconds(345);
 /// Copies are compared so soon where more is to come home of one that has changed.
 inline constexpr kube::Duration first_look = std::chrono::seconds(2);
 /// Between two writes at home of what has come of one copy, where only home has changed it.

@@ -23,7 +23,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   const std::uint64_t wishes = ns->wishes;
   const kube::ObjectKey key{ns->remote, std::string(wanted.desired.name())};
   // Of the times that are asked for the earliest counts.
-  controller_.enqueue_after({ns->local, {ns->local, {}}}, std::chrono::milliseconds(check_after_ms));
+  controller_.enqueue_after({ns->local, {ns->local, {}}}, check_after);
   const kube::WriteOptions options{.field_manager = api::reflection_manager};
   auto applied = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, wanted.desired.text(),
                                                   options, wanted.force);

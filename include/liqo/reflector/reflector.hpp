@@ -114,8 +114,6 @@ class Reflector {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Reads both sides of a namespace, the first time, and then how its copies are.
   asio::awaitable<kube::Outcome> look(Shared ns);
-  /// Some time between two, so that not all namespaces are looked at together.
-  kube::Duration between(std::int64_t after_ms, std::int64_t before_ms);
   /// Before a list is asked for at home.
   asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot() const;
   asio::awaitable<kube::Result<void>> read_home(Shared ns);

@@ -35,8 +35,7 @@ std::string move_name(std::string_view claim) {
 
 kube::Object claim_to_keep(const kube::Object& claim) {
   kube::Object kept = kube::Object::make(kinds::claims, claim.key());
-  for (const auto& [key, value] : claim.labels())
-    if (value.is_string()) kept.set_label(key, std::string_view(value.get_string()));
+  kept.set_labels(claim.labels());
   for (const auto& [key, value] : claim.annotations())
     if (!is_note(key) && value.is_string()) kept.set_annotation(key, std::string_view(value.get_string()));
   if (const auto& owners = kube::array_at(claim.metadata(), {"ownerReferences"}); !owners.empty())

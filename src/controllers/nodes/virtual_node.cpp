@@ -251,8 +251,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   if (!told) co_return Outcome::retry(std::move(told.error()));
   if (!written) co_return Outcome::retry(std::move(written.error()));
   if (health.closed == "full") co_return Outcome::again_after(closed_pause);
-  co_return Outcome::again_after(
-      std::chrono::seconds(context_.random.between(earliest_refresh.count(), latest_refresh.count())));
+  co_return Outcome::again_after(context_.random.between(earliest_refresh, latest_refresh));
 }
 
 kube::Object VirtualNodeController::with_template(const kube::Object& virtual_node, const kube::Object* node) const {

@@ -301,7 +301,7 @@ std::optional<kube::Duration> PodController::wait_for_room(const kube::Object& l
     return waited < pause ? std::optional(pause - waited) : std::nullopt;
   }
   if (waited >= longest_wait) return std::nullopt;
-  return longest_wait - waited + kube::Duration(context_.random.between(0, (longest_wait / 2).count()));
+  return longest_wait - waited + context_.random.between(0s, longest_wait / 2);
 }
 
 void PodController::tell_refusal(const kube::Object& local, const std::string& message) {

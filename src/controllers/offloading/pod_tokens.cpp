@@ -164,7 +164,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::writ
   memory_of(key, local->uid()).tokens = std::move(issued);
   if (!plan.next_check) co_return std::optional<kube::Duration>();
   const auto left = std::chrono::duration_cast<kube::Duration>(*plan.next_check - context_.clock.wall());
-  const auto jitter = kube::Duration(context_.random.between(0, kube::Duration(30s).count()));
+  const kube::Duration jitter = context_.random.between(0s, 30s);
   co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
 }
 

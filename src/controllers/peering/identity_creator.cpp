@@ -98,8 +98,7 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
     co_return Outcome::again_after(collector_time);
   }
   kube::Object next = *live;
-  for (const auto& [label, value] : wanted.labels())
-    if (value.is_string()) next.set_label(label, std::string_view(value.get_string()));
+  next.set_labels(wanted.labels());
   next.mutable_spec() = wanted.spec();
   if (next.tree() == live->tree()) co_return Outcome::done();
   auto replaced = co_await home.replace(api::kinds::identities, next);

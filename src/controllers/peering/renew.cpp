@@ -73,8 +73,7 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
   }
   if (live->is_deleting()) co_return Outcome::done();
   kube::Object next = *live;
-  for (const auto& [label, value] : wanted.labels())
-    if (value.is_string()) next.set_label(label, std::string_view(value.get_string()));
+  next.set_labels(wanted.labels());
   for (const auto& [field, value] : wanted.spec()) next.mutable_spec()[field] = value;
   if (next.tree() != live->tree()) {
     auto replaced = co_await home.replace(api::kinds::renews, next);

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 
 /// Between two looks at a twin, so that what comes is home within 30 s.
-constexpr std::int64_t look_after_ms = 17'000, look_before_ms = 23'000;
+constexpr kube::Duration look_after = 17s, look_before = 23s;
 /// Of a twin without copies so many of these times: the first one that is made ends the pause.
 constexpr int quiet_times = 15;
 /// Where it is not known yet whether something is a copy.
@@ -70,8 +70,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   const bool has_copies = source_.has_copies(local);
   twin->is_quiet = !has_copies;
   const Outcome later =
-      Outcome::again_after(std::chrono::milliseconds(context_.random.between(look_after_ms, look_before_ms)) *
-                           (twin->is_quiet ? quiet_times : 1));
+      Outcome::again_after(context_.random.between(look_after, look_before) * (twin->is_quiet ? quiet_times : 1));
   if (!has_copies) co_return later;
   if (twin->no_right_until && context_.clock.now() < *twin->no_right_until) co_return later;
 

@@ -89,9 +89,8 @@ void ShadowEndpointSliceController::enqueue(const kube::ObjectKey& key) {
 }
 
 void ShadowEndpointSliceController::spread(const std::vector<kube::ObjectKey>& keys) {
-  const auto width = std::chrono::duration_cast<std::chrono::milliseconds>(write_interval).count();
   for (const kube::ObjectKey& key : keys)
-    controller_.enqueue_after({key.ns, key}, std::chrono::milliseconds(context_.random.between(0, width)));
+    controller_.enqueue_after({key.ns, key}, context_.random.between(kube::Duration::zero(), write_interval));
 }
 
 void ShadowEndpointSliceController::enqueue_consumer(const std::string& consumer) {

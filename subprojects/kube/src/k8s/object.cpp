@@ -61,6 +61,10 @@ std::optional<OwnerReference> Object::controller() const {
 void Object::set_label(std::string_view key, std::string_view value) {
   ensure_object(mutable_metadata(), "labels")[key] = value;
 }
+void Object::set_labels(const json::object& labels) {
+  for (const auto& [key, value] : labels)
+    if (value.is_string()) set_label(key, value.get_string());
+}
 void Object::set_annotation(std::string_view key, std::string_view value) {
   ensure_object(mutable_metadata(), "annotations")[key] = value;
 }

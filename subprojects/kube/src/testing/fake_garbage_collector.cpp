@@ -59,7 +59,7 @@ void FakeGarbageCollector::seen(const FakeChange& change) {
 }
 
 void FakeGarbageCollector::attend_later(const Place& place) {
-  const Duration delay(random_.between(delay_low_.count(), delay_high_.count()));
+  const Duration delay = random_.between(delay_low_, delay_high_);
   simulator_.clock().call_in(delay, [this, place] { attend(place); });
 }
 

@@ -91,10 +91,6 @@ FakeKubelet::FakeKubelet(Simulator& simulator, FakeApiServer& server, FakeKubele
   server_.store().on_change([this](const FakeChange& change) { seen(change); });
 }
 
-Duration FakeKubelet::between(Duration low, Duration high) {
-  return Duration(random_.between(low.count(), high.count()));
-}
-
 void FakeKubelet::seen(const FakeChange& change) {
   if (change.kind->plural != "pods" || !change.kind->group.empty()) return;
   const json::object& pod = *change.after;
@@ -112,10 +108,10 @@ void FakeKubelet::seen(const FakeChange& change) {
     if (known->second) return;
     known->second = true;
     const Duration grace = std::chrono::seconds(int_at(pod, {"metadata", "deletionGracePeriodSeconds"}));
-    const Duration delay = std::min(between(settings_.stop_low, settings_.stop_high), grace);
+    const Duration delay = std::min(random_.between(settings_.stop_low, settings_.stop_high), grace);
     simulator_.clock().call_in(delay, [this, key, uid] { stop(key, uid); });
   } else if (is_new && !is_finished(pod)) {
-    simulator_.clock().call_in(between(settings_.start_low, settings_.start_high),
+    simulator_.clock().call_in(random_.between(settings_.start_low, settings_.start_high),
                                [this, key, uid] { start(key, uid); });
   }
 }
@@ -137,7 +133,7 @@ void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
   runs_.push_back({simulator_.clock().now(), before});
   unreported_.insert(uid);
   if (settings_.report_high <= Duration::zero()) return report_start(key, uid, now);
-  simulator_.clock().call_in(between(Duration::zero(), settings_.report_high),
+  simulator_.clock().call_in(random_.between(Duration::zero(), settings_.report_high),
                              [this, key, uid, now] { report_start(key, uid, now); });
 }
 
@@ -237,12 +233,13 @@ void FakeKubelet::stop(const ObjectKey& key, const std::string& uid) {
       set_condition(status, "Ready", false, now, "PodCompleted");
     });
   }
-  simulator_.clock().call_in(between(std::chrono::milliseconds(1), std::chrono::milliseconds(200)), [this, key, uid] {
-    DeleteOptions options;
-    options.uid = uid;
-    options.grace_period_seconds = 0;
-    (void)server_.remove(resources::pods, key, options, actor);
-  });
+  simulator_.clock().call_in(random_.between(std::chrono::milliseconds(1), std::chrono::milliseconds(200)),
+                             [this, key, uid] {
+                               DeleteOptions options;
+                               options.uid = uid;
+                               options.grace_period_seconds = 0;
+                               (void)server_.remove(resources::pods, key, options, actor);
+                             });
 }
 
 }  // namespace kube::testing

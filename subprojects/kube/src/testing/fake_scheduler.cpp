@@ -8,7 +8,7 @@ FakeScheduler::FakeScheduler(Simulator& simulator, FakeApiServer& server, Choice
     : simulator_(simulator), server_(server), choice_(std::move(choice)), random_(simulator.random().next()) {
   server_.store().on_change([this](const FakeChange& change) {
     if (change.type != ChangeType::added || change.kind->plural != "pods" || !change.kind->group.empty()) return;
-    const Duration delay(random_.between(1'000'000, 50'000'000));
+    const Duration delay = random_.between(1ms, 50ms);
     simulator_.clock().call_in(
         delay, [this, key = change.key, uid = std::string(string_at(*change.after, {"metadata", "uid"}))] {
           consider(key, uid);
@@ -79,7 +79,7 @@ void FakeReplicaSet::scale(int replicas) {
 void FakeReplicaSet::reconcile_later() {
   if (planned_) return;
   planned_ = true;
-  simulator_.clock().call_in(Duration(random_.between(1'000'000, 100'000'000)), [this] {
+  simulator_.clock().call_in(random_.between(1ms, 100ms), [this] {
     planned_ = false;
     reconcile();
   });

@@ -39,8 +39,7 @@ void SimWatchBody::cut() {
 void SimWatchBody::pump() {
   while (auto line = watch_->next()) {
     TimePoint at = link_.clock_.now() + link_.latency();
-    if (link_.strikes(link_.faults_.stalled))
-      at += Duration(link_.random_.between(0, link_.faults_.stalled_by.count()));
+    if (link_.strikes(link_.faults_.stalled)) at += link_.random_.between(Duration::zero(), link_.faults_.stalled_by);
     // A stream keeps its order.
     lines_.push_back({lines_.empty() ? at : std::max(at, lines_.back().at), std::move(*line)});
     if (link_.faults_.watch_buffer > 0 && lines_.size() > link_.faults_.watch_buffer) return watch_->close();

@@ -60,9 +60,7 @@ bool SimLink::strikes(double probability) {
   return true;
 }
 
-Duration SimLink::latency() {
-  return Duration(random_.between(faults_.latency_low.count(), faults_.latency_high.count()));
-}
+Duration SimLink::latency() { return random_.between(faults_.latency_low, faults_.latency_high); }
 
 void SimLink::partition() {
   state_ = State::partitioned;
@@ -98,7 +96,7 @@ std::shared_ptr<SimLink::Exchange> SimLink::dispatch(HttpRequest request) {
   if (exchange->request.verb == "list" || exchange->request.verb == "watch")
     ++reads_[scope_of(exchange->request.target)];
   Duration there = latency();
-  if (strikes(faults_.slow)) there += Duration(random_.between(0, faults_.slow_by.count()));
+  if (strikes(faults_.slow)) there += random_.between(Duration::zero(), faults_.slow_by);
   exchange->refused = strikes(faults_.refused);
   exchange->answer_lost = strikes(faults_.lost_answer);
   in_flight_.emplace(exchange->id, exchange);

@@ -15,6 +15,14 @@ TEST_CASE("an owner is named once, however often it is added") {
   CHECK(owners[1].uid == "u2");
 }
 
+TEST_CASE("labels that are set together leave the others, and skip what is no string") {
+  Object pod = Object::make(resources::pods, {"ns", "a"});
+  pod.set_label("kept", "1");
+  pod.set_label("changed", "1");
+  pod.set_labels({{"changed", "2"}, {"new", "3"}, {"odd", 4}});
+  CHECK(pod.labels() == json::object{{"kept", "1"}, {"changed", "2"}, {"new", "3"}});
+}
+
 TEST_CASE("an object that is copied or replaced grows no memory but its own") {
   Object parsed = *Object::parse(R"({"metadata":{"name":"a"},"data":{"key":"value"}})");
   const auto arena = parsed.tree().storage();

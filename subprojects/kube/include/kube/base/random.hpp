@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <random>
 
+#include "kube/base/time.hpp"
+
 namespace kube {
 
 /// A seeded source of random numbers. Not for secrets: keys and tokens come from OpenSSL.
@@ -16,6 +18,8 @@ class Random {
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
   }
+  /// Uniform in [low, high], to the nanosecond.
+  Duration between(Duration low, Duration high) { return Duration(between(low.count(), high.count())); }
   /// Uniform in [0, 1).
   double unit() { return std::uniform_real_distribution<double>(0.0, 1.0)(engine_); }
   /// True with the given probability.

@@ -82,6 +82,8 @@ class Object {
   json::object& mutable_status() { return ensure_object(tree_, "status"); }
 
   void set_label(std::string_view key, std::string_view value);
+  /// Sets each label that is a string, and leaves the others as they are.
+  void set_labels(const json::object& labels);
   void set_annotation(std::string_view key, std::string_view value);
   /// Adds it, or replaces the one that names the same UID: the server refuses an owner that is named twice.
   void add_owner_reference(const OwnerReference& owner);

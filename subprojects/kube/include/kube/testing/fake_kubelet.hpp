@@ -53,7 +53,6 @@ class FakeKubelet {
   Tree pod(const ObjectKey& key, std::string_view uid);
   void plan_end(const ObjectKey& key, const json::object& pod, std::int64_t restarts);
   void write_status(const ObjectKey& key, const std::function<void(json::object&)>& change);
-  Duration between(Duration low, Duration high);
 
   Simulator& simulator_;
   FakeApiServer& server_;
