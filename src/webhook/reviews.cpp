@@ -303,7 +303,8 @@ asio::awaitable<Answer> Reviews::validate_service(const Request& request) {
     const bool is_own = !id.empty() && ns->label(labels::remote_cluster_id) == id;
     return is_own ? NamespaceOwner::consumer : NamespaceOwner::others;
   };
-  Answer answer = core::admission::check_service(request, consumer->id, consumer->policy, owner_of, backends);
+  Answer answer = core::admission::check_service(request, consumer->id, consumer->policy,
+                                                 {.owner_of = owner_of, .backends = backends});
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 

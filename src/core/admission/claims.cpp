@@ -1,6 +1,7 @@
 #include "liqo/core/admission/claims.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/quoted.hpp"
@@ -16,32 +17,31 @@ bool may_use(std::string_view name, const PodPolicy& policy, std::span<const std
   return std::ranges::find(offered, name) != offered.end();
 }
 
-/// `claim` has metadata and a spec: a claim, or the template of one.
-void check_class(const json::object& claim, const std::string& path, const PodPolicy& policy,
-                 std::span<const std::string> offered, std::vector<Finding>& found, std::size_t most) {
-  const auto report = [&](std::string field, std::string_view reason) {
-    if (found.size() < most) found.push_back({path + std::move(field), std::string(reason)});
-  };
+/// What is wrong with the class of `claim`, which has metadata and a spec: a claim, or the template of one.
+std::optional<Finding> check_class(const json::object& claim, const PodPolicy& policy,
+                                   std::span<const std::string> offered) {
   constexpr std::string_view not_offered =
       "is not among the storage classes that the tenant is offered; storageClasses in the policy names others";
   const json::value* field = kube::find(claim, {"spec", "storageClassName"});
   if (kube::find(claim, {"metadata", "annotations", class_annotation}))
-    report("metadata.annotations " + std::string(class_annotation),
-           "hides the class of the claim; name it in spec.storageClassName");
-  else if (!field || field->is_null()) {
+    return Finding{"metadata.annotations " + std::string(class_annotation),
+                   "hides the class of the claim; name it in spec.storageClassName"};
+  if (!field || field->is_null()) {
     // The default class of the cluster, which is among those on offer where any is.
-    if (policy.storage_classes ? !lists(*policy.storage_classes, "") : offered.empty())
-      report("spec.storageClassName",
-             "is missing, and the cluster's default is not offered to the tenant; "
-             "storageClasses in the policy names the classes that it may use");
-  } else if (const std::string_view name = field->is_string() ? std::string_view(field->get_string()) : "";
-             name.empty()) {
-    // Without a class a claim takes any volume that has none, whoever's it is. "*" stands for names.
-    if (!policy.storage_classes || std::ranges::find(*policy.storage_classes, "") == policy.storage_classes->end())
-      report("spec.storageClassName \"\"", "takes a volume that may be anybody's; name a storage class");
-  } else if (!may_use(name, policy, offered)) {
-    report("spec.storageClassName " + in_quotes(name), not_offered);
+    if (policy.storage_classes ? lists(*policy.storage_classes, "") : !offered.empty()) return std::nullopt;
+    return Finding{"spec.storageClassName",
+                   "is missing, and the cluster's default is not offered to the tenant; "
+                   "storageClasses in the policy names the classes that it may use"};
   }
+  const std::string_view name = field->is_string() ? std::string_view(field->get_string()) : "";
+  if (name.empty()) {
+    // Without a class a claim takes any volume that has none, whoever's it is. "*" stands for names.
+    if (policy.storage_classes && std::ranges::find(*policy.storage_classes, "") != policy.storage_classes->end())
+      return std::nullopt;
+    return Finding{"spec.storageClassName \"\"", "takes a volume that may be anybody's; name a storage class"};
+  }
+  if (may_use(name, policy, offered)) return std::nullopt;
+  return Finding{"spec.storageClassName " + in_quotes(name), std::string(not_offered)};
 }
 
 const json::object* template_of(const json::value& volume) {
@@ -52,7 +52,8 @@ const json::object* template_of(const json::value& volume) {
 std::vector<Finding> look_at(const kube::Object& claim, const PodPolicy& policy, std::span<const std::string> offered,
                              std::size_t most) {
   std::vector<Finding> found = check_claim_fields(claim.spec(), policy, "spec", most);
-  check_class(claim.tree(), "", policy, offered, found, most);
+  if (auto finding = check_class(claim.tree(), policy, offered); finding && found.size() < most)
+    found.push_back(std::move(*finding));
   return found;
 }
 
@@ -78,10 +79,13 @@ std::vector<Finding> check_claim_templates(const json::object& pod_spec, const P
                                            std::span<const std::string> offered) {
   std::vector<Finding> found;
   const json::array& volumes = kube::array_at(pod_spec, {"volumes"});
-  for (std::size_t i = 0; i < volumes.size(); ++i)
-    if (const json::object* claim = template_of(volumes[i]))
-      check_class(*claim, "spec.pod.volumes[" + std::to_string(i) + "].ephemeral.volumeClaimTemplate.", policy, offered,
-                  found, max_findings);
+  for (std::size_t i = 0; i < volumes.size() && found.size() < max_findings; ++i) {
+    const json::object* claim = template_of(volumes[i]);
+    auto finding = claim ? check_class(*claim, policy, offered) : std::nullopt;
+    if (!finding) continue;
+    finding->path.insert(0, "spec.pod.volumes[" + std::to_string(i) + "].ephemeral.volumeClaimTemplate.");
+    found.push_back(std::move(*finding));
+  }
   return found;
 }
 

@@ -95,21 +95,30 @@ std::string_view refuse_name(std::string_view name, const PodPolicy& policy, con
   return "";
 }
 
-/// Annotations that `exposes` knows, but for those that the policy lists or that are stored as they are.
-void look_at_annotations(const kube::Object& object, const kube::Object& stored, bool (*exposes)(std::string_view),
-                         const std::vector<std::string>& listed, std::string_view policy_key, std::size_t most,
+/// The annotations by which objects of a kind are exposed, and where the policy lists those that may be there.
+struct ExposingAnnotations {
+  bool (*exposes)(std::string_view key);
+  std::vector<std::string> PodPolicy::* listed;
+  std::string_view policy_key;
+};
+constexpr ExposingAnnotations of_services{exposes_service, &PodPolicy::service_annotations, "serviceAnnotations"};
+constexpr ExposingAnnotations of_ingresses{exposes_ingress, &PodPolicy::ingress_annotations, "ingressAnnotations"};
+
+/// Reports those of the object, but for those that the policy lists or that are stored as they are.
+void look_at_annotations(const Request& request, const ExposingAnnotations& annotations, const PodPolicy& policy,
                          std::vector<Finding>& found) {
-  for (const auto& [key, value] : object.annotations()) {
+  const std::size_t most = findings_wanted(request);
+  for (const auto& [key, value] : request.object.annotations()) {
     if (found.size() >= most) return;
-    const json::value* had = stored.annotations().if_contains(key);
-    if ((had && *had == value) || !exposes(key) || lists_key(listed, key)) continue;
+    const json::value* had = request.old_object.annotations().if_contains(key);
+    if ((had && *had == value) || !annotations.exposes(key) || lists_key(policy.*annotations.listed, key)) continue;
     found.push_back({"annotation " + std::string(std::string_view(key).substr(0, 100)),
-                     std::string(changes_exposure) + std::string(policy_key) + " in the policy allows it"});
+                     std::string(changes_exposure) + std::string(annotations.policy_key) + " in the policy allows it"});
   }
 }
 
-std::vector<Finding> look_at_service(const kube::Object& service, const PodPolicy& policy, const OwnerOf& owner_of,
-                                     std::span<const std::string> backends, std::size_t most) {
+std::vector<Finding> look_at_service(const kube::Object& service, const PodPolicy& policy,
+                                     const ServiceSurroundings& around, std::size_t most) {
   std::vector<Finding> found;
   const json::object& spec = service.spec();
   const auto report = [&found, most](std::string path, std::string_view reason) {
@@ -128,9 +137,9 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
     report("spec.type " + in_quotes(type), "is among refusedServiceTypes of the policy");
   if (is_external_name(service)) {
     const std::string_view name = kube::string_at(spec, {"externalName"});
-    if (const std::string_view why = refuse_name(canonical(name), policy, owner_of); !why.empty())
+    if (const std::string_view why = refuse_name(canonical(name), policy, around.owner_of); !why.empty())
       report("spec.externalName " + in_quotes(name, longest_name), why);
-    if (!policy.external_name_backends && std::ranges::find(backends, service.name()) != backends.end())
+    if (!policy.external_name_backends && std::ranges::find(around.backends, service.name()) != around.backends.end())
       report("spec.type \"ExternalName\"", carried);
   }
   return found;
@@ -195,14 +204,12 @@ bool is_external_name(const kube::Object& service) {
 }
 
 Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
-                     const OwnerOf& owner_of, std::span<const std::string> backends) {
+                     const ServiceSurroundings& around) {
   if (!applies(request, consumer)) return Answer::allow();
   const std::size_t most = findings_wanted(request);
-  std::vector<Finding> found = look_at_service(request.object, policy, owner_of, backends, most);
-  look_at_annotations(request.object, request.old_object, exposes_service, policy.service_annotations,
-                      "serviceAnnotations", most, found);
-  return answer(request, "Service", std::move(found),
-                look_at_service(request.old_object, policy, owner_of, backends, most));
+  std::vector<Finding> found = look_at_service(request.object, policy, around, most);
+  look_at_annotations(request, of_services, policy, found);
+  return answer(request, "Service", std::move(found), look_at_service(request.old_object, policy, around, most));
 }
 
 Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
@@ -210,8 +217,7 @@ Answer check_ingress(const Request& request, std::string_view consumer, const Po
   if (!applies(request, consumer)) return Answer::allow();
   const std::size_t most = findings_wanted(request);
   std::vector<Finding> found = look_at_ingress(request.object, policy, external_names, most);
-  look_at_annotations(request.object, request.old_object, exposes_ingress, policy.ingress_annotations,
-                      "ingressAnnotations", most, found);
+  look_at_annotations(request, of_ingresses, policy, found);
   return answer(request, "Ingress", std::move(found),
                 look_at_ingress(request.old_object, policy, external_names, most));
 }

@@ -17,14 +17,21 @@ namespace liqo::core::admission {
 enum class NamespaceOwner { none, consumer, others };
 using OwnerOf = std::function<NamespaceOwner(std::string_view ns)>;
 
+/// What there is around a Service that bears on where it may lead.
+struct ServiceSurroundings {
+  OwnerOf owner_of;
+  /// The Services of its namespace that Ingresses send traffic to; they cannot be an `externalName`.
+  std::span<const std::string> backends = {};
+};
+
 /// Rules for a Service that a consumer writes into a namespace of `consumer` ("" where it is nobody's); everybody else
 /// passes. Addresses that the Service names itself (`externalIPs`, `loadBalancerIP`) would take traffic that is not the
 /// consumer's (CVE-2020-8554), and are refused unless the policy says otherwise, as are annotations that change how it
 /// is exposed, and an `externalName` that is an address or leads to somebody else in this cluster or its network. All
 /// types pass that the policy does not refuse, because Go Liqo reflects all. What a stored Service has already can
-/// stay. `backends`: the Services of the namespace that Ingresses send traffic to; they cannot be an `externalName`.
+/// stay.
 Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
-                     const OwnerOf& owner_of, std::span<const std::string> backends = {});
+                     const ServiceSurroundings& around);
 
 /// The same for an Ingress: where the policy lists hosts, every rule names one of them. `external_names`: the Services
 /// of the namespace that are an `externalName`; a controller would carry traffic from outside to wherever they lead.

@@ -21,8 +21,8 @@ std::string service(std::string_view spec) {
 }
 
 std::string refusal(std::string_view spec, std::string_view policy = "") {
-  const auto answer =
-      check_service(creating(service(spec), "pool-1f", {"rome"}), "rome", read_pod_policy(policy).value(), owner_of);
+  const auto answer = check_service(creating(service(spec), "pool-1f", {"rome"}), "rome",
+                                    read_pod_policy(policy).value(), {.owner_of = owner_of});
   return answer.allowed ? "" : answer.message;
 }
 
@@ -112,13 +112,13 @@ TEST_CASE("types of Services pass that the policy does not refuse") {
 
 TEST_CASE("others than the consumer write what they like, and so does everybody where it is deleted") {
   const std::string bad = service(R"({"externalIPs":["10.96.0.1"]})");
-  CHECK(check_service(creating(bad, "admin", {"system:masters"}), "rome", {}, owner_of).allowed);
-  CHECK(check_service(creating(bad, "pool-2a", {"paris"}), "rome", {}, owner_of).allowed);
-  CHECK(check_service(creating(bad, "pool-1f", {"rome"}), "", {}, owner_of).allowed);
-  CHECK_FALSE(check_service(creating(bad, "rome", {"liqo.io"}), "rome", {}, owner_of).allowed);
+  CHECK(check_service(creating(bad, "admin", {"system:masters"}), "rome", {}, {.owner_of = owner_of}).allowed);
+  CHECK(check_service(creating(bad, "pool-2a", {"paris"}), "rome", {}, {.owner_of = owner_of}).allowed);
+  CHECK(check_service(creating(bad, "pool-1f", {"rome"}), "", {}, {.owner_of = owner_of}).allowed);
+  CHECK_FALSE(check_service(creating(bad, "rome", {"liqo.io"}), "rome", {}, {.owner_of = owner_of}).allowed);
   Request removal = creating(bad, "pool-1f", {"rome"});
   removal.operation = Operation::remove;
-  CHECK(check_service(removal, "rome", {}, owner_of).allowed);
+  CHECK(check_service(removal, "rome", {}, {.owner_of = owner_of}).allowed);
 }
 
 TEST_CASE("what is stored can stay, and nothing is added to it") {
@@ -126,7 +126,7 @@ TEST_CASE("what is stored can stay, and nothing is added to it") {
   const std::string one = service(R"({"externalIPs":["192.0.2.1"]})");
   const std::string other = service(R"({"externalIPs":["192.0.2.2"]})");
   const auto allowed = [](const std::string& before, const std::string& after) {
-    return check_service(updating(before, after, "pool-1f", {"rome"}), "rome", {}, owner_of).allowed;
+    return check_service(updating(before, after, "pool-1f", {"rome"}), "rome", {}, {.owner_of = owner_of}).allowed;
   };
   CHECK(allowed(one, one));
   CHECK(allowed(one, plain));
@@ -176,7 +176,7 @@ TEST_CASE("annotations that change how a Service or an Ingress is exposed are re
     return answer.allowed ? "" : answer.message;
   };
   const auto of_service = [](const Request& request, const PodPolicy& policy) {
-    return check_service(request, "rome", policy, owner_of);
+    return check_service(request, "rome", policy, {.owner_of = owner_of});
   };
   const auto of_ingress = [](const Request& request, const PodPolicy& policy) {
     return check_ingress(request, "rome", policy);
@@ -221,7 +221,8 @@ TEST_CASE("an annotation that is stored can stay as it is, and no other value ta
            std::string(value) + R"("}},"spec":{}})";
   };
   const auto allowed = [&](std::string_view before, std::string_view after) {
-    return check_service(updating(with(before), with(after), "pool-1f", {"rome"}), "rome", {}, owner_of).allowed;
+    return check_service(updating(with(before), with(after), "pool-1f", {"rome"}), "rome", {}, {.owner_of = owner_of})
+        .allowed;
   };
   CHECK(allowed("a", "a"));
   CHECK_FALSE(allowed("a", "b"));
@@ -243,7 +244,8 @@ TEST_CASE("no Ingress sends traffic to a Service that only stands for another na
   const std::string alias = R"({"metadata":{"name":"api","namespace":"shop-rome"},"spec":{"type":"ExternalName",
       "externalName":"db.example.com"}})";
   const auto made = creating(alias, "pool-1f", {"rome"});
-  CHECK(check_service(made, "rome", {}, owner_of).allowed);
-  CHECK_FALSE(check_service(made, "rome", {}, owner_of, names).allowed);
-  CHECK(check_service(made, "rome", {.external_name_backends = true}, owner_of, names).allowed);
+  CHECK(check_service(made, "rome", {}, {.owner_of = owner_of}).allowed);
+  CHECK_FALSE(check_service(made, "rome", {}, {.owner_of = owner_of, .backends = names}).allowed);
+  CHECK(
+      check_service(made, "rome", {.external_name_backends = true}, {.owner_of = owner_of, .backends = names}).allowed);
 }

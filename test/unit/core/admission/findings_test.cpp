@@ -35,7 +35,7 @@ std::string service_of(std::string_view annotations, std::string_view spec) {
          R"(}},"spec":{)" + std::string(spec) + "}}";
 }
 
-Answer service(const Request& request) { return check_service(request, "rome", {}, nobodys); }
+Answer service(const Request& request) { return check_service(request, "rome", {}, {.owner_of = nobodys}); }
 
 const Kind kinds[] = {
     {"addresses of a Service",

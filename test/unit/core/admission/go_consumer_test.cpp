@@ -47,7 +47,7 @@ Answer ask(std::string_view plural, const Request& request) {
     stamped.object.mutable_metadata()["uid"] = "uid-1";
     return validate_shadow_pod(stamped, {.remote_cluster = "rome", .policy = {}, .offered_classes = {}});
   }
-  if (plural == "services") return check_service(request, "rome", {}, owner_of);
+  if (plural == "services") return check_service(request, "rome", {}, {.owner_of = owner_of});
   if (plural == "ingresses") return check_ingress(request, "rome", {});
   if (plural == "secrets") return check_secret(request, "rome");
   if (plural == "persistentvolumeclaims") return check_claim(request, "rome", {}, offered);
