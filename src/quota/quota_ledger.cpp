@@ -145,9 +145,7 @@ QuotaLedger::Desk& QuotaLedger::open_desk(const kube::ObjectKey& quota) {
 asio::awaitable<Answer> QuotaLedger::answer(const core::admission::Request& request,
                                             const core::admission::PodPolicy& policy, core::Claimant claimant) {
   const std::string origin(request.object.label(api::labels::reflection_origin));
-  const StoredAmount amount = stored(origin);
-  if (std::string refusal =
-          core::admission::refuse_growth(request, origin, amount.objects, amount.bytes, policy, claimant.proven);
+  if (std::string refusal = core::admission::refuse_growth(request, stored(origin), policy, claimant.proven);
       !refusal.empty())
     co_return Answer::deny(std::move(refusal));
   const bool creates = request.operation == core::admission::Operation::create;

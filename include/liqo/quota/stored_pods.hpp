@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/async/event.hpp"
+#include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/quota/account.hpp"
 #include "liqo/core/quota/demand.hpp"
 #include "liqo/core/quota/pod_requests.hpp"
@@ -17,10 +18,7 @@
 
 namespace liqo::quota {
 
-/// ShadowPods of one consumer that are stored, finished or not.
-struct StoredAmount {
-  std::size_t objects = 0, bytes = 0;
-};
+using core::admission::StoredAmount;
 
 /// Counts from the caches, change by change, with what LimitRanges and RuntimeClasses add to a pod. What the caches
 /// cannot say is read live: a ShadowPod that vanished goes on counting until it is known that it has left no Pod; and

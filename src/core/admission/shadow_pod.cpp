@@ -231,7 +231,8 @@ Answer validate_shadow_pod(const Request& request, const TwinNamespace& twin) {
   return Answer::allow();
 }
 
-std::string refuse_stored(std::size_t objects, std::size_t bytes, const PodPolicy& policy, bool figures) {
+std::string refuse_stored(const StoredAmount& stored, const PodPolicy& policy, bool figures) {
+  const auto [objects, bytes] = stored;
   if (!figures)
     return std::cmp_greater_equal(objects, policy.max_shadow_pods) ||
                    std::cmp_greater_equal(bytes, policy.max_shadow_pod_bytes)
@@ -248,12 +249,12 @@ std::string refuse_stored(std::size_t objects, std::size_t bytes, const PodPolic
   return {};
 }
 
-std::string refuse_growth(const Request& request, std::string_view consumer, std::size_t objects, std::size_t bytes,
-                          const PodPolicy& policy, bool figures) {
-  if (request.operation == Operation::create) return refuse_stored(objects, bytes, policy, figures);
-  const bool grows = request.operation == Operation::update && is_of_consumer(request.user, consumer) &&
+std::string refuse_growth(const Request& request, const StoredAmount& stored, const PodPolicy& policy, bool figures) {
+  if (request.operation == Operation::create) return refuse_stored(stored, policy, figures);
+  const bool grows = request.operation == Operation::update &&
+                     is_of_consumer(request.user, request.object.label(labels::reflection_origin)) &&
                      request.object.text().size() > request.old_object.text().size();
-  return grows ? refuse_stored(0, bytes, policy, figures) : std::string();
+  return grows ? refuse_stored({.objects = 0, .bytes = stored.bytes}, policy, figures) : std::string();
 }
 
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after) {

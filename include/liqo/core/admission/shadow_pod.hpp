@@ -1,6 +1,7 @@
 // Admission of ShadowPods, up to the quota: who made it, where it comes from, and what of it may change.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,11 +42,15 @@ bool is_resize(const Request& request);
 /// empty is the same.
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after);
 
-/// Why a consumer stores no more ShadowPods, "" if it may. `objects`, `bytes`: what is stored of it, finished ones
-/// among them. Without `figures` it says that it is so, and no more.
-std::string refuse_stored(std::size_t objects, std::size_t bytes, const PodPolicy& policy, bool figures = true);
-/// The same for one request about a ShadowPod: a new one, or a change of the consumer by which it gets larger.
-std::string refuse_growth(const Request& request, std::string_view consumer, std::size_t objects, std::size_t bytes,
-                          const PodPolicy& policy, bool figures = true);
+/// ShadowPods of one consumer that are stored, finished or not.
+struct StoredAmount {
+  std::size_t objects = 0, bytes = 0;
+};
+/// Why a consumer of which so much is stored stores no more ShadowPods, "" if it may. Without `figures` it says that it
+/// is so, and no more.
+std::string refuse_stored(const StoredAmount& stored, const PodPolicy& policy, bool figures = true);
+/// The same for one request about a ShadowPod: a new one, or a change of its consumer by which it gets larger.
+std::string refuse_growth(const Request& request, const StoredAmount& stored, const PodPolicy& policy,
+                          bool figures = true);
 
 }  // namespace liqo::core::admission

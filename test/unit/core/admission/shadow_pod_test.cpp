@@ -139,20 +139,21 @@ TEST_CASE("a ShadowPod has a size that a pod can have") {
 
 TEST_CASE("a consumer stores no more ShadowPods than its policy allows") {
   const PodPolicy policy = read_pod_policy(R"({"maxShadowPods": 10, "maxShadowPodBytes": 1000})").value();
-  CHECK(refuse_stored(9, 999, policy) == "");
-  CHECK(refuse_stored(10, 10, policy).find("(maxShadowPods in the policy)") != std::string::npos);
-  CHECK(refuse_stored(1, 1000, policy).find("(maxShadowPodBytes in the policy)") != std::string::npos);
-  CHECK(refuse_stored(19'999, 1 << 20, PodPolicy()) == "");
-  CHECK(refuse_stored(20'000, 1 << 20, PodPolicy()) != "");
+  CHECK(refuse_stored({.objects = 9, .bytes = 999}, policy) == "");
+  CHECK(refuse_stored({.objects = 10, .bytes = 10}, policy).find("(maxShadowPods in the policy)") != std::string::npos);
+  CHECK(refuse_stored({.objects = 1, .bytes = 1000}, policy).find("(maxShadowPodBytes in the policy)") !=
+        std::string::npos);
+  CHECK(refuse_stored({.objects = 19'999, .bytes = 1 << 20}, PodPolicy()) == "");
+  CHECK(refuse_stored({.objects = 20'000, .bytes = 1 << 20}, PodPolicy()) != "");
 }
 
 TEST_CASE("that a consumer stores as much as it may is said without figures, too") {
   const PodPolicy policy{.max_shadow_pods = 1234, .max_shadow_pod_bytes = 5678};
   const Request request = creating(shadow(rome), "milan-1f", of_rome);
-  CHECK(refuse_growth(request, "rome", 1233, 5677, policy, false).empty());
-  for (const auto& [objects, bytes] : {std::pair{1234, 0}, std::pair{0, 5678}})
-    CHECK(refuse_growth(request, "rome", static_cast<std::size_t>(objects), static_cast<std::size_t>(bytes), policy,
-                        false) == "this cluster stores as many pods of the consumer as it may have");
+  CHECK(refuse_growth(request, {.objects = 1233, .bytes = 5677}, policy, false).empty());
+  for (const StoredAmount& stored : {StoredAmount{1234, 0}, StoredAmount{0, 5678}})
+    CHECK(refuse_growth(request, stored, policy, false) ==
+          "this cluster stores as many pods of the consumer as it may have");
 }
 
 TEST_CASE("what a consumer stores is bounded when its ShadowPods grow, too") {
@@ -161,18 +162,19 @@ TEST_CASE("what a consumer stores is bounded when its ShadowPods grow, too") {
   request.operation = Operation::update;
   request.user = {.name = "milan-1f", .groups = {"rome"}};
   request.old_object = kube::Object::from(json::parse(R"({"metadata":{"name":"web"}})")).value();
+  request.old_object.set_label("offloading.liqo.io/origin", "rome");
   request.object = request.old_object;
   request.object.set_annotation("note", "more");
-  CHECK(refuse_growth(request, "rome", 50, 2000, policy).find("(maxShadowPodBytes in the policy)") !=
+  CHECK(refuse_growth(request, {.objects = 50, .bytes = 2000}, policy).find("(maxShadowPodBytes in the policy)") !=
         std::string::npos);
-  CHECK(refuse_growth(request, "rome", 50, 999, policy) == "");
+  CHECK(refuse_growth(request, {.objects = 50, .bytes = 999}, policy) == "");
   std::swap(request.object, request.old_object);
-  CHECK(refuse_growth(request, "rome", 50, 2000, policy) == "");
+  CHECK(refuse_growth(request, {.objects = 50, .bytes = 2000}, policy) == "");
   std::swap(request.object, request.old_object);
   request.user = {.name = "system:serviceaccount:liqo:liqod", .groups = {}};
-  CHECK(refuse_growth(request, "rome", 50, 2000, policy) == "");
+  CHECK(refuse_growth(request, {.objects = 50, .bytes = 2000}, policy) == "");
   request.operation = Operation::create;
-  CHECK(refuse_growth(request, "rome", 50, 0, policy) != "");
+  CHECK(refuse_growth(request, {.objects = 50, .bytes = 0}, policy) != "");
 }
 
 TEST_CASE("an update changes what may change and nothing else") {
