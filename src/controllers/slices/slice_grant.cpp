@@ -283,8 +283,9 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
   const bool told = custom && memory.drain_told;
   memory.drain_told = decision.verdict == Verdict::denied;
   if (!told || decision.verdict != Verdict::denied) {
-    if (auto patch = core::plan_slice_status(look.slice, decision, policy_, storage_classes(), context_.clock.wall(),
-                                             platforms_.common())) {
+    const json::array classes = storage_classes();
+    const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
+    if (auto patch = core::plan_slice_status(look.slice, decision, offer, context_.clock.wall())) {
       auto written = co_await write_status(look.slice, std::move(*patch));
       if (!written) {
         memory_[key].drain_told = false;

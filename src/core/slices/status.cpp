@@ -71,8 +71,7 @@ json::array offered_storage_classes(const std::vector<kube::Object>& classes, co
 }
 
 std::optional<json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,
-                                              const SlicePolicy& policy, const json::array& storage_classes,
-                                              kube::WallTime now, const Platform* platform) {
+                                              const SliceOffer& offer, kube::WallTime now) {
   using Verdict = GrantDecision::Verdict;
   if (decision.verdict != Verdict::accepted && decision.verdict != Verdict::denied) return std::nullopt;
   json::object status = slice.status();
@@ -80,10 +79,11 @@ std::optional<json::object> plan_slice_status(const kube::Object& slice, const G
     auto written = read_resources(kube::object_at(status, {"resources"}));
     if (!written || *written != decision.record->granted || !status.contains("resources"))
       status["resources"] = write_resources(decision.record->granted);
-    set_or_erase(status, "storageClasses", storage_classes);
+    const SlicePolicy& policy = offer.policy;
+    set_or_erase(status, "storageClasses", offer.storage_classes);
     set_or_erase(status, "ingressClasses", offered(policy.ingress_classes, "ingressClassName"));
     set_or_erase(status, "loadBalancerClasses", offered(policy.load_balancer_classes, "loadBalancerClassName"));
-    set_or_erase(status, "nodeLabels", node_labels(policy, platform, kube::object_at(status, {"nodeLabels"})));
+    set_or_erase(status, "nodeLabels", node_labels(policy, offer.platform, kube::object_at(status, {"nodeLabels"})));
   }
   set_condition(slice, status,
                 {.type = conditions::resources,

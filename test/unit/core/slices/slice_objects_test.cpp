@@ -165,7 +165,8 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
   policy.ingress_classes = {{"nginx", true}};
   policy.cluster_labels = {{"region", "eu"}};
   kube::Object shown = slice();
-  const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"), policy, {}, at());
+  const auto patch =
+      plan_slice_status(shown, accepted(R"({"cpu": "8"})"), {.policy = policy, .storage_classes = {}}, at());
   REQUIRE(patch.has_value());
   CHECK(kube::string_at(*patch, {"metadata", "resourceVersion"}) == "7");
   apply(shown.tree(), *patch);
@@ -173,14 +174,16 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
     "ingressClasses": [{"ingressClassName": "nginx", "default": true}], "nodeLabels": {"region": "eu"},
     "conditions": [{"type": "Resources", "status": "Accepted", "reason": "ResourceSliceResourcesAccepted",
                     "message": "ResourceSlice resources accepted", "lastTransitionTime": "2026-11-21T10:00:00Z"}]})"));
-  CHECK_FALSE(plan_slice_status(shown, accepted(R"({"cpu": "8000m"})"), policy, {}, at(5s)).has_value());
+  CHECK_FALSE(
+      plan_slice_status(shown, accepted(R"({"cpu": "8000m"})"), {.policy = policy, .storage_classes = {}}, at(5s))
+          .has_value());
 
   GrantDecision denied{.verdict = GrantDecision::Verdict::denied,
                        .reason = "ResourceSliceResourcesDenied",
                        .message = "ResourceSlice resources denied",
                        .record = std::nullopt,
                        .pending = std::nullopt};
-  const auto drained = plan_slice_status(shown, denied, SlicePolicy(), {}, at(10s));
+  const auto drained = plan_slice_status(shown, denied, {.policy = SlicePolicy(), .storage_classes = {}}, at(10s));
   REQUIRE(drained.has_value());
   CHECK(drained->at("status").as_object().size() == 1);
   apply(shown.tree(), *drained);
@@ -190,7 +193,8 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
   CHECK(kube::string_at(kube::array_at(shown.status(), {"conditions"}).at(0), {"lastTransitionTime"}) ==
         "2026-11-21T10:00:10Z");
 
-  const auto less = plan_slice_status(shown, accepted(R"({"memory": "1Gi"})"), SlicePolicy(), {}, at());
+  const auto less = plan_slice_status(shown, accepted(R"({"memory": "1Gi"})"),
+                                      {.policy = SlicePolicy(), .storage_classes = {}}, at());
   apply(shown.tree(), *less);
   CHECK(text(view.granted()) == R"({"memory":"1Gi"})");
   CHECK_FALSE(shown.status().contains("ingressClasses"));
@@ -198,7 +202,7 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
   for (const auto kept :
        {GrantDecision::Verdict::unchanged, GrantDecision::Verdict::foreign, GrantDecision::Verdict::wait})
     CHECK_FALSE(plan_slice_status(shown, {.verdict = kept, .reason = "", .message = "", .record = {}, .pending = {}},
-                                  policy, {}, at())
+                                  {.policy = policy, .storage_classes = {}}, at())
                     .has_value());
 }
 
@@ -224,20 +228,24 @@ TEST_CASE("consumers are told what the machines are, where they agree and the op
     CAPTURE(row.title);
     kube::Object shown = slice();
     shown.mutable_status()["nodeLabels"] = parse_value(row.shown);
-    const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"), row.policy, {}, at(), row.platform);
+    const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"),
+                                         {.policy = row.policy, .storage_classes = {}, .platform = row.platform}, at());
     REQUIRE(patch.has_value());
     apply(shown.tree(), *patch);
     CHECK(json::value(kube::object_at(shown.status(), {"nodeLabels"})) == parse_value(row.labels));
-    CHECK_FALSE(
-        plan_slice_status(shown, accepted(R"({"cpu": "8"})"), row.policy, {}, at(5s), row.platform).has_value());
+    CHECK_FALSE(plan_slice_status(shown, accepted(R"({"cpu": "8"})"),
+                                  {.policy = row.policy, .storage_classes = {}, .platform = row.platform}, at(5s))
+                    .has_value());
   }
 }
 
 TEST_CASE("what a tenant writes into the status of its slice is undone") {
   kube::Object shown = slice();
-  apply(shown.tree(), *plan_slice_status(shown, accepted(R"({"cpu": "8"})"), SlicePolicy(), {}, at()));
+  apply(shown.tree(),
+        *plan_slice_status(shown, accepted(R"({"cpu": "8"})"), {.policy = SlicePolicy(), .storage_classes = {}}, at()));
   shown.mutable_status()["resources"] = parse_value(R"({"cpu": "8000"})");
-  const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"), SlicePolicy(), {}, at());
+  const auto patch =
+      plan_slice_status(shown, accepted(R"({"cpu": "8"})"), {.policy = SlicePolicy(), .storage_classes = {}}, at());
   REQUIRE(patch.has_value());
   CHECK(text(patch->at("status")) == R"({"resources":{"cpu":"8"}})");
 }
