@@ -44,9 +44,7 @@ void tell(std::string& text, std::string_view name, std::string_view type, std::
   if (!type.empty()) text.append("# TYPE ").append(name).append(" ").append(type) += '\n';
 }
 
-void tell_sum(std::string& text, std::string_view name, std::string_view type, std::string_view help, double sum,
-              std::int64_t time) {
-  tell(text, name, type, help);
+void tell_sum(std::string& text, std::string_view name, double sum, std::int64_t time) {
   text.append(name).append(" ").append(text_of(sum));
   if (time > 0) text.append(" ").append(std::to_string(time));
   text += '\n';
@@ -127,10 +125,10 @@ std::string tell_figures(std::span<const NodeFigures> nodes, bool node_sums) {
     cpu_time = std::max(cpu_time, node.cpu_time_);
     memory_time = std::max(memory_time, node.memory_time_);
   }
-  tell_sum(text, node_cpu, "counter", "CPU time of the consumer's pods in seconds, over all nodes", sums.cpu_seconds,
-           cpu_time);
-  tell_sum(text, node_memory, "gauge", "Working set of the consumer's pods in bytes, over all nodes", sums.memory_bytes,
-           memory_time);
+  tell(text, node_cpu, "counter", "CPU time of the consumer's pods in seconds, over all nodes");
+  tell_sum(text, node_cpu, sums.cpu_seconds, cpu_time);
+  tell(text, node_memory, "gauge", "Working set of the consumer's pods in bytes, over all nodes");
+  tell_sum(text, node_memory, sums.memory_bytes, memory_time);
   return text;
 }
 

@@ -5,8 +5,16 @@
 namespace liqo::core {
 namespace {
 
+/// What a Quota demands of the containers of one pod.
+struct Demanded {
+  Enforcement enforcement;
+  Counting counting;
+  const Resources& pod_level;  ///< what the pod requests as a whole
+};
+
 std::optional<std::string> check_container(const ContainerNeeds& container, std::string_view what,
-                                           Enforcement enforcement, Counting counting, const Resources& pod_level) {
+                                           const Demanded& demanded) {
+  const auto& [enforcement, counting, pod_level] = demanded;
   const std::string subject = std::string(what) + " " + container.name;
   const Needs& needs = container.needs;
   for (std::string_view name : {"cpu", "memory"}) {
@@ -51,13 +59,15 @@ std::optional<std::string> check_enforcement(const PodNeeds& needs, Enforcement 
   if (needs.containers.empty()) return "the pod has no containers";
   if (enforcement == Enforcement::none) return std::nullopt;
   const Resources none;
-  const Resources& pod_level = counting == Counting::exact && needs.pod ? needs.pod->requests : none;
+  const bool has_pod_level = counting == Counting::exact && needs.pod;
+  const Demanded demanded{
+      .enforcement = enforcement, .counting = counting, .pod_level = has_pod_level ? needs.pod->requests : none};
   for (const ContainerNeeds& container : needs.containers)
-    if (auto problem = check_container(container, "container", enforcement, counting, pod_level)) return problem;
+    if (auto problem = check_container(container, "container", demanded)) return problem;
   for (const ContainerNeeds& container : needs.init_containers)
-    if (auto problem = check_container(container, "init container", enforcement, counting, pod_level)) return problem;
-  if (enforcement != Enforcement::hard || counting != Counting::exact || !needs.pod) return std::nullopt;
-  return check_container({"", *needs.pod, false}, "the pod's resources:", enforcement, counting, pod_level);
+    if (auto problem = check_container(container, "init container", demanded)) return problem;
+  if (enforcement != Enforcement::hard || !has_pod_level) return std::nullopt;
+  return check_container({"", *needs.pod, false}, "the pod's resources:", demanded);
 }
 
 Resources pod_demand(const PodNeeds& needs, Counting counting) {
