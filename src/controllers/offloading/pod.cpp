@@ -199,8 +199,10 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
     co_return Outcome::done();
   }
   const bool aborts = plan == core::UnmappedPodAction::abort;
-  auto wanted = core::forge_rejection(local, aborts ? "Failed" : "Pending",
-                                      aborts ? reasons::offloading_aborted : reasons::offloading_back_off, message,
+  auto wanted = core::forge_rejection(local,
+                                      {.phase = aborts ? "Failed" : "Pending",
+                                       .reason = aborts ? reasons::offloading_aborted : reasons::offloading_back_off,
+                                       .message = message},
                                       context_.clock.wall());
   auto written = co_await write_status(local, std::move(wanted));
   if (!written) co_return Outcome::retry(std::move(written.error()));

@@ -229,7 +229,8 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(Look& look) {
   } else if (const auto* evict = std::get_if<action::EvictLocal>(&plan)) {
     done = co_await evict_local(*look.local, look.remote_key, *evict);
   } else if (const auto* fail = std::get_if<action::FailLocal>(&plan)) {
-    auto wanted = core::forge_rejection(*look.local, "Failed", fail->reason, fail->message, context_.clock.wall());
+    auto wanted = core::forge_rejection(
+        *look.local, {.phase = "Failed", .reason = fail->reason, .message = fail->message}, context_.clock.wall());
     done = co_await write_status(*look.local, std::move(wanted));
     if (done) context_.events.warning(*look.local, kube::resources::pods, fail->reason, fail->message);
   } else if (!look.local && !look.withdrawn) {
@@ -256,8 +257,9 @@ asio::awaitable<std::optional<Outcome>> PodController::show(Look& look) {
       .is_sent = look.is_sent,
       .resize_refusal = std::move(look.resize_refusal),
       .api_server_trouble = core::api_server_trouble(local, forging_, look.mounts_tokens)};
-  auto wanted = core::forge_local_status(local, remote, look.shadow ? &*look.shadow : nullptr, status_context,
-                                         context_.clock.wall());
+  auto wanted =
+      core::forge_local_status({.local = local, .remote = remote, .shadow = look.shadow ? &*look.shadow : nullptr},
+                               status_context, context_.clock.wall());
   if (!wanted) co_return std::nullopt;
   const std::string refusal(core::refusal_told(wanted->status)), warning(core::warning_told(wanted->status));
   if (!wanted->left_out.empty()) tell_address_left_out(local, wanted->left_out);

@@ -83,7 +83,8 @@ asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_t
     if (local && secret && look.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
         secret->annotation(api::annotations::token_pod_uid) == local->uid())
       look.issued = core::read_token_secret(*secret);
-    return core::plan_tokens(local, secret, look.issued, forging_, context_.clock.wall(), is_mounted);
+    return core::plan_tokens({.local_pod = local, .secret = secret, .issued = look.issued, .is_mounted = is_mounted},
+                             forging_, context_.clock.wall());
   };
   look.plan = make_plan();
   // The cache has only what bears the label: what else has the name is somebody else's.

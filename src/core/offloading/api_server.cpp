@@ -25,8 +25,9 @@ json::object token_source(const kube::Object& local_pod, std::string_view volume
       {"secret", json::object{{"name", token_secret_name(local_pod.name())}, {"items", json::array{std::move(item)}}}}};
 }
 
-json::array adapt_sources(const json::array& sources, std::string_view volume, const kube::Object& local_pod,
-                          ApiServerSupport support, const ForgingContext& ctx) {
+/// The sources with those of tokens replaced, or left out where the pod is to have none.
+json::array adapt_tokens(const json::array& sources, std::string_view volume, const kube::Object& local_pod,
+                         ApiServerSupport support) {
   json::array adapted;
   for (const json::value& entry : sources) {
     const json::object* source = entry.if_object();
@@ -35,12 +36,16 @@ json::array adapt_sources(const json::array& sources, std::string_view volume, c
         adapted.push_back(token_source(local_pod, volume, kube::object_at(*source, {"serviceAccountToken"})));
       continue;
     }
-    json::value kept = entry;
-    if (source && kube::string_at(*source, {"configMap", "name"}) == api::root_ca_name)
-      (*object_in(kept.get_object(), "configMap"))["name"] = remote_root_ca_name(ctx.clusters.local);
-    adapted.push_back(std::move(kept));
+    adapted.push_back(entry);
   }
   return adapted;
+}
+
+/// Lets the sources name the copy of the root CA of home.
+void adapt_root_ca(json::array& sources, const ForgingContext& ctx) {
+  for (json::value& source : sources)
+    if (kube::string_at(source, {"configMap", "name"}) == api::root_ca_name)
+      (*object_in(source.get_object(), "configMap"))["name"] = remote_root_ca_name(ctx.clusters.local);
 }
 
 struct ApiServerAddress {
@@ -98,7 +103,9 @@ void adapt_volumes(json::object& pod_spec, const kube::Object& local_pod, ApiSer
     json::object* projected = volume ? object_in(*volume, "projected") : nullptr;
     if (!projected) continue;
     const std::string name(kube::string_at(*volume, {"name"}));
-    (*projected)["sources"] = adapt_sources(kube::array_at(*projected, {"sources"}), name, local_pod, support, ctx);
+    json::array sources = adapt_tokens(kube::array_at(*projected, {"sources"}), name, local_pod, support);
+    adapt_root_ca(sources, ctx);
+    (*projected)["sources"] = std::move(sources);
   }
 }
 

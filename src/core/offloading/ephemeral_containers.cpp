@@ -6,7 +6,6 @@
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/refused_container.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/shadow_pod.hpp"
 #include "liqo/core/quoted.hpp"
 
@@ -70,17 +69,22 @@ json::value refused(const json::value& container, std::string_view provider, std
   return refused_container(container, message);
 }
 
+/// What the provider has said against ephemeral containers of one pod.
+struct Objections {
+  json::object note;         ///< on the Pod
+  std::string_view refusal;  ///< of the first that the ShadowPod lacks, "" = none
+};
+
 /// Why the provider does not run it, "" = nothing is known against it.
-std::string_view words_against(std::string_view name, const kube::Object& remote, const kube::Object* shadow,
-                               const json::object& note, std::string_view refusal, bool ran) {
-  if (note.contains(name)) {
-    const std::string_view words = kube::string_at(note, {name});
+std::string_view words_against(std::string_view name, const StatusSources& of, const Objections& said, bool ran) {
+  if (said.note.contains(name)) {
+    const std::string_view words = kube::string_at(said.note, {name});
     return words.empty() ? without_words : words;
   }
-  if (!takes_ephemeral(remote)) return not_carried;
-  if (shadow && named(in_shadow(*shadow), name)) return {};
-  if (shadow && ran) return made_again;
-  return refusal;
+  if (!takes_ephemeral(*of.remote)) return not_carried;
+  if (of.shadow && named(in_shadow(*of.shadow), name)) return {};
+  if (of.shadow && ran) return made_again;
+  return said.refusal;
 }
 
 }  // namespace
@@ -134,28 +138,26 @@ void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow) {
   if (!note.empty()) pod.set_annotation(annotations::ephemeral_left_out, json::serialize(note));
 }
 
-json::array ephemeral_statuses(const kube::Object& local_pod, const kube::Object& remote, const kube::Object* shadow,
-                               std::string_view provider, std::string_view refusal) {
+json::array ephemeral_statuses(const StatusSources& of, std::string_view provider, std::string_view refusal) {
   json::array statuses;
-  const json::array& containers = kube::array_at(local_pod.spec(), {field});
+  const json::array& containers = kube::array_at(of.local.spec(), {field});
   if (containers.empty()) return statuses;
-  const json::object note = read_note(remote);
+  Objections said{.note = read_note(*of.remote), .refusal = refusal};
   Bounds bounds;
   for (const json::value& container : containers) {
     if (statuses.size() >= most) break;
     const std::string_view name = kube::string_at(container, {"name"});
-    const json::value* have = status_of(local_pod, name);
-    const json::value* told = has_ended(have) ? nullptr : status_of(remote, name);
+    const json::value* have = status_of(of.local, name);
+    const json::value* told = has_ended(have) ? nullptr : status_of(*of.remote, name);
     if (told && bounds.left > 0) {
       statuses.push_back(bounded(*told, bounds));
       continue;
     }
     // What has ended stays as it is: the API server lets it become nothing else.
     const bool is_asked_for = !has_ended(have) && !told;
-    const std::string_view words =
-        is_asked_for ? words_against(name, remote, shadow, note, refusal, has_run(have)) : std::string_view();
+    const std::string_view words = is_asked_for ? words_against(name, of, said, has_run(have)) : std::string_view();
     // They were asked for one by one.
-    if (!refusal.empty() && words == refusal) refusal = {};
+    if (!said.refusal.empty() && words == said.refusal) said.refusal = {};
     if (!words.empty())
       statuses.push_back(refused(container, provider, words));
     else if (have)

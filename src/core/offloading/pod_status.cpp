@@ -193,16 +193,17 @@ std::string noted_types(const kube::Object& local, const json::array& wanted, co
 
 /// The generation of the pod at home that its provider has seen to; 0 = nothing is known, as where its Kubernetes does
 /// not say so. A wish that is refused has been seen to.
-std::int64_t observed_generation(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
-                                 const StatusContext& ctx) {
-  const std::int64_t theirs = kube::int_at(remote.status(), {"observedGeneration"});
+std::int64_t observed_generation(const StatusSources& of, const StatusContext& ctx) {
+  const std::int64_t theirs = kube::int_at(of.remote->status(), {"observedGeneration"});
   if (theirs <= 0) return 0;
-  const bool is_current = ctx.is_sent && shadow && has_all_of(*shadow, remote) && theirs >= remote.generation();
-  return is_current ? local.generation() : kube::int_at(local.status(), {"observedGeneration"});
+  const bool is_current =
+      ctx.is_sent && of.shadow && has_all_of(*of.shadow, *of.remote) && theirs >= of.remote->generation();
+  return is_current ? of.local.generation() : kube::int_at(of.local.status(), {"observedGeneration"});
 }
 
-json::array wanted_conditions(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
-                              std::int64_t observed, kube::WallTime now) {
+json::array wanted_conditions(const StatusSources& of, const StatusContext& ctx, std::int64_t observed,
+                              kube::WallTime now) {
+  const kube::Object &local = of.local, &remote = *of.remote;
   json::array wanted;
   for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
@@ -236,8 +237,8 @@ json::array wanted_conditions(const kube::Object& local, const kube::Object& rem
 
 /// Adds what the provider warns of while its pod is not ready. What is told of this very pod stays until that is known:
 /// a restart of this process is no news.
-void add_warning(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx, kube::WallTime now,
-                 json::array& conditions) {
+void add_warning(const StatusSources& of, const StatusContext& ctx, kube::WallTime now, json::array& conditions) {
+  const kube::Object &local = of.local, &remote = *of.remote;
   if (is_settled(remote) || find_condition(conditions, api::offloaded_condition)) return;
   std::string message;
   if (!ctx.warning && local.annotation(annotations::remote_pod_uid) == remote.uid())
@@ -258,8 +259,9 @@ std::string_view shown_phase(const kube::Object& local, const kube::Object& remo
   return api::phase_of(local).empty() ? std::string_view("Pending") : api::phase_of(local);
 }
 
-WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
-                         const StatusContext& ctx, kube::WallTime now) {
+/// The Pod at the provider is there.
+WantedStatus copy_status(const StatusSources& of, const StatusContext& ctx, kube::WallTime now) {
+  const kube::Object &local = of.local, &remote = *of.remote;
   const json::object& from = remote.status();
   WantedStatus wanted;
   json::object& status = wanted.status;
@@ -276,13 +278,13 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
     status["containerStatuses"] = std::move(all);
   if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0); !all.empty())
     status["initContainerStatuses"] = std::move(all);
-  if (json::array all = ephemeral_statuses(local, remote, shadow, ctx.provider, ctx.ephemeral_refusal); !all.empty())
+  if (json::array all = ephemeral_statuses(of, ctx.provider, ctx.ephemeral_refusal); !all.empty())
     status["ephemeralContainerStatuses"] = std::move(all);
   set_addresses(local, remote, ctx, wanted);
-  const std::int64_t observed = observed_generation(local, remote, shadow, ctx);
+  const std::int64_t observed = observed_generation(of, ctx);
   if (observed > 0) status["observedGeneration"] = observed;
-  json::array conditions = wanted_conditions(local, remote, ctx, observed, now);
-  add_warning(local, remote, ctx, now, conditions);
+  json::array conditions = wanted_conditions(of, ctx, observed, now);
+  add_warning(of, ctx, now, conditions);
   if (!ctx.api_server_trouble.empty())
     set_condition(conditions, local.status(),
                   {api::home_api_server_condition, "False", api::reasons::address_unknown, ctx.api_server_trouble},
@@ -347,18 +349,20 @@ std::vector<std::string> started_containers(const json::object& before, const ku
   return started;
 }
 
-std::optional<WantedStatus> forge_local_status(const kube::Object& local, const kube::Object* remote,
-                                               const kube::Object* shadow, const StatusContext& ctx,
-                                               kube::WallTime now) {
+std::optional<WantedStatus> forge_local_status(StatusSources of, const StatusContext& ctx, kube::WallTime now) {
+  const kube::Object& local = of.local;
   if (api::is_final_phase(api::phase_of(local))) return std::nullopt;
-  if (is_for_another(remote, local)) remote = nullptr;
-  if (is_for_another(shadow, local)) shadow = nullptr;
-  if (remote) return copy_status(local, *remote, shadow, ctx, now);
-  if (shadow && api::ShadowPod(*shadow).is_finished())
-    return forge_rejection(local, api::ShadowPod(*shadow).phase(), api::reasons::remote_terminated,
-                           "The pod ended at the provider, and what it left there is gone.", now);
+  if (is_for_another(of.remote, local)) of.remote = nullptr;
+  if (is_for_another(of.shadow, local)) of.shadow = nullptr;
+  if (of.remote) return copy_status(of, ctx, now);
+  if (of.shadow && api::ShadowPod(*of.shadow).is_finished())
+    return forge_rejection(local,
+                           {.phase = api::ShadowPod(*of.shadow).phase(),
+                            .reason = api::reasons::remote_terminated,
+                            .message = "The pod ended at the provider, and what it left there is gone."},
+                           now);
   auto missing = missing_status(local, now);
-  const std::string_view refusal = shadow ? shadow->annotation(annotations::refused) : std::string_view();
+  const std::string_view refusal = of.shadow ? of.shadow->annotation(annotations::refused) : std::string_view();
   if (refusal.empty()) return missing;
   kube::Object shown = local;
   if (missing) shown.mutable_status() = std::move(missing->status);

@@ -9,8 +9,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-void end_containers(json::object& status, std::string_view list, std::string_view phase, std::string_view reason,
-                    kube::WallTime now) {
+void end_containers(json::object& status, std::string_view list, const Rejection& rejection, kube::WallTime now) {
   json::value* statuses = status.if_contains(list);
   if (!statuses || !statuses->is_array()) return;
   for (json::value& entry : statuses->get_array()) {
@@ -18,8 +17,8 @@ void end_containers(json::object& status, std::string_view list, std::string_vie
     json::object& container = entry.get_object();
     container["ready"] = false;
     if (container.contains("started")) container["started"] = false;
-    if (!api::is_final_phase(phase) || kube::find(entry, {"state", "terminated"})) continue;
-    json::object ended{{"exitCode", phase == "Failed" ? 1 : 0}, {"reason", reason}};
+    if (!api::is_final_phase(rejection.phase) || kube::find(entry, {"state", "terminated"})) continue;
+    json::object ended{{"exitCode", rejection.phase == "Failed" ? 1 : 0}, {"reason", rejection.reason}};
     const std::string_view started = kube::string_at(entry, {"state", "running", "startedAt"});
     if (!started.empty()) {
       ended["startedAt"] = started;
@@ -41,8 +40,8 @@ constexpr std::string_view disruption_target = "DisruptionTarget";
 
 }  // namespace
 
-WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
-                             std::string_view message, kube::WallTime now) {
+WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejection, kube::WallTime now) {
+  const auto& [phase, reason, message] = rejection;
   WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
   json::object& status = wanted.status;
   status["phase"] = phase;
@@ -58,7 +57,7 @@ WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, 
       condition["lastTransitionTime"] = kube::format_time(now);
     }
   for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
-    end_containers(status, list, phase, reason, now);
+    end_containers(status, list, rejection, now);
   if (reason == api::reasons::offloading_aborted || reason == api::reasons::remote_lost) {
     json::value& conditions = status["conditions"];
     if (!conditions.is_array()) conditions = json::array();

@@ -136,8 +136,8 @@ bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
          secret.has_annotation(annotations::token_pod_name);
 }
 
-TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
-                      const ForgingContext& ctx, kube::WallTime now, bool is_mounted) {
+TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now) {
+  const auto& [local_pod, secret, issued, is_mounted] = observed;
   TokenPlan plan;
   // Somebody may have taken the label away by which it is known otherwise.
   const bool ours = secret && (is_token_secret(*secret, ctx.clusters) ||

@@ -11,6 +11,7 @@
 #include "kube/k8s/object.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/offloading/context.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::core {
 
@@ -40,11 +41,10 @@ kube::json::object ephemeral_refusal_patch(const kube::Object& pod, std::string_
 /// Notes on a Pod that is made again which ephemeral containers its ShadowPod has: they belonged to the one before.
 void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow);
 
-/// Back home: `status.ephemeralContainerStatuses`. What the provider reports of those that the pod has; those that it
-/// does not run have ended, and say why, once and for all. `refusal`: what the provider says against the first
-/// that the ShadowPod lacks, "" = nothing.
-kube::json::array ephemeral_statuses(const kube::Object& local_pod, const kube::Object& remote,
-                                     const kube::Object* shadow, std::string_view provider, std::string_view refusal);
+/// Back home: `status.ephemeralContainerStatuses`, where the Pod at the provider is there. What the provider reports of
+/// those that the pod has; those that it does not run have ended, and say why, once and for all. `refusal`: what the
+/// provider says against the first that the ShadowPod lacks, "" = nothing.
+kube::json::array ephemeral_statuses(const StatusSources& of, std::string_view provider, std::string_view refusal);
 
 /// The containers of a pod at home that its provider does not run, and the sentences that say so.
 std::map<std::string, std::string> refused_containers(const kube::Object& local_pod);

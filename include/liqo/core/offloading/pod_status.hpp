@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/base/time.hpp"
@@ -34,20 +35,29 @@ struct WantedStatus {
   std::string left_out;            ///< an address that contradicts what is declared about the provider, "" = none
 };
 
+/// What the status of a pod at home is made of.
+struct StatusSources {
+  const kube::Object& local;
+  const kube::Object* remote = nullptr;  ///< the Pod at the provider; null = there is none
+  const kube::Object* shadow = nullptr;  ///< the ShadowPod; null = there is none
+};
+
 /// The status of the local pod, or nullopt where there is nothing to say (nothing known remotely, or the local phase
-/// is final already). `remote` may be null: then a finished ShadowPod finishes the local pod, and an unfinished one
-/// makes it not ready, and tells what its provider has against the pod. Never fails: what the provider reports wrongly
-/// is left out.
-std::optional<WantedStatus> forge_local_status(const kube::Object& local, const kube::Object* remote,
-                                               const kube::Object* shadow, const StatusContext& ctx,
-                                               kube::WallTime now);
+/// is final already). Where the Pod at the provider is gone a finished ShadowPod finishes the local pod, and an
+/// unfinished one makes it not ready, and tells what its provider has against the pod. Never fails: what the provider
+/// reports wrongly is left out.
+std::optional<WantedStatus> forge_local_status(StatusSources of, const StatusContext& ctx, kube::WallTime now);
+
+/// Why a pod is refused or over, as its status says it.
+struct Rejection {
+  std::string_view phase, reason, message = {};
+};
 
 /// Rewrites the status as that of a pod that is refused or over: phase and reason; true conditions become False;
 /// containers are not ready and, for a final phase, terminated with exit code 1 (Failed) or 0 (Succeeded). Container
 /// statuses that have ended keep how. A pod that is lost or was ended by the provider has the condition
 /// `DisruptionTarget`.
-WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
-                             std::string_view message, kube::WallTime now);
+WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejection, kube::WallTime now);
 
 /// How much of a refusal is told, in bytes: it is stored on both sides.
 inline constexpr std::size_t longest_refusal = 1000;

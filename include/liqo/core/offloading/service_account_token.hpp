@@ -60,11 +60,16 @@ struct TokenPlan {
   bool is_damaged = false;                   ///< somebody has changed the Secret: apply it again
   std::optional<kube::WallTime> next_check;  ///< nothing to do until then (add jitter of up to 30 s)
 };
-/// Decides. `local_pod` may be null (gone: the Secret is deleted). `issued` are the tokens known so far. What a
-/// ShadowPod mounts (`is_mounted`) is renewed whatever the mode and the address are by now, unless the pod's annotation
-/// says `disabled`: without its Secret a pod that is made again would not start.
-TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
-                      const ForgingContext& ctx, kube::WallTime now, bool is_mounted);
+/// The tokens of one pod, as both sides have them.
+struct ObservedTokens {
+  const kube::Object* local_pod = nullptr;  ///< null = gone: the Secret is deleted
+  const kube::Object* secret = nullptr;     ///< what has the Secret's name at the provider
+  const IssuedTokens& issued;               ///< known so far
+  bool is_mounted = false;                  ///< the ShadowPod mounts the Secret
+};
+/// Decides. What a ShadowPod mounts is renewed whatever the mode and the address are by now, unless the pod's
+/// annotation says `disabled`: without its Secret a pod that is made again would not start.
+TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now);
 
 /// The Secret for server-side apply (manager reflection.liqo.io, force).
 kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view remote_namespace,

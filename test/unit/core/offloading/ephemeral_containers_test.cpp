@@ -175,32 +175,34 @@ TEST_CASE("how ephemeral containers fare is told at home") {
        }) {
     CAPTURE(c.title);
     const kube::Object pod = home(R"([{"name": "a", "image": "busybox"}])", c.at_home);
-    const json::array statuses = ephemeral_statuses(pod, c.remote, c.shadow, "milan", c.refusal);
+    const json::array statuses =
+        ephemeral_statuses({.local = pod, .remote = &c.remote, .shadow = c.shadow}, "milan", c.refusal);
     CHECK(statuses.size() == (*c.state ? 1 : 0));
     if (statuses.empty()) continue;
     CHECK(kube::find(statuses[0], {"state", c.state}));
     CHECK(json::serialize(statuses[0]).contains(c.words));
     // What is told once is not told in other words.
+    const kube::Object told = home(R"([{"name": "a", "image": "busybox"}])", json::serialize(statuses));
     const json::array again =
-        ephemeral_statuses(home(R"([{"name": "a", "image": "busybox"}])", json::serialize(statuses)), c.remote,
-                           c.shadow, "milan", "other words");
+        ephemeral_statuses({.local = told, .remote = &c.remote, .shadow = c.shadow}, "milan", "other words");
     CHECK((again == statuses || kube::find(statuses[0], {"state", "running"})));
   }
 }
 
 TEST_CASE("what a provider says against one container is said of no other") {
-  const kube::Object pod = home(R"([{"name": "a"}, {"name": "b"}])"), lacks = order();
-  const json::array statuses = ephemeral_statuses(pod, run(), &lacks, "milan", "no privileges");
+  const kube::Object pod = home(R"([{"name": "a"}, {"name": "b"}])"), lacks = order(), remote = run();
+  const json::array statuses =
+      ephemeral_statuses({.local = pod, .remote = &remote, .shadow = &lacks}, "milan", "no privileges");
   CHECK(names(statuses) == "a ");
-  const json::array after = ephemeral_statuses(home(R"([{"name": "a"}, {"name": "b"}])", json::serialize(statuses)),
-                                               run(), &lacks, "milan", "");
+  const kube::Object told = home(R"([{"name": "a"}, {"name": "b"}])", json::serialize(statuses));
+  const json::array after = ephemeral_statuses({.local = told, .remote = &remote, .shadow = &lacks}, "milan", "");
   CHECK(after == statuses);
 }
 
 TEST_CASE("notes without words, and those that fill all the room, are believed") {
   const kube::Object has = order(R"([{"name": "a"}])");
-  const json::array statuses =
-      ephemeral_statuses(home(R"([{"name": "a"}])"), run("[]", "[]", R"({"a": 1})"), &has, "milan", "");
+  const kube::Object pod = home(R"([{"name": "a"}])"), noted = run("[]", "[]", R"({"a": 1})");
+  const json::array statuses = ephemeral_statuses({.local = pod, .remote = &noted, .shadow = &has}, "milan", "");
   CHECK(json::serialize(statuses).contains("it does not say why"));
   const std::string large = R"({"a": "no", "b": ")" + std::string(200'000, 'x') + R"("})";
   CHECK_FALSE(plan_ephemeral_addition(has, run("[]", "[]", large), {}));
@@ -217,8 +219,8 @@ TEST_CASE("what a provider reports of containers that nobody asked for stays the
   const kube::Object pod = home(R"([{"name": "a"}])");
   const std::string large = R"([{"name": "other", "state": {"running": {}}}, {"name": "a", "image": ")" +
                             std::string(100'000, 'x') + R"(", "state": {"running": {}}}])";
-  const kube::Object shadow = order(R"([{"name": "a"}])");
-  const json::array statuses = ephemeral_statuses(pod, run("[]", large), &shadow, "milan", "");
+  const kube::Object shadow = order(R"([{"name": "a"}])"), remote = run("[]", large);
+  const json::array statuses = ephemeral_statuses({.local = pod, .remote = &remote, .shadow = &shadow}, "milan", "");
   CHECK(names(statuses) == "a ");
   CHECK(json::serialize(statuses).size() < 10'000);
 }

@@ -34,7 +34,7 @@ const char* const running = R"({"phase": "Running", "podIP": "192.168.200.25", "
   "containerStatuses": [{"name": "main", "ready": true, "restartCount": 1, "state": {"running": {}}}]})";
 
 WantedStatus status_of(const kube::Object& local, const kube::Object& remote_pod, const StatusContext& ctx = {}) {
-  auto wanted = forge_local_status(local, &remote_pod, nullptr, ctx, at());
+  auto wanted = forge_local_status({.local = local, .remote = &remote_pod}, ctx, at());
   REQUIRE(wanted.has_value());
   return std::move(*wanted);
 }
@@ -154,7 +154,7 @@ TEST_CASE("nothing is written twice") {
   }
   const kube::Object done = local_pod(R"({"phase": "Succeeded"})");
   const kube::Object again = remote(running);
-  CHECK_FALSE(forge_local_status(done, &again, nullptr, {}, at()).has_value());
+  CHECK_FALSE(forge_local_status({.local = done, .remote = &again}, {}, at()).has_value());
 }
 
 TEST_CASE("a re-created remote pod counts as a restart, also after a restart of this process") {
@@ -243,12 +243,12 @@ TEST_CASE("a pod is not over because its remote pod is deleted, where another is
 
 TEST_CASE("without a remote pod the ShadowPod's record decides") {
   const kube::Object pending = local_pod(R"({"phase": "Pending"})");
-  CHECK_FALSE(forge_local_status(pending, nullptr, nullptr, {}, at()).has_value());
+  CHECK_FALSE(forge_local_status({.local = pending}, {}, at()).has_value());
   const kube::Object alive = shadow("Running");
-  CHECK_FALSE(forge_local_status(pending, nullptr, &alive, {}, at()).has_value());
+  CHECK_FALSE(forge_local_status({.local = pending, .shadow = &alive}, {}, at()).has_value());
   for (const char* phase : {"Succeeded", "Failed"}) {
     const kube::Object over = shadow(phase);
-    const auto wanted = forge_local_status(pending, nullptr, &over, {}, at());
+    const auto wanted = forge_local_status({.local = pending, .shadow = &over}, {}, at());
     REQUIRE(wanted.has_value());
     CHECK(kube::string_at(wanted->status, {"phase"}) == phase);
     CHECK(kube::string_at(wanted->status, {"reason"}) == "RemotePodTerminated");
@@ -256,11 +256,11 @@ TEST_CASE("without a remote pod the ShadowPod's record decides") {
   // A ready pod whose remote pod is gone stops being ready at once, and is written once.
   kube::Object ready = local_pod(R"({"phase": "Running", "podIP": "1.2.3.4",
     "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T09:00:00Z"}]})");
-  const auto missing = forge_local_status(ready, nullptr, &alive, {}, at());
+  const auto missing = forge_local_status({.local = ready, .shadow = &alive}, {}, at());
   REQUIRE(missing.has_value());
   CHECK(condition(missing->status, "Ready", "reason") == "RemotePodMissing");
   CHECK(condition(missing->status, "Ready", "lastTransitionTime") == "2026-11-21T10:00:00Z");
-  CHECK_FALSE(forge_local_status(written(ready, *missing), nullptr, &alive, {}, at()).has_value());
+  CHECK_FALSE(forge_local_status({.local = written(ready, *missing), .shadow = &alive}, {}, at()).has_value());
 }
 
 TEST_CASE("a debug container is told that it cannot run, once") {
@@ -294,7 +294,7 @@ TEST_CASE("the pod at home says which generation of it the provider has seen to"
   const auto told = [&](bool is_sent) {
     StatusContext context;
     context.is_sent = is_sent;
-    const auto wanted = forge_local_status(at_home, &pod, &order, context, at());
+    const auto wanted = forge_local_status({.local = at_home, .remote = &pod, .shadow = &order}, context, at());
     REQUIRE(wanted);
     CHECK(kube::int_at(kube::array_at(wanted->status, {"conditions"})[0], {"observedGeneration"}) ==
           kube::int_at(wanted->status, {"observedGeneration"}));
@@ -311,7 +311,8 @@ TEST_CASE("the pod at home says which generation of it the provider has seen to"
   pod.set_annotation("offloading.liqo.io/applied-spec", "of an older order");
   CHECK(told(true) == 3);
   pod.mutable_status().erase("observedGeneration");
-  CHECK(kube::int_at(forge_local_status(at_home, &pod, &order, {}, at())->status, {"observedGeneration"}) == 0);
+  CHECK(kube::int_at(forge_local_status({.local = at_home, .remote = &pod, .shadow = &order}, {}, at())->status,
+                     {"observedGeneration"}) == 0);
 }
 
 TEST_CASE("a container that has started is told once, also one that has ended meanwhile") {
@@ -407,7 +408,7 @@ TEST_CASE("the pod of another UID says nothing about this one") {
   const kube::Object pending = local_pod(R"({"phase": "Pending"})");
   const kube::Object other = reflected("Pod", "r0", "u0", running);
   const kube::Object other_shadow = reflected("ShadowPod", "s0", "u0", R"({"phase": "Failed"})");
-  CHECK_FALSE(forge_local_status(pending, &other, &other_shadow, {}, at()).has_value());
+  CHECK_FALSE(forge_local_status({.local = pending, .remote = &other, .shadow = &other_shadow}, {}, at()).has_value());
 }
 
 TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
@@ -419,7 +420,7 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
       {"name": "b", "ready": true, "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}},
       {"name": "c", "ready": false, "state": {"waiting": {}}}]})");
   const kube::Object before = local;
-  const auto wanted = forge_rejection(local, "Failed", "OffloadingAborted", "", at());
+  const auto wanted = forge_rejection(local, {.phase = "Failed", .reason = "OffloadingAborted"}, at());
   CHECK(local.text() == before.text());
   CHECK(condition(wanted.status, "Ready", "status") == "False");
   CHECK(condition(wanted.status, "Ready", "reason") == "OffloadingAborted");
@@ -435,18 +436,18 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
 
   // A Job may be told not to count it.
   CHECK(condition(wanted.status, "DisruptionTarget", "status") == "True");
-  CHECK(condition(forge_rejection(local, "Failed", "RemotePodLost", "", at()).status, "DisruptionTarget", "reason") ==
-        "RemotePodLost");
+  CHECK(condition(forge_rejection(local, {.phase = "Failed", .reason = "RemotePodLost"}, at()).status,
+                  "DisruptionTarget", "reason") == "RemotePodLost");
   const auto evicted = local_pod(R"({"phase": "Running", "conditions": [
     {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]})");
   for (const char* reason : {"OffloadingAborted", "RemotePodTerminated"})
-    CHECK(condition(forge_rejection(evicted, "Failed", reason, "", at()).status, "DisruptionTarget", "status") ==
-          "True");
-  CHECK(condition(forge_rejection(local, "Failed", "RemotePodTerminated", "", at()).status, "DisruptionTarget",
-                  "status") == "(none)");
+    CHECK(condition(forge_rejection(evicted, {.phase = "Failed", .reason = reason}, at()).status, "DisruptionTarget",
+                    "status") == "True");
+  CHECK(condition(forge_rejection(local, {.phase = "Failed", .reason = "RemotePodTerminated"}, at()).status,
+                  "DisruptionTarget", "status") == "(none)");
 
   const auto backed_off =
-      forge_rejection(local_pod(R"({"phase": "Pending"})"), "Pending", "OffloadingBackOff", "", at());
+      forge_rejection(local_pod(R"({"phase": "Pending"})"), {.phase = "Pending", .reason = "OffloadingBackOff"}, at());
   CHECK(kube::string_at(backed_off.status, {"phase"}) == "Pending");
   CHECK(kube::string_at(backed_off.status, {"reason"}) == "OffloadingBackOff");
 }
@@ -515,7 +516,7 @@ TEST_CASE("what a hostile provider reports is bounded and throws nothing") {
       parse(R"({"metadata": {"name": "web", "uid": "u1"}, "spec": [], "status": {"conditions": 5,
     "containerStatuses": [3]}})");
   (void)status_patch(broken, status_of(broken, remote(running)));
-  (void)status_patch(broken, forge_rejection(broken, "Failed", "R", "", at()));
+  (void)status_patch(broken, forge_rejection(broken, {.phase = "Failed", .reason = "R"}, at()));
   (void)status_patch(broken, forge_refusal(broken, "R", "m", at()));
 }
 

@@ -89,30 +89,30 @@ TEST_CASE("the refusal stands in one condition at home, until the pod is there")
   const StatusContext ctx{.provider = "milan"};
   const kube::Object pending = local_pod(R"({"phase": "Pending"})");
   const kube::Object order = shadow("violates PodSecurity \"restricted\"");
-  const auto told = forge_local_status(pending, nullptr, &order, ctx, at());
+  const auto told = forge_local_status({.local = pending, .shadow = &order}, ctx, at());
   REQUIRE(told);
   CHECK(message_of(*told) == "Cluster milan refuses the pod: violates PodSecurity \"restricted\"");
   kube::Object after = pending;
   after.mutable_status() = told->status;
   for (const auto& [key, value] : told->labels) after.set_label(key, value.as_string());
-  const auto again = forge_local_status(after, nullptr, &order, ctx, at(std::chrono::seconds(9)));
+  const auto again = forge_local_status({.local = after, .shadow = &order}, ctx, at(std::chrono::seconds(9)));
   REQUIRE(again);
   CHECK_FALSE(status_patch(after, *again));
   // A pod that ran, was lost, and is refused now: both are told.
   const kube::Object ready = local_pod(R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})");
-  const auto lost = forge_local_status(ready, nullptr, &order, ctx, at());
+  const auto lost = forge_local_status({.local = ready, .shadow = &order}, ctx, at());
   REQUIRE(lost);
   CHECK_FALSE(message_of(*lost).empty());
   const json::array& conditions = kube::array_at(lost->status, {"conditions"});
   REQUIRE(conditions.size() == 2);
   CHECK(kube::string_at(conditions[0], {"reason"}) == "RemotePodMissing");
   const kube::Object remote = reflected("Pod", "r1", "u1", R"({"phase": "Running"})");
-  const auto runs = forge_local_status(after, &remote, &order, ctx, at());
+  const auto runs = forge_local_status({.local = after, .remote = &remote, .shadow = &order}, ctx, at());
   REQUIRE(runs);
   CHECK(message_of(*runs).empty());
   // What a provider says is cut here too.
   const kube::Object endless = shadow(std::string(100'000, 'x'));
-  CHECK(message_of(*forge_local_status(pending, nullptr, &endless, ctx, at())).size() < 1100);
+  CHECK(message_of(*forge_local_status({.local = pending, .shadow = &endless}, ctx, at())).size() < 1100);
 }
 
 }  // namespace liqo::core

@@ -192,7 +192,7 @@ TEST_CASE("the warning stands in one condition at home while the pod is not read
   const std::string words = "no such image (Failed)", nothing;
   const auto shown = [](const kube::Object& local, const kube::Object& pod, const std::string* warning) {
     const StatusContext ctx{.provider = "milan", .warning = warning};
-    return std::string(warning_told(forge_local_status(local, &pod, nullptr, ctx, at())->status));
+    return std::string(warning_told(forge_local_status({.local = local, .remote = &pod}, ctx, at())->status));
   };
   const std::string told = "The pod is not ready in cluster milan: no such image (Failed)";
   kube::Object local = local_pod(pending);
@@ -205,13 +205,13 @@ TEST_CASE("the warning stands in one condition at home while the pod is not read
   // It is there, and written no second time; nobody knows better until the provider has been asked again.
   const kube::Object pod = remote(pending);
   const StatusContext ctx{.provider = "milan", .warning = &words};
-  const auto wanted = forge_local_status(local, &pod, nullptr, ctx, at());
+  const auto wanted = forge_local_status({.local = local, .remote = &pod}, ctx, at());
   local.mutable_status() = wanted->status;
   for (const auto& [key, value] : wanted->annotations) local.set_annotation(key, value.as_string());
   for (const auto& [key, value] : wanted->labels) local.set_label(key, value.as_string());
-  CHECK_FALSE(status_patch(local, *forge_local_status(local, &pod, nullptr, ctx, at(9s))));
+  CHECK_FALSE(status_patch(local, *forge_local_status({.local = local, .remote = &pod}, ctx, at(9s))));
   const StatusContext restarted{.provider = "milan"};
-  CHECK_FALSE(status_patch(local, *forge_local_status(local, &pod, nullptr, restarted, at(9s))));
+  CHECK_FALSE(status_patch(local, *forge_local_status({.local = local, .remote = &pod}, restarted, at(9s))));
   CHECK(shown(local, pod, &nothing).empty());
   CHECK(shown(local, remote(ready), nullptr).empty());
   CHECK(shown(local, remote(pending, "r2"), nullptr).empty());
@@ -219,7 +219,10 @@ TEST_CASE("the warning stands in one condition at home while the pod is not read
   kube::Object refused = local_pod(pending);
   refused.set_annotation("offloading.liqo.io/remote-pod-uid", "r1");
   refused.mutable_status() = forge_refusal(refused, "OffloadingRefused", "no room", at()).status;
-  CHECK(forge_local_status(refused, &pod, nullptr, restarted, at())->status.at("conditions").as_array().empty());
+  CHECK(forge_local_status({.local = refused, .remote = &pod}, restarted, at())
+            ->status.at("conditions")
+            .as_array()
+            .empty());
 }
 
 }  // namespace liqo::core
