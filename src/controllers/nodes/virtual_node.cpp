@@ -273,7 +273,8 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   auto node = nodes_->find(node_key);
   if (!node) {
     const kube::Object wish = with_template(object, nullptr);
-    const kube::Object wanted = core::forge_node(VirtualNode(wish), health, ctx, context_.clock.wall());
+    const kube::Object wanted =
+        core::forge_node({.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx}, context_.clock.wall());
     auto created = co_await home.create(kube::resources::nodes, wanted);
     if (created) {
       const bool again = !nodes_made_.insert(node_key.name).second;
@@ -297,7 +298,8 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   }
   const kube::Object wish = with_template(object, &*node);
   const core::NodeUpdate update =
-      core::plan_node_update(*node, VirtualNode(wish), health, ctx, context_.clock.wall(), earliest_refresh - 5s);
+      core::plan_node_update(*node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
+                             context_.clock.wall(), earliest_refresh - 5s);
   // Whose the Node is decides whether there is a session: the pods of a machine are none of ours.
   sessions_.note_foreign(object.key(), update.refusal);
   if (!update.refusal.empty()) {

@@ -166,8 +166,8 @@ json::array node_conditions(const json::object& resources, const ProviderHealth&
   return conditions;
 }
 
-json::object node_status(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
-                         kube::WallTime now) {
+json::object node_status(const NodeSources& of, kube::WallTime now) {
+  const auto& [virtual_node, health, ctx] = of;
   json::object resources = node_resources(virtual_node);
   json::object status;
   status["conditions"] = node_conditions(resources, health, now);
@@ -205,8 +205,8 @@ std::string unready_reason(const kube::Object& node) {
   return "its status is not written yet";
 }
 
-kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
-                        kube::WallTime now) {
+kube::Object forge_node(const NodeSources& of, kube::WallTime now) {
+  const auto& [virtual_node, health, ctx] = of;
   kube::Object node = kube::Object::make(kube::resources::nodes, {"", std::string(virtual_node.name())});
   json::object& metadata = node.mutable_metadata();
   json::object wanted_labels = node_labels(virtual_node, ctx);
@@ -218,7 +218,7 @@ kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHeal
   metadata["annotations"] = std::move(annotations);
   node.mutable_spec()["taints"] = std::move(taints);
   node.mutable_spec()["providerID"] = provider_id(virtual_node);
-  node.mutable_status() = node_status(virtual_node, health, ctx, now);
+  node.mutable_status() = node_status(of, now);
   return node;
 }
 

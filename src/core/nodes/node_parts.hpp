@@ -17,8 +17,7 @@ kube::json::array node_taints(const api::VirtualNode& virtual_node, const Provid
 kube::json::object node_resources(const api::VirtualNode& virtual_node);
 kube::json::array node_conditions(const kube::json::object& resources, const ProviderHealth& health,
                                   kube::WallTime now);
-kube::json::object node_status(const api::VirtualNode& virtual_node, const ProviderHealth& health,
-                               const NodeContext& ctx, kube::WallTime now);
+kube::json::object node_status(const NodeSources& of, kube::WallTime now);
 
 /// The taint with this key and effect, or nullptr.
 const kube::json::value* find_taint(const kube::json::array& taints, std::string_view key, std::string_view effect);

@@ -67,12 +67,11 @@ std::optional<json::array> taints_patch(const json::array& live, const json::arr
   return taints;
 }
 
-std::optional<json::object> metadata_patch(const kube::Object& node, const api::VirtualNode& virtual_node,
-                                           const ProviderHealth& health, const NodeContext& ctx) {
+std::optional<json::object> metadata_patch(const kube::Object& node, const NodeSources& of) {
   const AppliedKeys applied = read_applied(node);
-  const json::object labels = node_labels(virtual_node, ctx);
-  json::object annotations = node_annotations(virtual_node, ctx);
-  const json::array taints = node_taints(virtual_node, health);
+  const json::object labels = node_labels(of.virtual_node, of.ctx);
+  json::object annotations = node_annotations(of.virtual_node, of.ctx);
+  const json::array taints = node_taints(of.virtual_node, of.health);
   const std::string entries = applied_entries(labels, annotations, taints);
   annotations[api::annotations::applied_node] = entries;
 
@@ -91,7 +90,7 @@ std::optional<json::object> metadata_patch(const kube::Object& node, const api::
   if (!annotation_changes.empty()) metadata["annotations"] = std::move(annotation_changes);
   json::object patch{{"metadata", std::move(metadata)}};
   if (taint_changes) kube::ensure_object(patch, "spec")["taints"] = std::move(*taint_changes);
-  if (unnamed) kube::ensure_object(patch, "spec")["providerID"] = provider_id(virtual_node);
+  if (unnamed) kube::ensure_object(patch, "spec")["providerID"] = provider_id(of.virtual_node);
   return patch;
 }
 
@@ -129,24 +128,29 @@ bool is_due(const json::object& condition, kube::WallTime now, std::chrono::seco
   return !last || now - *last >= heartbeat || *last > now + heartbeat;
 }
 
-/// Everything changes or nothing does: a heartbeat is one write for all conditions.
-json::array conditions_patch(const json::object& live, const json::array& wanted, bool& worth_writing,
-                             kube::WallTime now, std::chrono::seconds heartbeat) {
-  json::array patch;
+struct ConditionsPatch {
+  json::array entries;
+  bool worth_writing = false;  ///< more than heartbeats that are not due yet
+};
+
+/// A heartbeat is one write for all conditions.
+ConditionsPatch conditions_patch(const json::object& live, const json::array& wanted, kube::WallTime now,
+                                 std::chrono::seconds heartbeat) {
+  ConditionsPatch patch;
   for (const json::value& entry : wanted) {
     const json::object& wish = entry.get_object();
     const json::object* have = find_condition(live, kube::string_at(entry, {"type"}));
     if (!have || !says_the_same(*have, wish)) {
-      worth_writing = true;
+      patch.worth_writing = true;
       json::object change = wish;
       if (have && kube::string_at(*have, {"status"}) == kube::string_at(wish, {"status"}))
         change.erase("lastTransitionTime");
-      patch.push_back(std::move(change));
+      patch.entries.push_back(std::move(change));
       continue;
     }
-    if (is_due(*have, now, heartbeat)) worth_writing = true;
-    patch.push_back(json::object{{"type", kube::string_at(entry, {"type"})},
-                                 {"lastHeartbeatTime", kube::string_at(entry, {"lastHeartbeatTime"})}});
+    if (is_due(*have, now, heartbeat)) patch.worth_writing = true;
+    patch.entries.push_back(json::object{{"type", kube::string_at(entry, {"type"})},
+                                         {"lastHeartbeatTime", kube::string_at(entry, {"lastHeartbeatTime"})}});
   }
   // Those that come and go; they are ours only if the reason says so.
   for (const auto& [type, reason] :
@@ -154,8 +158,8 @@ json::array conditions_patch(const json::object& live, const json::array& wanted
         {api::custom_resources_condition, "CustomResources"}}) {
     const json::object* had = find_condition(live, type);
     if (!had || find_condition(wanted, type) || !kube::string_at(*had, {"reason"}).starts_with(reason)) continue;
-    worth_writing = true;
-    patch.push_back(json::object{{"$patch", "delete"}, {"type", type}});
+    patch.worth_writing = true;
+    patch.entries.push_back(json::object{{"$patch", "delete"}, {"type", type}});
   }
   return patch;
 }
@@ -170,13 +174,12 @@ json::object object_patch(const json::object& live, const json::object& wanted) 
   return patch;
 }
 
-std::optional<json::object> status_patch(const kube::Object& node, const api::VirtualNode& virtual_node,
-                                         const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
+std::optional<json::object> status_patch(const kube::Object& node, const NodeSources& of, kube::WallTime now,
                                          std::chrono::seconds heartbeat) {
   const json::object& live = node.status();
-  json::object wanted = node_status(virtual_node, health, ctx, now);
+  json::object wanted = node_status(of, now);
   // A process that has just begun does not know it yet, and the one before it did.
-  if (json::value* info = wanted.if_contains("nodeInfo"); info && health.version.empty())
+  if (json::value* info = wanted.if_contains("nodeInfo"); info && of.health.version.empty())
     info->get_object().erase("kubeletVersion");
   json::object patch;
   for (std::string_view key : {"capacity", "allocatable"})
@@ -186,8 +189,8 @@ std::optional<json::object> status_patch(const kube::Object& node, const api::Vi
   if (json::object changes = object_patch(kube::object_at(live, {"nodeInfo"}), kube::object_at(wanted, {"nodeInfo"}));
       !changes.empty())
     patch["nodeInfo"] = std::move(changes);
-  if (kube::int_at(node.tree(), {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}) != ctx.kubelet_port)
-    patch["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", ctx.kubelet_port}}}};
+  if (kube::int_at(node.tree(), {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}) != of.ctx.kubelet_port)
+    patch["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", of.ctx.kubelet_port}}}};
   // Merged by type, and there is one type: this replaces.
   if (const json::array& addresses = kube::array_at(wanted, {"addresses"});
       !addresses.empty() && kube::array_at(live, {"addresses"}) != addresses)
@@ -195,11 +198,9 @@ std::optional<json::object> status_patch(const kube::Object& node, const api::Vi
   if (const json::array& images = kube::array_at(wanted, {"images"}); images != kube::array_at(live, {"images"}))
     patch["images"] = images.empty() ? json::value(nullptr) : json::value(images);
 
-  bool worth_writing = !patch.empty();
-  json::array conditions =
-      conditions_patch(live, kube::array_at(wanted, {"conditions"}), worth_writing, now, heartbeat);
-  if (!worth_writing) return std::nullopt;
-  patch["conditions"] = std::move(conditions);
+  ConditionsPatch conditions = conditions_patch(live, kube::array_at(wanted, {"conditions"}), now, heartbeat);
+  if (patch.empty() && !conditions.worth_writing) return std::nullopt;
+  patch["conditions"] = std::move(conditions.entries);
   return json::object{{"metadata", json::object{{"uid", node.uid()}}}, {"status", std::move(patch)}};
 }
 
@@ -239,15 +240,14 @@ std::string applied_entries(const json::object& labels, const json::object& anno
       json::object{{"labels", keys_of(labels)}, {"annotations", keys_of(annotations)}, {"taints", std::move(names)}});
 }
 
-NodeUpdate plan_node_update(const kube::Object& node, const api::VirtualNode& virtual_node,
-                            const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
+NodeUpdate plan_node_update(const kube::Object& node, const NodeSources& of, kube::WallTime now,
                             std::chrono::seconds heartbeat) {
   NodeUpdate update;
   update.refusal = why_foreign(node);
   if (!update.refusal.empty()) return update;
   if (node.is_deleting()) return update;
-  update.metadata = metadata_patch(node, virtual_node, health, ctx);
-  update.status = status_patch(node, virtual_node, health, ctx, now, heartbeat);
+  update.metadata = metadata_patch(node, of);
+  update.status = status_patch(node, of, now, heartbeat);
   return update;
 }
 

@@ -52,9 +52,15 @@ std::string server_version(std::string_view answer);
 /// `NetworkConnectionStatus`. Where that is not there, or no module is enabled, nobody looks at the network.
 ProviderHealth::Network network_state(const kube::Object* foreign_cluster);
 
+/// What a Node is made of.
+struct NodeSources {
+  const api::VirtualNode& virtual_node;
+  const ProviderHealth& health;
+  const NodeContext& ctx;
+};
+
 /// The Node to create. `metadata`, `spec.taints` and `status` complete; needs no second write.
-kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
-                        kube::WallTime now);
+kube::Object forge_node(const NodeSources& of, kube::WallTime now);
 
 /// Why this Node is none of ours to write, a sentence that says what to do; "" = it is: it has the label of virtual
 /// nodes or our annotation, and no machine's kubelet or cloud controller has made it that of a machine.
@@ -63,6 +69,7 @@ std::string why_foreign(const kube::Object& node);
 /// What the Node says itself of not being Ready; "" = it is.
 std::string unready_reason(const kube::Object& node);
 
+/// Two requests, of which none, one or both may be due: the status of a Node is written by itself.
 struct NodeUpdate {
   /// `why_foreign`: nothing may be written.
   std::string refusal;
@@ -75,8 +82,7 @@ struct NodeUpdate {
 /// What to write so that the Node is as the VirtualNode wants it. Entries of others (labels, taints, conditions) stay;
 /// what an earlier VirtualNode asked for and this one does not goes, also resources. Heartbeat times alone are worth a
 /// write only every `heartbeat`.
-NodeUpdate plan_node_update(const kube::Object& node, const api::VirtualNode& virtual_node,
-                            const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
+NodeUpdate plan_node_update(const kube::Object& node, const NodeSources& of, kube::WallTime now,
                             std::chrono::seconds heartbeat = std::chrono::minutes(5));
 
 }  // namespace liqo::core

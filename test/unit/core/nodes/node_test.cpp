@@ -23,7 +23,7 @@ ProviderHealth healthy(Network network = Network::unchecked) { return {.probed =
 const NodeContext ctx{.node_ip = "172.18.0.4", .kubelet_port = 10250, .kubelet_version = "v1.35.4"};
 
 kube::Object node_of(const kube::Object& wish, const ProviderHealth& health = healthy()) {
-  kube::Object node = forge_node(api::VirtualNode(wish), health, ctx, at());
+  kube::Object node = forge_node({.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at());
   node.mutable_metadata()["uid"] = "n1";
   node.mutable_metadata()["resourceVersion"] = "5";
   return node;
@@ -38,7 +38,7 @@ std::string conditions(const json::object& status) {
 
 NodeUpdate update(const kube::Object& node, const kube::Object& wish, const ProviderHealth& health = healthy(),
                   std::chrono::seconds later = 10s) {
-  return plan_node_update(node, api::VirtualNode(wish), health, ctx, at(later));
+  return plan_node_update(node, {.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at(later));
 }
 
 /// Merges a patch as RFC 7386 does; conditions by type as Kubernetes does.
@@ -284,7 +284,8 @@ TEST_CASE(
                         {std::string(api::labels::type), "no-virtual-node"}};
   extra.extra_annotations = {{"note", "ours"}, {"owner", "team a, b"}};
   kube::Object node = node_of(wish);
-  NodeUpdate changes = plan_node_update(node, api::VirtualNode(wish), healthy(), extra, at(10s));
+  NodeUpdate changes =
+      plan_node_update(node, {.virtual_node = api::VirtualNode(wish), .health = healthy(), .ctx = extra}, at(10s));
   REQUIRE(changes.metadata.has_value());
   node = after(node, changes);
   CHECK(node.label("tier") == "gold");
@@ -293,7 +294,8 @@ TEST_CASE(
   CHECK(node.label(api::labels::type) == api::labels::type_virtual_node);
   CHECK(node.annotation("note") == "mine");
   CHECK(node.annotation("owner") == "team a, b");
-  CHECK(forge_node(api::VirtualNode(wish), healthy(), extra, at()).label("zone") == "south");
+  CHECK(forge_node({.virtual_node = api::VirtualNode(wish), .health = healthy(), .ctx = extra}, at()).label("zone") ==
+        "south");
 
   changes = update(node, wish);
   REQUIRE(changes.metadata.has_value());

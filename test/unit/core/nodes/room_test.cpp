@@ -79,16 +79,16 @@ TEST_CASE("a closed node has a taint that goes when it opens, and the taints of 
   const NodeContext ctx;
   ProviderHealth health{.probed = true};
   health.closed = "denied";
-  kube::Object node = forge_node(api::VirtualNode(wish), health, ctx, at());
+  kube::Object node = forge_node({.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at());
   CHECK(taints(node) == R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},)"
                         R"({"key":"virtual-node.liqo.io/closed","value":"denied","effect":"NoSchedule"}])");
   node.mutable_spec()["taints"].as_array().push_back(parse_value(R"({"key": "theirs", "effect": "NoSchedule"})"));
   health.closed = "full";
-  auto update = plan_node_update(node, api::VirtualNode(wish), health, ctx, at());
+  auto update = plan_node_update(node, {.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at());
   REQUIRE(update.metadata);
   CHECK(json::serialize(update.metadata->at("spec")).find(R"("value":"full")") != std::string::npos);
   health.closed = "";
-  update = plan_node_update(node, api::VirtualNode(wish), health, ctx, at());
+  update = plan_node_update(node, {.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at());
   REQUIRE(update.metadata);
   CHECK(json::serialize(update.metadata->at("spec").at("taints")) ==
         R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},)"
@@ -122,7 +122,7 @@ TEST_CASE("what a provider says of its containers is stored within bounds") {
   containers[0].as_object()["user"] = std::move(deep);
   remote.mutable_status()["containerStatuses"] = std::move(containers);
   const kube::Object local = local_pod(R"({"phase": "Pending"})");
-  const auto wanted = forge_local_status(local, &remote, nullptr, {}, at());
+  const auto wanted = forge_local_status({.local = local, .remote = &remote}, {}, at());
   REQUIRE(wanted);
   const std::string text = json::serialize(wanted->status);
   CHECK(text.size() < 400'000);
