@@ -148,8 +148,8 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   const core::WantedTwins current = map ? twins_of(*map) : core::WantedTwins();
   const core::NodeContext node_ctx = node_context(context_.settings);
   core::TwinWish wish = core::wanted_twins(
-      requests, offered, {.node = node_ctx, .now = context_.clock.now(), .grace = context_.settings.withdrawal_grace},
-      current, memory_[cluster]);
+      {.requests = requests, .nodes = offered, .current = current},
+      {.node = node_ctx, .now = context_.clock.now(), .grace = context_.settings.withdrawal_grace}, memory_[cluster]);
   const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
   core::keep_held(wish, held, current);
   tell_held(cluster, held);

@@ -286,8 +286,10 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::unbind(const Pass& pass, cons
       if (!binding || binding->is_deleting()) continue;
       const std::string role(binding->annotation(annotations::tenant_role));
       if (roles.bound.contains(role) &&
-          core::is_same_binding(*binding,
-                                core::forge_tenant_role_binding(twin.twin, pass.tenant, pass.consumer, "", role)) &&
+          core::is_same_binding(
+              *binding,
+              core::forge_tenant_role_binding(
+                  twin.twin, {.tenant_namespace = pass.tenant, .consumer = pass.consumer, .role = role}, "")) &&
           key.name == core::tenant_role_binding_name(pass.tenant, role))
         continue;
       auto removed =
@@ -309,14 +311,15 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
     const core::Resources hard = write == writes.end() ? core::Resources() : write->second;
     const kube::ObjectKey key = quota_of(twin.twin);
     const auto existing = bounds_->find(key);
+    const core::TwinPodsQuota wanted{.consumer = pass.consumer, .hard = hard, .kinds = kinds};
     if (!existing && !twin.exists) {
-      auto created = co_await home.create(kinds::resource_quotas,
-                                          core::forge_twin_pods_quota(twin.twin, pass.consumer, hard, kinds));
+      auto created = co_await home.create(kinds::resource_quotas, core::forge_twin_pods_quota(twin.twin, wanted));
       // One without our labels, which the cache does not hold, gets them.
       if (!created && created.error().is_already_exists()) {
         created = co_await home.get(kinds::resource_quotas, key);
         if (created)
-          if (const auto patch = core::plan_twin_pods_quota(*created, pass.consumer, pass.granted, {}, kinds))
+          if (const auto patch = core::plan_twin_pods_quota(
+                  *created, {.consumer = pass.consumer, .hard = {}, .kinds = kinds}, pass.granted))
             created =
                 co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, kube::json::serialize(*patch));
         pass.again = true;
@@ -335,8 +338,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
       pass.again = true;
       continue;
     }
-    const auto patch =
-        core::plan_twin_pods_quota(*existing, pass.consumer, pass.granted, hard, kinds, is_recounted(*existing, kinds));
+    const auto patch = core::plan_twin_pods_quota(*existing, wanted, pass.granted, is_recounted(*existing, kinds));
     pass.waits = pass.waits || !core::are_counted(*existing, kinds);
     if (!patch) continue;
     auto patched =
@@ -395,7 +397,8 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
     if (!core::is_bounded(twin, pass.granted)) continue;
     for (const std::string& role : roles.bound) {
       const kube::Object wanted = core::forge_tenant_role_binding(
-          planned.twin, pass.tenant, pass.consumer, ns->annotation(annotations::managed_by_namespace_map), role);
+          planned.twin, {.tenant_namespace = pass.tenant, .consumer = pass.consumer, .role = role},
+          ns->annotation(annotations::managed_by_namespace_map));
       const kube::ObjectKey key = wanted.key();
       // One of ours that differs has been deleted, and its end brings it back here.
       const auto existing = bindings_->find(key);

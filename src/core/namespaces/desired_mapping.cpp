@@ -64,8 +64,8 @@ TwinRequest twin_request(const kube::Object& object, std::string_view local_clus
   return request;
 }
 
-TwinWish wanted_twins(std::span<const TwinRequest* const> requests, std::span<const OfferedNode> nodes,
-                      const TwinRules& rules, const WantedTwins& current, TwinMemory& memory) {
+TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, TwinMemory& memory) {
+  const auto& [requests, nodes, current] = observed;
   TwinWish wish;
   TwinMemory before;
   std::swap(before, memory);

@@ -91,8 +91,8 @@ std::string tenant_role_binding_name(std::string_view tenant_namespace, std::str
   return name.substr(0, longest_name - digest_length - 1) + "-" + sha256_hex(name).substr(0, digest_length);
 }
 
-kube::Object forge_tenant_role_binding(std::string_view twin, std::string_view tenant_namespace,
-                                       std::string_view consumer, std::string_view map_id, std::string_view role) {
+kube::Object forge_tenant_role_binding(std::string_view twin, const TenantRole& given, std::string_view map_id) {
+  const auto& [tenant_namespace, consumer, role] = given;
   kube::Object binding = kube::Object::make(api::kinds::role_bindings,
                                             {std::string(twin), tenant_role_binding_name(tenant_namespace, role)});
   binding.set_label(labels::app_managed_by, labels::app_managed_by_liqo);

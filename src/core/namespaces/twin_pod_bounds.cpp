@@ -266,14 +266,13 @@ bool is_bounded(const TwinPods& twin, const Resources& granted) {
          });
 }
 
-kube::Object forge_twin_pods_quota(std::string_view twin, std::string_view consumer, const Resources& hard,
-                                   const std::set<std::string>& kinds) {
+kube::Object forge_twin_pods_quota(std::string_view twin, const TwinPodsQuota& wanted) {
   kube::Object quota =
       kube::Object::make(api::kinds::resource_quotas, {std::string(twin), std::string(twin_pods_quota_name)});
   quota.set_label(labels::app_managed_by, labels::app_managed_by_liqo);
-  quota.set_label(labels::remote_cluster_id, consumer);
-  Resources all = hard;
-  for (const std::string& kind : kinds)
+  quota.set_label(labels::remote_cluster_id, wanted.consumer);
+  Resources all = wanted.hard;
+  for (const std::string& kind : wanted.kinds)
     all.emplace(std::string(count_prefix) + kind, kube::Quantity(most_custom_objects));
   quota.mutable_spec()["hard"] = write_resources(all);
   return quota;
@@ -285,28 +284,27 @@ bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds) 
                              [&](const std::string& kind) { return used.contains(std::string(count_prefix) + kind); });
 }
 
-std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, std::string_view consumer,
-                                                 const Resources& granted, const Resources& hard,
-                                                 const std::set<std::string>& kinds, bool recount) {
+std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, const TwinPodsQuota& wanted,
+                                                 const Resources& granted, bool recount) {
   json::object metadata, changes;
   for (const auto& [key, value] :
        {std::pair<std::string_view, std::string_view>{labels::app_managed_by, labels::app_managed_by_liqo},
-        {labels::remote_cluster_id, consumer}})
+        {labels::remote_cluster_id, wanted.consumer}})
     if (quota.label(key) != value) kube::ensure_object(metadata, "labels")[key] = value;
   const Resources present = read_resources(kube::object_at(quota.spec(), {"hard"})).value_or(Resources());
-  Resources wanted = hard;
-  for (const std::string& kind : kinds) {
+  Resources amounts = wanted.hard;
+  for (const std::string& kind : wanted.kinds) {
     const std::string name = std::string(count_prefix) + kind;
     const auto found = present.find(name);
     const bool has_other = found != present.end() && found->second == kube::Quantity(most_custom_objects + 1);
     const bool takes_other = recount && !are_counted(quota, {kind}) ? !has_other : has_other;
-    wanted.emplace(name, kube::Quantity(most_custom_objects + (takes_other ? 1 : 0)));
+    amounts.emplace(name, kube::Quantity(most_custom_objects + (takes_other ? 1 : 0)));
   }
-  for (const auto& [name, most_of_it] : wanted)
+  for (const auto& [name, most_of_it] : amounts)
     if (const auto found = present.find(name); found == present.end() || found->second != most_of_it)
       changes[name] = most_of_it.text();
   for (const auto& [name, most_of_it] : present) {
-    const bool is_over = (name.starts_with(count_prefix) && !wanted.contains(name)) ||
+    const bool is_over = (name.starts_with(count_prefix) && !amounts.contains(name)) ||
                          (name.starts_with(limits_prefix) && !granted.contains(name));
     if (is_over) changes[name] = nullptr;
   }

@@ -58,6 +58,13 @@ struct TwinMemory {
   std::map<std::string, Selection, std::less<>> namespaces;
 };
 
+/// What the decision is about.
+struct ObservedTwins {
+  std::span<const TwinRequest* const> requests;
+  std::span<const OfferedNode> nodes;  ///< of the provider
+  const WantedTwins& current;          ///< what its NamespaceMap asks for
+};
+
 /// What goes into the decision beside the objects.
 struct TwinRules {
   const NodeContext& node;
@@ -80,8 +87,7 @@ struct TwinWish {
 /// selector, or the virtual nodes that were selected go. An invalid selector or name keeps it, a Node that is missing
 /// keeps it, and labels that have changed keep it for `rules.grace`.
 /// Of more than max_mappings those that `current` has come first.
-TwinWish wanted_twins(std::span<const TwinRequest* const> requests, std::span<const OfferedNode> nodes,
-                      const TwinRules& rules, const WantedTwins& current, TwinMemory& memory);
+TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, TwinMemory& memory);
 
 /// The NamespaceMap to create in the tenant namespace of a provider: named after it, and marked for replication.
 kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view remote_cluster,

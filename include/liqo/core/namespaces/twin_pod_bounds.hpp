@@ -54,15 +54,19 @@ std::map<std::string, Resources> plan_twin_pods(const Resources& granted, std::s
 /// Whether everything in `granted` is counted in the twin.
 bool is_bounded(const TwinPods& twin, const Resources& granted);
 
-kube::Object forge_twin_pods_quota(std::string_view twin, std::string_view consumer, const Resources& hard,
-                                   const std::set<std::string>& kinds);
+/// What the ResourceQuota of a twin is to be.
+struct TwinPodsQuota {
+  std::string_view consumer;
+  const Resources& hard;               ///< these amounts, beside those that it has
+  const std::set<std::string>& kinds;  ///< so many of each kind are bounded, and of no other
+};
+kube::Object forge_twin_pods_quota(std::string_view twin, const TwinPodsQuota& wanted);
 /// Whether each of the kinds is counted. One that is not lets nobody make any.
 bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds);
-/// JSON merge patch with the resourceVersion that makes these amounts those of the ResourceQuota, and of the kinds and
-/// limits the ones that are bounded now; nothing where all is so. `recount`: kinds that are not counted get another
+/// JSON merge patch with the resourceVersion that makes the ResourceQuota what is wanted, with the limits that are
+/// granted now; nothing where all is so. `recount`: kinds that are not counted get another
 /// bound, by one, because kube-controller-manager counts what it has come to know since only when something changes.
-std::optional<kube::json::object> plan_twin_pods_quota(const kube::Object& quota, std::string_view consumer,
-                                                       const Resources& granted, const Resources& hard,
-                                                       const std::set<std::string>& kinds, bool recount = false);
+std::optional<kube::json::object> plan_twin_pods_quota(const kube::Object& quota, const TwinPodsQuota& wanted,
+                                                       const Resources& granted, bool recount = false);
 
 }  // namespace liqo::core

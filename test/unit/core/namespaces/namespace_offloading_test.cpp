@@ -48,7 +48,9 @@ WantedTwins twins_of(std::span<const kube::Object> all, std::span<const OfferedN
   for (const kube::Object& object : all) requests.push_back(twin_request(object, "rome"));
   std::vector<const TwinRequest*> asked;
   for (const TwinRequest& request : requests) asked.push_back(&request);
-  return wanted_twins(asked, nodes, {.node = node_ctx, .now = {}, .grace = {}}, current, memory).twins;
+  return wanted_twins({.requests = asked, .nodes = nodes, .current = current},
+                      {.node = node_ctx, .now = {}, .grace = {}}, memory)
+      .twins;
 }
 
 /// The status after one pass; transition times are those of `when`.

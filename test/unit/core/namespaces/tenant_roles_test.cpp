@@ -71,8 +71,9 @@ TEST_CASE("the RoleBinding has a name of its own for each role, however long, an
   CHECK(tenant_role_binding_name("liqo-tenant-rome", one).size() == 253);
   CHECK(tenant_role_binding_name("liqo-tenant-rome", one) != tenant_role_binding_name("liqo-tenant-rome", other));
 
-  const kube::Object binding =
-      forge_tenant_role_binding("shop-rome", "liqo-tenant-rome", "rome", "liqo-tenant-rome/milan", "widgets");
+  const kube::Object binding = forge_tenant_role_binding(
+      "shop-rome", {.tenant_namespace = "liqo-tenant-rome", .consumer = "rome", .role = "widgets"},
+      "liqo-tenant-rome/milan");
   CHECK(binding.text() ==
         R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":)"
         R"({"name":"liqo-tenant-rome-widgets","namespace":"shop-rome","labels":)"

@@ -179,14 +179,15 @@ TEST_CASE("what is granted has the names of ResourceQuotas, and follows cordon a
 
 TEST_CASE("the second ResourceQuota of a twin is made, kept and corrected") {
   const Resources granted = pods(3);
-  kube::Object made = forge_twin_pods_quota("shop-rome", "rome", pods(3), {"widgets.example.org"});
+  kube::Object made =
+      forge_twin_pods_quota("shop-rome", {.consumer = "rome", .hard = pods(3), .kinds = {"widgets.example.org"}});
   CHECK(made.text() ==
         R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"liqo-twin-pods","namespace":"shop-rome",)"
         R"("labels":{"app.kubernetes.io/managed-by":"liqo","liqo.io/remote-cluster-id":"rome"}},)"
         R"("spec":{"hard":{"count/widgets.example.org":"1k","pods":"3"}}})");
   made.mutable_metadata()["resourceVersion"] = "4";
   const auto patch = [&](const Resources& hard, const std::set<std::string>& kinds) {
-    const auto planned = plan_twin_pods_quota(made, "rome", granted, hard, kinds);
+    const auto planned = plan_twin_pods_quota(made, {.consumer = "rome", .hard = hard, .kinds = kinds}, granted);
     return planned ? json::serialize(*planned) : "keep";
   };
   CHECK(patch({}, {"widgets.example.org"}) == "keep");
@@ -195,7 +196,8 @@ TEST_CASE("the second ResourceQuota of a twin is made, kept and corrected") {
         R"("count/widgets.example.org":null}}})");
   // What is not counted is changed by one, there and back, and stays so once it is.
   const auto recounted = [&] {
-    const auto planned = plan_twin_pods_quota(made, "rome", granted, {}, {"widgets.example.org"}, true);
+    const auto planned =
+        plan_twin_pods_quota(made, {.consumer = "rome", .hard = {}, .kinds = {"widgets.example.org"}}, granted, true);
     return planned ? json::serialize(planned->at("spec")) : "keep";
   };
   kube::json::object& bounds = made.mutable_spec()["hard"].as_object();

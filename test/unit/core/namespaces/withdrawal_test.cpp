@@ -41,7 +41,8 @@ struct Provider {
     if (has_virtual_node) nodes.push_back({&virtual_node, node ? &*node : nullptr});
     const TwinRequest request = twin_request(offloading, "rome");
     const std::vector<const TwinRequest*> all{&request};
-    TwinWish wish = wanted_twins(all, nodes, {.node = ctx, .now = now, .grace = grace}, asked, memory);
+    TwinWish wish = wanted_twins({.requests = all, .nodes = nodes, .current = asked},
+                                 {.node = ctx, .now = now, .grace = grace}, memory);
     asked = wish.twins;
     return wish;
   }
