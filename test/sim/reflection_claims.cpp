@@ -215,7 +215,8 @@ std::string ReflectionWorld::compare_claim(const Object& claim) {
           : nullptr;
   const std::optional<Object> source = real ? std::optional<Object>(*real) : std::nullopt;
   const Object storage_class(*home_.server.get(kinds::storage_classes, {"", std::string(liqo_class)}));
-  const Object wanted = storage::forge_volume(claim, storage_class, *recorded, backing, source ? &*source : nullptr);
+  const Object wanted = storage::forge_volume(
+      claim, storage_class, {.recorded = *recorded, .claim = backing, .volume = source ? &*source : nullptr});
   for (const char* field : {"capacity", "accessModes", "claimRef", "nodeAffinity", "persistentVolumeReclaimPolicy"})
     if (volume.spec().at(field) != wanted.spec().at(field))
       return "has another volume: " + volume.text() + ", wanted " + wanted.text();

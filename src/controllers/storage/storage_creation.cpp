@@ -140,7 +140,8 @@ asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, k
     real = std::move(*found);
   }
   const storage::Backing recorded{.cluster = site.cluster, .key = site.key, .uid = std::string(backing.uid())};
-  kube::Object volume = storage::forge_volume(claim, *storage_class, recorded, backing, real ? &*real : nullptr);
+  kube::Object volume = storage::forge_volume(
+      claim, *storage_class, {.recorded = recorded, .claim = backing, .volume = real ? &*real : nullptr});
   if (!policy.empty()) volume.mutable_spec()["persistentVolumeReclaimPolicy"] = policy;
   auto created = co_await context_.home.api().create(kinds::volumes, volume);
   if (!created) {

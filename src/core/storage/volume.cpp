@@ -236,8 +236,9 @@ json::array volume_modes(const kube::Object& claim, const kube::Object& backing)
   return modes;
 }
 
-kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class, const Backing& backing,
-                          const kube::Object& backing_claim, const kube::Object* real_volume) {
+kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class,
+                          const ObservedBacking& observed) {
+  const auto& [backing, backing_claim, real_volume] = observed;
   kube::Object volume = kube::Object::make(api::kinds::volumes, {"", volume_name(claim)});
   volume.set_annotation(annotations::provisioned_by, api::storage_provisioner);
   volume.set_annotation(annotations::backing_claim, backing.key.text());

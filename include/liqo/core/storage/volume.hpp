@@ -71,9 +71,14 @@ kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::stri
 /// else the claim behind it is bound with.
 kube::json::array volume_modes(const kube::Object& claim, const kube::Object& backing);
 
-/// The volume of the claim. `backing_claim` is as it is now: where it is bound, its capacity is that of the volume.
-/// `real_volume` is what it is bound to, where the data is in this cluster.
-kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class, const Backing& backing,
-                          const kube::Object& backing_claim, const kube::Object* real_volume);
+/// Where the data of a volume is, and what is there now.
+struct ObservedBacking {
+  const Backing& recorded;
+  const kube::Object& claim;  ///< where it is bound, its capacity is that of the volume
+  /// What the claim is bound to, where the data is in this cluster; null where it is at a provider.
+  const kube::Object* volume = nullptr;
+};
+/// The volume of the claim.
+kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class, const ObservedBacking& backing);
 
 }  // namespace liqo::core::storage

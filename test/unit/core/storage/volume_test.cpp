@@ -50,7 +50,8 @@ void bind(kube::Object& claim, std::string_view size = "1Gi", std::string_view m
 }
 
 kube::Object volume(const kube::Object& of, const kube::Object& backing) {
-  return forge_volume(of, storage_class(), {.cluster = "milan", .key = backing.key(), .uid = "r1"}, backing, nullptr);
+  return forge_volume(of, storage_class(),
+                      {.recorded = {.cluster = "milan", .key = backing.key(), .uid = "r1"}, .claim = backing});
 }
 
 VolumePlan plan(const kube::Object& claim, const kube::Object* volume, const kube::Object* backing, bool waits = false,
@@ -202,8 +203,9 @@ TEST_CASE("a volume in this cluster is where the real one is, and never on a vir
     "storageClassName": "local", "claimRef": {"name": "x"}, "mountOptions": ["ro"], "local": {"path": "/data"},
     "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]},
       {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}]}}}})");
-  const kube::Object made = forge_volume(claim(), storage_class("Retain"),
-                                         {.cluster = "", .key = backing.key(), .uid = "b1"}, backing, &real);
+  const kube::Object made =
+      forge_volume(claim(), storage_class("Retain"),
+                   {.recorded = {.cluster = "", .key = backing.key(), .uid = "b1"}, .claim = backing, .volume = &real});
   CHECK(text(made.spec().at("local")) == R"({"path":"/data"})");
   CHECK_FALSE(made.spec().contains("hostPath"));
   CHECK(text(made.spec().at("mountOptions")) == R"(["ro"])");
@@ -352,7 +354,8 @@ TEST_CASE("a volume in this cluster never shrinks, and a CSI driver's is left to
   bind(bound, "2Gi");
   kube::Object real = parse(R"({"metadata": {"name": "real"}, "spec": {"hostPath": {"path": "/data"}}})");
   const Backing recorded{.cluster = "", .key = backing.key(), .uid = "b1"};
-  const kube::Object made = forge_volume(bound, storage_class(), recorded, backing, &real);
+  const kube::Object made =
+      forge_volume(bound, storage_class(), {.recorded = recorded, .claim = backing, .volume = &real});
   bind(backing, "1Gi");
   CHECK(plan(bound, &made, &backing) == VolumePlan{});
   bind(backing, "3Gi");
