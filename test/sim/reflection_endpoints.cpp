@@ -268,7 +268,8 @@ std::string ReflectionWorld::compare_endpoints(Cluster& provider) {
                                                        {"metadata", "annotations", api::annotations::pod_policy}));
   const Tree tree = provider.server.get(kinds::foreign_clusters, {"", home_.id});
   const std::optional<Object> peer = tree ? std::optional<Object>(*tree) : std::nullopt;
-  const auto addresses = core::ConsumerAddresses::of(home_.id, tenant, policy, peer ? &*peer : nullptr, {});
+  const auto addresses = core::ConsumerAddresses::of(
+      home_.id, tenant, {.policy = policy, .foreign_cluster = peer ? &*peer : nullptr, .configurations = {}});
   const core::OwnAddresses own = own_addresses(provider);
   const core::EndpointSurroundings around{.consumer = home_.id,
                                           .addresses = addresses,

@@ -198,8 +198,9 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
     if (auto found = configurations_->find(key); found && key.ns == made.tenant_namespace)
       configurations.push_back(std::move(*found));
   if (peer) made.foreign_cluster = peer->name();
-  made.addresses =
-      core::ConsumerAddresses::of(consumer, made.tenant_namespace, policy, peer ? &*peer : nullptr, configurations);
+  made.addresses = core::ConsumerAddresses::of(
+      consumer, made.tenant_namespace,
+      {.policy = policy, .foreign_cluster = peer ? &*peer : nullptr, .configurations = configurations});
   made.reachable = core::is_reachable(peer ? &*peer : nullptr);
   if (policy) made.policy = std::move(*policy);
   return made;

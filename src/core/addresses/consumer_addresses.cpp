@@ -29,17 +29,15 @@ kube::Result<std::optional<std::vector<Cidr>>> read_declared(const kube::Result<
 }  // namespace
 
 ConsumerAddresses ConsumerAddresses::of(std::string_view consumer, std::string_view tenant_namespace,
-                                        const kube::Result<admission::PodPolicy>& policy,
-                                        const kube::Object* foreign_cluster,
-                                        std::span<const kube::Object> configurations) {
+                                        const AddressDeclarations& declarations) {
   ConsumerAddresses made;
   const std::string none = "Services of " + std::string(consumer) + " lead to no address outside this cluster here";
   const std::string remedy =
       "the administrator of this cluster can declare their ranges by endpointCIDRs in the annotation " +
       std::string(api::annotations::pod_policy) + " of namespace " + std::string(tenant_namespace);
-  auto mapping = read_network_mapping(configurations);
+  auto mapping = read_network_mapping(declarations.configurations);
   if (mapping) made.mapping_ = std::move(*mapping);
-  auto declared = read_declared(policy, foreign_cluster);
+  auto declared = read_declared(declarations.policy, declarations.foreign_cluster);
   if (!declared) {
     made.forbids_ = true;
     made.words_ = none + ": " + declared.error().text();

@@ -14,6 +14,13 @@
 
 namespace liqo::core {
 
+/// The objects of this cluster that say something of a consumer's addresses.
+struct AddressDeclarations {
+  const kube::Result<admission::PodPolicy>& policy;
+  const kube::Object* foreign_cluster = nullptr;  ///< null = there is none
+  std::span<const kube::Object> configurations;   ///< of the consumer, in its tenant namespace here
+};
+
 /// What is declared here about the endpoints of one consumer. A value; equal ones judge equally.
 ///
 /// An address that the network Configuration of the consumer maps is taken as it is reached from here, and one that
@@ -22,10 +29,8 @@ namespace liqo::core {
 /// declaration without any range forbids all. Where nothing is declared and no network maps, no address is taken.
 class ConsumerAddresses {
  public:
-  /// `foreign_cluster` may be null; `configurations` are those of the consumer in its tenant namespace here.
   static ConsumerAddresses of(std::string_view consumer, std::string_view tenant_namespace,
-                              const kube::Result<admission::PodPolicy>& policy, const kube::Object* foreign_cluster,
-                              std::span<const kube::Object> configurations);
+                              const AddressDeclarations& declarations);
 
   /// The address at which this cluster reaches what the consumer calls `address`; nullopt where it is to be left out.
   /// Not looked at is whether this cluster has it itself.

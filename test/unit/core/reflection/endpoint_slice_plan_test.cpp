@@ -57,8 +57,10 @@ struct Milan {
   std::size_t room = max_consumer_endpoints;
 
   ConsumerAddresses addresses() const {
-    return ConsumerAddresses::of("rome", "liqo-tenant-rome", admission::read_pod_policy(policy),
-                                 foreign_cluster ? &*foreign_cluster : nullptr, configurations);
+    return ConsumerAddresses::of("rome", "liqo-tenant-rome",
+                                 {.policy = admission::read_pod_policy(policy),
+                                  .foreign_cluster = foreign_cluster ? &*foreign_cluster : nullptr,
+                                  .configurations = configurations});
   }
   EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live = nullptr) const {
     const ConsumerAddresses allowed = addresses();
