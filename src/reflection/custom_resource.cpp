@@ -63,7 +63,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
                                 std::string_view(version).substr(std::min(slash + 1, version.size())),
                                 {},
                                 kind};
-  kube::Object copy = forge_copy(resource, local, std::string(local.name()), remote_namespace, ctx);
+  kube::Object copy = forge_copy(resource, local, {std::string(remote_namespace), std::string(local.name())}, ctx);
   for (const auto& [key, value] : local.tree())
     if (key != "apiVersion" && key != "kind" && key != "metadata" && key != "status") copy.tree()[key] = value;
   return copy;

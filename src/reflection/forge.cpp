@@ -8,9 +8,9 @@
 namespace liqo::reflection {
 namespace json = kube::json;
 
-kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, std::string remote_name,
-                        std::string_view remote_namespace, const core::ForgingContext& ctx) {
-  kube::Object copy = kube::Object::make(resource, {std::string(remote_namespace), std::move(remote_name)});
+kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, const kube::ObjectKey& key,
+                        const core::ForgingContext& ctx) {
+  kube::Object copy = kube::Object::make(resource, key);
   json::object& metadata = copy.mutable_metadata();
   metadata["labels"] = core::reflected_labels(local, ctx);
   metadata["annotations"] = core::reflected_annotations(local, ctx);

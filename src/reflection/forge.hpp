@@ -9,9 +9,9 @@
 
 namespace liqo::reflection {
 
-/// The copy's apiVersion, kind, name, namespace, labels and annotations.
-kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, std::string remote_name,
-                        std::string_view remote_namespace, const core::ForgingContext& ctx);
+/// The apiVersion, kind, labels and annotations of the copy of that key.
+kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, const kube::ObjectKey& key,
+                        const core::ForgingContext& ctx);
 
 /// Copies fields that are there and not null.
 void copy_fields(const kube::json::object& from, kube::json::object& to, std::span<const std::string_view> fields);

@@ -21,8 +21,8 @@ bool is_set(const kube::Object& object, std::string_view key) {
       [](char c) { return int(c); });
 }
 
-bool is_selected(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
-                 const core::ForgingContext& ctx) {
+bool is_selected(const ReflectionRule& rule, const kube::Object& local) {
+  const auto& [kind, policy, ctx] = rule;
   const bool says_itself = is_set(local, annotations::skip_reflection) || is_set(local, annotations::allow_reflection);
   if (kind.selected_by && says_itself) return !is_set(local, annotations::skip_reflection);
   if (const auto other = kind.selected_by ? kind.selected_by(local, ctx) : std::nullopt)
@@ -35,9 +35,8 @@ bool is_selected(const ReflectedKind& kind, SelectionPolicy policy, const kube::
 }
 
 /// Whether name, policy and annotations have the object reflected.
-bool is_wished(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
-               const core::ForgingContext& ctx) {
-  return !kind.remote_name(local.name(), ctx).empty() && is_selected(kind, policy, local, ctx);
+bool is_wished(const ReflectionRule& rule, const kube::Object& local) {
+  return !rule.kind.remote_name(local.name(), rule.ctx).empty() && is_selected(rule, local);
 }
 
 /// The digest is among the annotations: it tells that the wish is the one that was applied, so also that nothing of an
@@ -68,26 +67,24 @@ ReflectionPlan leave_out(const kube::Object* remote, std::string_view reason, co
 
 bool is_allowed(const kube::Object& local) { return is_set(local, annotations::allow_reflection); }
 
-std::optional<kube::Object> wanted_copy(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
-                                        std::string_view remote_namespace, const core::ForgingContext& ctx) {
-  if (!is_wished(kind, policy, local, ctx) || kind.never_reflected(local)) return std::nullopt;
-  kube::Object wanted = kind.forge(local, remote_namespace, ctx);
+std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::Object& local,
+                                        std::string_view remote_namespace) {
+  if (!is_wished(rule, local) || rule.kind.never_reflected(local)) return std::nullopt;
+  kube::Object wanted = rule.kind.forge(local, remote_namespace, rule.ctx);
   wanted.set_annotation(annotations::reflected_digest, core::digest_hex(wanted.text()));
   return wanted;
 }
 
-ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
-                               const kube::Object* remote, std::string_view remote_namespace,
-                               const core::ForgingContext& ctx) {
-  return plan_reflection(kind, policy, local,
-                         local ? wanted_copy(kind, policy, *local, remote_namespace, ctx) : std::nullopt, remote, ctx);
+ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local, const kube::Object* remote,
+                               std::string_view remote_namespace) {
+  return plan_reflection(rule, local, local ? wanted_copy(rule, *local, remote_namespace) : std::nullopt, remote);
 }
 
-ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
-                               std::optional<kube::Object> wanted, const kube::Object* remote,
-                               const core::ForgingContext& ctx) {
+ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local,
+                               std::optional<kube::Object> wanted, const kube::Object* remote) {
+  const auto& [kind, policy, ctx] = rule;
   const std::string foreign = remote ? why_foreign(kind, *remote, ctx) : std::string();
-  if (const auto never = local && is_wished(kind, policy, *local, ctx) ? kind.never_reflected(*local) : std::nullopt)
+  if (const auto never = local && is_wished(rule, *local) ? kind.never_reflected(*local) : std::nullopt)
     return leave_out(foreign.empty() ? remote : nullptr, *never, ctx);
   if (!foreign.empty()) {
     if (!wanted) return Keep{};

@@ -111,20 +111,19 @@ std::string names_of_selections(const ReflectedKind& kind) {
   return names;
 }
 
-void apply(const ReflectedKind& kind, const Word& word, bool is_type, KindPolicy& policy,
-           std::vector<std::string>& mistakes, bool& is_wrong) {
+/// Has the word hold, or answers what is wrong with it, a clause.
+std::optional<std::string> apply(const ReflectedKind& kind, const Word& word, bool is_type, KindPolicy& policy) {
   if (is_type) {
     if (const auto selection = read_selection(kind, word.value)) {
       policy.selection = *selection;
-      return;
+      return std::nullopt;
     }
   } else if (const auto workers = read_workers(word.value)) {
     policy.workers = *workers;
-    return;
+    return std::nullopt;
   }
-  is_wrong = true;
-  mistakes.push_back(word.where + " is \"" + word.value.substr(0, 64) + "\" and not " +
-                     (is_type ? names_of_selections(kind) : "a number"));
+  return word.where + " is \"" + word.value.substr(0, 64) + "\" and not " +
+         (is_type ? names_of_selections(kind) : "a number");
 }
 
 }  // namespace
@@ -178,15 +177,19 @@ TemplatePolicies policies_under(const Policies& usual, const kube::Object& optio
     bool is_wrong = false;
     for (const bool is_type : {true, false}) {
       if (is_type && !kind.typed_as.empty()) continue;
+      const auto follow = [&](const Word& word) {
+        auto mistake = apply(kind, word, is_type, policy);
+        if (!mistake) return;
+        is_wrong = true;
+        out.mistakes.push_back(std::move(*mistake));
+      };
       const std::string field = is_type ? "type" : "workers";
       const json::value* config = kube::find(view.reflectors_config(), {name, field});
       // A type that is left out may be stored as an empty one.
       if (config && !config->is_null() && !text_of(*config).empty())
-        apply(kind, {"reflectorsConfig." + name + "." + field, text_of(*config)}, is_type, policy, out.mistakes,
-              is_wrong);
+        follow({"reflectorsConfig." + name + "." + field, text_of(*config)});
       const std::string option = "--" + name + "-reflection-" + field;
-      if (const auto argument = value_of(arguments, option))
-        apply(kind, {option, *argument}, is_type, policy, out.mistakes, is_wrong);
+      if (const auto argument = value_of(arguments, option)) follow({option, *argument});
     }
     out.policies.set(kind, is_wrong ? switched_off : policy);
   };

@@ -47,8 +47,8 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     co_return Outcome::done();
   }
   auto plan =
-      reflection::plan_reflection(kind_, policy_, of.local ? &*of.local : nullptr,
-                                  std::exchange(of.wanted, std::nullopt), of.remote ? &*of.remote : nullptr, forging_);
+      reflection::plan_reflection({.kind = kind_, .policy = policy_, .ctx = forging_}, of.local ? &*of.local : nullptr,
+                                  std::exchange(of.wanted, std::nullopt), of.remote ? &*of.remote : nullptr);
   co_return co_await carry_out(ns, std::move(of), std::move(plan));
 }
 
@@ -81,7 +81,9 @@ void Reflector::forge(const Namespace& ns, Looked& of) const {
   const bool is_asked_for = of.local && (!kind_.referred_only || is_referred(ns, of.name) || takes_all(ns) ||
                                          reflection::is_allowed(*of.local));
   of.wishes = ns.wishes;
-  of.wanted = is_asked_for ? reflection::wanted_copy(kind_, policy_, *of.local, ns.remote, forging_) : std::nullopt;
+  of.wanted = is_asked_for
+                  ? reflection::wanted_copy({.kind = kind_, .policy = policy_, .ctx = forging_}, *of.local, ns.remote)
+                  : std::nullopt;
   of.is_wanted = of.wanted.has_value();
   of.wish = of.is_wanted ? of.wanted->annotation(api::annotations::reflected_digest) : std::string_view();
 }

@@ -193,7 +193,8 @@ class ReflectionCheck {
     const EndpointsOfThen endpoints(std::move(service));
     core::ForgingContext forging = forging_;
     forging.endpoints = &endpoints;
-    return reflection::wanted_copy(kind, reflection::SelectionPolicy::deny_list, Object(local), twin_, forging)
+    return reflection::wanted_copy({.kind = kind, .policy = reflection::SelectionPolicy::deny_list, .ctx = forging},
+                                   Object(local), twin_)
         .has_value();
   }
 

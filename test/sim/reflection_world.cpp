@@ -164,8 +164,10 @@ std::set<std::string> ReflectionWorld::find_referred(const Cluster& provider) {
     if (nodes.contains(std::string(kube::string_at(*pod, {"spec", "nodeName"}))))
       for (std::string& name : reflection::secrets_of_pod(Object(*pod))) referred.insert(std::move(name));
   for (const Tree& tree : home_.server.list(api::kinds::ingresses, home_namespace))
-    if (const Object ingress(*tree); !reflection::wanted_copy(*reflection::find_reflected_kind("Ingress"),
-                                                              reflection::SelectionPolicy::deny_list, ingress, "", {}))
+    if (const Object ingress(*tree); !reflection::wanted_copy({.kind = *reflection::find_reflected_kind("Ingress"),
+                                                               .policy = reflection::SelectionPolicy::deny_list,
+                                                               .ctx = {}},
+                                                              ingress, ""))
       continue;
     else
       for (std::string& name : reflection::secrets_of_ingress(ingress)) referred.insert(std::move(name));
@@ -192,7 +194,8 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
   for (const Tree& tree : home_.server.list(kind.resource, home_namespace)) {
     const Object local(*tree);
     if (kind.referred_only && !referred.contains(std::string(local.name())) && !reflection::is_allowed(local)) continue;
-    const auto wanted = reflection::wanted_copy(kind, reflection::SelectionPolicy::deny_list, local, twin, forging);
+    const auto wanted = reflection::wanted_copy(
+        {.kind = kind, .policy = reflection::SelectionPolicy::deny_list, .ctx = forging}, local, twin);
     if (!wanted) continue;
     wanted_names.emplace(wanted->name());
     const std::string title = std::string(kind.name) + " " + std::string(wanted->name());

@@ -109,22 +109,27 @@ struct Trim {
 using ReflectionPlan = std::variant<reflection_action::Keep, reflection_action::Refuse, reflection_action::Remove,
                                     reflection_action::Apply, reflection_action::Trim>;
 
+/// How the objects of one kind are reflected to one provider.
+struct ReflectionRule {
+  const ReflectedKind& kind;
+  SelectionPolicy policy;
+  const core::ForgingContext& ctx;
+};
+
 /// The copy that an object is to have, its digest among the annotations; nothing where it is not to be reflected.
-std::optional<kube::Object> wanted_copy(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
-                                        std::string_view remote_namespace, const core::ForgingContext& ctx);
+std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::Object& local,
+                                        std::string_view remote_namespace);
 
 /// Whether an annotation has an object reflected to which nothing refers.
 bool is_allowed(const kube::Object& local);
 
 /// Decides about one object, given it and what has the name of its copy. Either may be null.
-ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
-                               const kube::Object* remote, std::string_view remote_namespace,
-                               const core::ForgingContext& ctx);
+ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local, const kube::Object* remote,
+                               std::string_view remote_namespace);
 
 /// Likewise, where `wanted` is known: what wanted_copy() says of `local`, nothing where that is null.
-ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
-                               std::optional<kube::Object> wanted, const kube::Object* remote,
-                               const core::ForgingContext& ctx);
+ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local,
+                               std::optional<kube::Object> wanted, const kube::Object* remote);
 
 /// All kinds that are built in.
 std::span<const ReflectedKind* const> reflected_kinds();

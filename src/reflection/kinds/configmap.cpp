@@ -25,8 +25,8 @@ std::string local_name(std::string_view remote, const core::ForgingContext& ctx)
 }
 
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
-  kube::Object copy =
-      forge_copy(kube::resources::config_maps, local, remote_name(local.name(), ctx), remote_namespace, ctx);
+  kube::Object copy = forge_copy(kube::resources::config_maps, local,
+                                 {std::string(remote_namespace), remote_name(local.name(), ctx)}, ctx);
   copy_fields(local.tree(), copy.tree(), fields);
   return copy;
 }

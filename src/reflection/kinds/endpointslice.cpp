@@ -115,8 +115,8 @@ bool tell_direct(const Usable& usable, json::object& metadata) {
 }
 
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
-  kube::Object copy =
-      forge_copy(api::kinds::shadow_endpoint_slices, local, std::string(local.name()), remote_namespace, ctx);
+  kube::Object copy = forge_copy(api::kinds::shadow_endpoint_slices, local,
+                                 {std::string(remote_namespace), std::string(local.name())}, ctx);
   json::object& metadata = copy.mutable_metadata();
   metadata["labels"].get_object()[labels::endpoint_slice_manager] = labels::endpoint_slice_manager_liqo;
   // The second would be the user's word, not this cluster's.

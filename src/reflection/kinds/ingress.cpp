@@ -66,7 +66,8 @@ void forge_list(const json::object& local, json::object& spec, std::string_view 
 }
 
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
-  kube::Object copy = forge_copy(api::kinds::ingresses, local, std::string(local.name()), remote_namespace, ctx);
+  kube::Object copy =
+      forge_copy(api::kinds::ingresses, local, {std::string(remote_namespace), std::string(local.name())}, ctx);
   kube::ensure_object(copy.mutable_metadata(), "annotations").erase(class_annotation);
   json::object& spec = copy.mutable_spec();
   if (!ctx.ingress_class.empty()) spec["ingressClassName"] = ctx.ingress_class;

@@ -36,7 +36,8 @@ std::string_view no_copy(const kube::Object& remote, const core::ForgingContext&
 }
 
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
-  kube::Object copy = forge_copy(kube::resources::secrets, local, std::string(local.name()), remote_namespace, ctx);
+  kube::Object copy =
+      forge_copy(kube::resources::secrets, local, {std::string(remote_namespace), std::string(local.name())}, ctx);
   copy_fields(local.tree(), copy.tree(), fields);
   return copy;
 }

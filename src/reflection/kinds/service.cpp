@@ -51,7 +51,8 @@ void copy_traffic_distribution(const json::object& local, json::object& spec) {
 }
 
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
-  kube::Object copy = forge_copy(kube::resources::services, local, std::string(local.name()), remote_namespace, ctx);
+  kube::Object copy =
+      forge_copy(kube::resources::services, local, {std::string(remote_namespace), std::string(local.name())}, ctx);
   json::object& spec = copy.mutable_spec();
   copy_fields(local.spec(), spec, fields);
   copy_traffic_distribution(local.spec(), spec);

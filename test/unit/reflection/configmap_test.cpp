@@ -8,7 +8,7 @@ const ReflectedKind& kind() { return *find_reflected_kind("ConfigMap"); }
 
 ReflectionPlan plan(const kube::Object& local, const kube::Object* remote,
                     SelectionPolicy policy = SelectionPolicy::deny_list) {
-  return plan_reflection(kind(), policy, &local, remote, "shop-r", context());
+  return plan_reflection({.kind = kind(), .policy = policy, .ctx = context()}, &local, remote, "shop-r");
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST_CASE("every kind keeps the contract of reflection") {
     CHECK(find_reflected_kind(kind->name) == kind);
     const auto plan = [&](const kube::Object* local, const kube::Object* remote,
                           SelectionPolicy policy = SelectionPolicy::deny_list) {
-      return plan_reflection(*kind, policy, local, remote, "shop-r", context());
+      return plan_reflection({.kind = *kind, .policy = policy, .ctx = context()}, local, remote, "shop-r");
     };
     const kube::Object local = local_object(*kind, samples.find(kind->name)->second);
     const kube::Object copy = Reflection(kind->name).copy(local);

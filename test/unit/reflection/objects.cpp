@@ -122,7 +122,7 @@ std::string name_of(const ReflectionPlan& plan) {
 }
 
 ReflectionPlan Reflection::plan(const kube::Object* local, const kube::Object* remote) const {
-  return plan_reflection(kind, policy, local, remote, "shop-r", ctx);
+  return plan_reflection({.kind = kind, .policy = policy, .ctx = ctx}, local, remote, "shop-r");
 }
 
 kube::Object Reflection::applied(const kube::Object& local) const {
