@@ -281,14 +281,12 @@ asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_nam
   kube::Api& home = context_.home.api();
   const auto existing = namespaces_->find(key);
   core::TwinPlan plan = core::plan_twin(wanted, existing ? &*existing : nullptr, ctx);
+  const auto* create = std::get_if<core::twin_action::Create>(&plan);
+  if (!create) co_return plan;
   // Maps of one consumer are worked on side by side.
-  if (plan.create && count_twins(ctx.origin) >= core::max_twins) {
-    plan.create.reset();
-    plan.refusal = core::too_many_twins();
-  }
-  if (!plan.create) co_return plan;
+  if (count_twins(ctx.origin) >= core::max_twins) co_return core::twin_action::Refuse{core::too_many_twins()};
   const OneMore counted(creating_[ctx.origin]);
-  auto created = co_await home.create(kube::resources::namespaces, *plan.create);
+  auto created = co_await home.create(kube::resources::namespaces, create->twin);
   if (!created && created.error().is_already_exists()) {
     // Whose it is stands in what the server has: it is never ours only because its name is taken.
     created = co_await home.get(kube::resources::namespaces, key);
@@ -324,16 +322,22 @@ asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ens
     entry.message = std::move(why);
   };
   auto plan = co_await create_namespace(wanted, ctx);
-  if (!plan || !plan->refusal.empty()) {
-    fail(plan ? plan->refusal : plan.error().text());
+  if (!plan) {
+    fail(plan.error().text());
     co_return entry;
   }
-  if (plan->terminating) {
+  if (auto* refuse = std::get_if<core::twin_action::Refuse>(&*plan)) {
+    fail(std::move(refuse->message));
+    co_return entry;
+  }
+  if (std::holds_alternative<core::twin_action::AwaitEnd>(*plan)) {
     // Its end is an event, and makes it due again.
     entry.phase = "Terminating";
     co_return entry;
   }
-  const auto counted = co_await furnish_twin(wanted.remote, ctx, std::move(plan->patch));
+  std::optional<json::object> patch;
+  if (auto* due = std::get_if<core::twin_action::Patch>(&*plan)) patch = std::move(due->patch);
+  const auto counted = co_await furnish_twin(wanted.remote, ctx, std::move(patch));
   if (!counted) {
     const bool may_pass = !counted.error().is_permanent() && counted.error().code() != kube::Errc::invalid_input;
     fail(counted.error().text());
@@ -350,18 +354,19 @@ asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ens
 }
 
 asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::string twin, core::TwinContext ctx) {
+  namespace action = core::binding_action;
   const kube::ObjectKey key{twin, ctx.map.ns};
   kube::Api& home = context_.home.api();
   const auto existing = bindings_->find(key);
   core::BindingPlan plan = core::plan_twin_binding(twin, existing ? &*existing : nullptr, ctx);
   const kube::Object wanted = core::forge_twin_binding(twin, ctx);
-  if (plan.replace) {
+  if (std::holds_alternative<action::Replace>(plan)) {
     auto removed = co_await home.remove(kinds::role_bindings, key, {.uid = std::string(existing->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return kube::fail(std::move(removed.error()), "replacing the RoleBinding");
-    plan.create = true;
+    plan = action::Create{};
   }
-  if (plan.create) {
+  if (std::holds_alternative<action::Create>(plan)) {
     auto created = co_await home.create(kinds::role_bindings, wanted);
     if (!created && created.error().is_already_exists()) {
       // Somebody's, without our label: the cache does not hold those.
@@ -371,9 +376,10 @@ asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::
     if (!created) co_return kube::fail(std::move(created.error()), "creating the RoleBinding");
     bindings_->observe(std::move(*created));
   }
-  if (!plan.refusal.empty()) co_return kube::fail(kube::Errc::invalid_input, std::move(plan.refusal));
-  if (plan.patch) {
-    auto patched = co_await home.patch(kinds::role_bindings, key, kube::PatchType::merge, json::serialize(*plan.patch));
+  if (auto* refuse = std::get_if<action::Refuse>(&plan))
+    co_return kube::fail(kube::Errc::invalid_input, std::move(refuse->message));
+  if (const auto* due = std::get_if<action::Patch>(&plan)) {
+    auto patched = co_await home.patch(kinds::role_bindings, key, kube::PatchType::merge, json::serialize(due->patch));
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the RoleBinding");
     bindings_->observe(std::move(*patched));
   }

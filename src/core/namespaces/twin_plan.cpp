@@ -84,39 +84,32 @@ kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace
 }
 
 TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* existing, const TwinContext& ctx) {
-  TwinPlan plan;
-  plan.refusal = refuse_twin_name(wanted.remote, ctx.liqo_namespace, ctx.storage_namespace);
-  if (plan.refusal.empty() && !is_dns_label(wanted.local))
-    plan.refusal = "it is wanted for what cannot be the name of a namespace";
+  using namespace twin_action;
+  std::string refusal = refuse_twin_name(wanted.remote, ctx.liqo_namespace, ctx.storage_namespace);
+  if (refusal.empty() && !is_dns_label(wanted.local))
+    refusal = "it is wanted for what cannot be the name of a namespace";
   // What exists stays, also where the policy has changed.
-  if (plan.refusal.empty() && !existing) plan.refusal = refuse_new_twin_name(wanted.remote, ctx.names);
-  if (!plan.refusal.empty()) return plan;
+  if (refusal.empty() && !existing) refusal = refuse_new_twin_name(wanted.remote, ctx.names);
+  if (!refusal.empty()) return Refuse{std::move(refusal)};
   if (!existing) {
     kube::Object twin = kube::Object::make(kube::resources::namespaces, {"", wanted.remote});
     twin.mutable_metadata()["labels"] = twin_labels(ctx);
     twin.mutable_metadata()["annotations"] = twin_annotations(wanted, ctx);
-    plan.create = std::move(twin);
-    return plan;
+    return Create{std::move(twin)};
   }
   const std::string_view cluster = existing->label(labels::remote_cluster_id);
   if (existing->annotation(annotations::managed_by_namespace_map) != ctx.map_id() ||
-      existing->has_label(labels::tenant_namespace) || (!cluster.empty() && cluster != ctx.origin)) {
-    plan.refusal = "the provider has a namespace " + wanted.remote +
-                   " already, which was not made for this cluster; use another name, or ask the provider to remove it";
-    return plan;
-  }
-  if (existing->is_deleting()) {
-    plan.terminating = true;
-    return plan;
-  }
+      existing->has_label(labels::tenant_namespace) || (!cluster.empty() && cluster != ctx.origin))
+    return Refuse{"the provider has a namespace " + wanted.remote +
+                  " already, which was not made for this cluster; use another name, or ask the provider to remove it"};
+  if (existing->is_deleting()) return AwaitEnd{};
   const std::string_view original = existing->annotation(annotations::original_name);
-  if (!original.empty() && original != wanted.local) {
-    plan.refusal = wanted.remote + " is the twin of namespace " + std::string(original) +
-                   " already, and a twin belongs to one namespace; use another name";
-    return plan;
-  }
-  plan.patch = metadata_patch(*existing, twin_labels(ctx), twin_annotations(wanted, ctx));
-  return plan;
+  if (!original.empty() && original != wanted.local)
+    return Refuse{wanted.remote + " is the twin of namespace " + std::string(original) +
+                  " already, and a twin belongs to one namespace; use another name"};
+  if (auto patch = metadata_patch(*existing, twin_labels(ctx), twin_annotations(wanted, ctx)))
+    return Patch{std::move(*patch)};
+  return Keep{};
 }
 
 kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx) {
@@ -132,28 +125,20 @@ kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx) {
 }
 
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx) {
-  BindingPlan plan;
-  if (!existing) {
-    plan.create = true;
-    return plan;
-  }
+  using namespace binding_action;
+  if (!existing) return Create{};
   const bool ours = existing->annotation(annotations::managed_by_namespace_map) == ctx.map_id();
-  if (!ours && !(has_role(*existing) && has_subject(*existing, ctx))) {
-    plan.refusal = "RoleBinding " + existing->key().text() + " exists and was not made by Liqo; remove it";
-    return plan;
-  }
-  if (!has_role(*existing)) {
-    plan.replace = true;
-    return plan;
-  }
+  if (!ours && !(has_role(*existing) && has_subject(*existing, ctx)))
+    return Refuse{"RoleBinding " + existing->key().text() + " exists and was not made by Liqo; remove it"};
+  if (!has_role(*existing)) return Replace{};
   const kube::Object wanted = forge_twin_binding(twin, ctx);
-  plan.patch = metadata_patch(*existing, wanted.labels(), wanted.annotations());
+  auto patch = metadata_patch(*existing, wanted.labels(), wanted.annotations());
   if (!has_subject(*existing, ctx)) {
-    if (!plan.patch)
-      plan.patch = json::object{{"metadata", json::object{{"resourceVersion", existing->resource_version()}}}};
-    (*plan.patch)["subjects"] = *wanted.tree().if_contains("subjects");
+    if (!patch) patch = json::object{{"metadata", json::object{{"resourceVersion", existing->resource_version()}}}};
+    (*patch)["subjects"] = *wanted.tree().if_contains("subjects");
   }
-  return plan;
+  if (!patch) return Keep{};
+  return Patch{std::move(*patch)};
 }
 
 std::string too_many_twins(std::size_t limit) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "liqo/api/namespace_map.hpp"
@@ -37,14 +38,26 @@ kube::Result<std::string> check_origin(const api::NamespaceMap& map, const kube:
 /// Errc::invalid_input for a word that is no level; "baseline" holds then, too.
 kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace);
 
-/// What to do about one wanted twin. Exactly one of the first three holds something, or none: the twin is as it should
-/// be.
-struct TwinPlan {
-  std::optional<kube::Object> create;
-  std::optional<kube::json::object> patch;  ///< JSON merge patch of a twin that is ours, with the resourceVersion
-  std::string refusal;                      ///< why it cannot be had, for both sides to read
-  bool terminating = false;                 ///< it is ours and still going: wait
+namespace twin_action {
+/// It is as it should be.
+struct Keep {};
+struct Create {
+  kube::Object twin;
 };
+struct Patch {
+  kube::json::object patch;  ///< JSON merge patch of a twin that is ours, with the resourceVersion
+};
+/// It cannot be had.
+struct Refuse {
+  std::string message;  ///< for both sides to read
+};
+/// It is ours, and is being deleted.
+struct AwaitEnd {};
+}  // namespace twin_action
+
+/// What to do about one wanted twin.
+using TwinPlan = std::variant<twin_action::Keep, twin_action::Create, twin_action::Patch, twin_action::Refuse,
+                              twin_action::AwaitEnd>;
 
 /// `existing` is the namespace of that name, or null. What exists without our mark is somebody else's, whoever made it.
 TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* existing, const TwinContext& ctx);
@@ -53,13 +66,25 @@ TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* exist
 /// rights.
 kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx);
 
-/// What to do about the RoleBinding of a twin. None of these: it is as it should be.
-struct BindingPlan {
-  bool create = false;
-  bool replace = false;                     ///< it refers to another role, which cannot be changed: delete it first
-  std::optional<kube::json::object> patch;  ///< JSON merge patch, with the resourceVersion
-  std::string refusal;
+namespace binding_action {
+/// It is as it should be.
+struct Keep {};
+/// Create that of `forge_twin_binding`.
+struct Create {};
+/// It refers to another role, which cannot be changed: delete it, then create it.
+struct Replace {};
+struct Patch {
+  kube::json::object patch;  ///< JSON merge patch, with the resourceVersion
 };
+/// It is somebody else's.
+struct Refuse {
+  std::string message;
+};
+}  // namespace binding_action
+
+/// What to do about the RoleBinding of a twin.
+using BindingPlan = std::variant<binding_action::Keep, binding_action::Create, binding_action::Replace,
+                                 binding_action::Patch, binding_action::Refuse>;
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx);
 
 /// Which of the wanted twins are made: those that exist, further ones within the limit, and one for each name.

@@ -39,10 +39,11 @@ kube::Object twin(std::string_view labels = "{}", std::string_view annotations =
 }
 
 std::string outcome(const TwinPlan& plan) {
-  if (!plan.refusal.empty()) return "refuse";
-  if (plan.create) return "create";
-  if (plan.patch) return "patch " + json::serialize(*kube::find(*plan.patch, {"metadata"}));
-  return plan.terminating ? "wait" : "keep";
+  using namespace twin_action;
+  if (std::holds_alternative<Refuse>(plan)) return "refuse";
+  if (std::holds_alternative<Create>(plan)) return "create";
+  if (const auto* due = std::get_if<Patch>(&plan)) return "patch " + json::serialize(due->patch.at("metadata"));
+  return std::holds_alternative<AwaitEnd>(plan) ? "wait" : "keep";
 }
 
 kube::Object incoming(std::string_view spec = "{}", std::string_view labels = "{}") {
@@ -101,13 +102,14 @@ TEST_CASE("a wanted twin is made, kept, completed, awaited or refused") {
 
 TEST_CASE("a new twin says whose it is and what it is the twin of") {
   const auto plan = plan_twin({"shop", "shop-rome"}, nullptr, ctx());
-  REQUIRE(plan.create);
+  const auto* create = std::get_if<twin_action::Create>(&plan);
+  REQUIRE(create);
   CHECK(
-      plan.create->text() ==
+      create->twin.text() ==
       R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop-rome","labels":{"liqo.io/remote-cluster-id":"rome",)"
       R"("pod-security.kubernetes.io/enforce":"baseline"},"annotations":{"liqo.io/managed-by-namespace-map":)"
       R"("liqo-tenant-rome/milan","liqo.io/original-name":"shop"}}})");
-  CHECK_FALSE(plan_twin({"shop", "shop-rome"}, &*plan.create, ctx()).patch);
+  CHECK(std::holds_alternative<twin_action::Keep>(plan_twin({"shop", "shop-rome"}, &create->twin, ctx())));
 }
 
 TEST_CASE("the RoleBinding of a twin is made, corrected, and never taken from somebody else") {
@@ -121,10 +123,12 @@ TEST_CASE("the RoleBinding of a twin is made, corrected, and never taken from so
       R"("liqo-virtual-kubelet-remote","apiGroup":"rbac.authorization.k8s.io"}})");
   const auto outcome_of = [](const kube::Object* existing) -> std::string {
     const auto plan = plan_twin_binding("shop-rome", existing, ctx());
-    if (!plan.refusal.empty()) return "refuse";
-    if (plan.create) return "create";
-    if (plan.replace) return "replace";
-    return plan.patch ? "patch " + json::serialize(*plan.patch) : "keep";
+    using namespace binding_action;
+    if (std::holds_alternative<Refuse>(plan)) return "refuse";
+    if (std::holds_alternative<Create>(plan)) return "create";
+    if (std::holds_alternative<Replace>(plan)) return "replace";
+    const auto* due = std::get_if<Patch>(&plan);
+    return due ? "patch " + json::serialize(due->patch) : "keep";
   };
   CHECK(outcome_of(nullptr) == "create");
   CHECK(outcome_of(&made) == "keep");
