@@ -61,13 +61,14 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
   auto csr = wanted_request(view, keys_, own);
   if (!csr) co_return Outcome::retry(std::move(csr.error()));
   const std::string peer = namespaces_.peer_of(key.ns);
+  namespace action = core::local_slice_action;
   const core::LocalSlicePlan plan = core::plan_local_slice(*slice, own, peer, *csr);
-  if (!plan.refusal.empty()) {
+  if (const auto* refuse = std::get_if<action::Refuse>(&plan)) {
     // Applied together with its namespace, a slice may be seen first.
     const auto created = kube::parse_time(slice->creation_timestamp());
     if (peer.empty() && created && context_.clock.wall() - *created < namespace_lag)
       co_return Outcome::again_after(namespace_lag);
-    context_.events.warning(*slice, api::kinds::resource_slices, "InvalidResourceSlice", plan.refusal);
+    context_.events.warning(*slice, api::kinds::resource_slices, "InvalidResourceSlice", refuse->message);
     co_return Outcome::done();
   }
   // Liqo answers for its own classes only, so without this nobody would ever say why a slice waits.
@@ -76,9 +77,10 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
                            "class " + std::string(view.slice_class().substr(0, 100)) +
                                " is none of Liqo's: a controller of the provider's own has to answer; ask its "
                                "operator whether there is one");
-  if (!plan.patch) co_return Outcome::done();
+  const auto* due = std::get_if<action::Patch>(&plan);
+  if (!due) co_return Outcome::done();
   auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
-                                                    kube::json::serialize(*plan.patch));
+                                                    kube::json::serialize(due->patch));
   if (patched) slices_->observe(std::move(*patched));
   if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("completing the ResourceSlice"));

@@ -109,21 +109,24 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
 
   const core::SliceNodePlan plan =
       core::plan_slice_node(*slice, secret, existing ? &*existing : nullptr, context_.settings.refused_node_labels);
-  if (!plan.refusal.empty()) {
-    context_.events.warning(*slice, api::kinds::resource_slices, "VirtualNodeExists", plan.refusal);
+  namespace action = core::slice_node_action;
+  if (const auto* refuse = std::get_if<action::Refuse>(&plan.action)) {
+    context_.events.warning(*slice, api::kinds::resource_slices, "VirtualNodeExists", refuse->message);
     co_return Outcome::done();
   }
-  if (!plan.create && !plan.patch) co_return Outcome::done();
-  kube::Result<kube::Object> written = plan.create
-                                           ? co_await home.create(api::kinds::virtual_nodes, *plan.create)
+  const auto* create = std::get_if<action::Create>(&plan.action);
+  const auto* due = std::get_if<action::Patch>(&plan.action);
+  if (!create && !due) co_return Outcome::done();
+  kube::Result<kube::Object> written = create
+                                           ? co_await home.create(api::kinds::virtual_nodes, create->virtual_node)
                                            : co_await home.patch(api::kinds::virtual_nodes, key, kube::PatchType::merge,
-                                                                 kube::json::serialize(*plan.patch));
+                                                                 kube::json::serialize(due->patch));
   if (!written) co_return Outcome::retry(std::move(written.error()).in("writing the VirtualNode of the slice"));
   virtual_nodes_->observe(std::move(*written));
   if (!plan.dropped.empty())
     context_.events.warning(*slice, api::kinds::resource_slices, "AnswerNotUsable",
                             "of what the provider says this cannot be used and is left out: " + listed(plan.dropped));
-  if (plan.create)
+  if (create)
     context_.events.normal(*slice, api::kinds::resource_slices, "VirtualNodeCreated",
                            "the VirtualNode " + key.name + " has the size that was granted");
   co_return Outcome::done();

@@ -89,26 +89,27 @@ void set_or_erase(json::object& parent, std::string_view key, T value) {
 
 LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_cluster, std::string_view provider,
                                 std::string_view csr) {
-  LocalSlicePlan plan;
+  using namespace local_slice_action;
   const api::ResourceSlice view(slice);
   const std::string_view label = slice.label(api::labels::remote_cluster_id);
+  std::string refusal;
   if (provider.empty()) {
-    plan.refusal = "namespace " + std::string(slice.ns()) +
-                   " is no tenant namespace; create the ResourceSlice in that of cluster " + std::string(label);
+    refusal = "namespace " + std::string(slice.ns()) +
+              " is no tenant namespace; create the ResourceSlice in that of cluster " + std::string(label);
   } else if (label != provider) {
-    plan.refusal = "the ResourceSlice is for cluster " + in_quotes(label) + ", its namespace for " +
-                   in_quotes(provider) + "; create it in the tenant namespace of the cluster that it asks";
+    refusal = "the ResourceSlice is for cluster " + in_quotes(label) + ", its namespace for " + in_quotes(provider) +
+              "; create it in the tenant namespace of the cluster that it asks";
   } else if (!view.provider().empty() && view.provider() != provider) {
-    plan.refusal = "spec.providerClusterID is " + in_quotes(view.provider()) +
-                   ", but the label and the namespace are for " + in_quotes(provider);
+    refusal = "spec.providerClusterID is " + in_quotes(view.provider()) + ", but the label and the namespace are for " +
+              in_quotes(provider);
   } else if (!view.consumer().empty() && view.consumer() != own_cluster) {
-    plan.refusal = "spec.consumerClusterID is " + in_quotes(view.consumer()) + ", but this cluster is " +
-                   in_quotes(own_cluster) + "; leave it out";
+    refusal = "spec.consumerClusterID is " + in_quotes(view.consumer()) + ", but this cluster is " +
+              in_quotes(own_cluster) + "; leave it out";
   } else if (slice.name().size() > longest_slice_name) {
-    plan.refusal = "the name of the ResourceSlice has " + std::to_string(slice.name().size()) +
-                   " characters; create it with at most " + std::to_string(longest_slice_name);
+    refusal = "the name of the ResourceSlice has " + std::to_string(slice.name().size()) +
+              " characters; create it with at most " + std::to_string(longest_slice_name);
   }
-  if (!plan.refusal.empty()) return plan;
+  if (!refusal.empty()) return Refuse{std::move(refusal)};
 
   kube::Object wanted = slice;
   if (view.consumer().empty()) wanted.mutable_spec()["consumerClusterID"] = own_cluster;
@@ -119,10 +120,9 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
   if (!slice.has_label(api::labels::replication_destination))
     wanted.set_label(api::labels::replication_destination, provider);
   json::object patch = merge_patch(slice.tree(), wanted.tree());
-  if (patch.empty()) return plan;
+  if (patch.empty()) return Keep{};
   kube::ensure_object(patch, "metadata")["resourceVersion"] = slice.resource_version();
-  plan.patch = std::move(patch);
-  return plan;
+  return Patch{std::move(patch)};
 }
 
 bool wants_virtual_node(const kube::Object& slice) {
@@ -138,14 +138,15 @@ bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice) {
 
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
                               const kube::Object* existing, std::span<const std::string> refused_labels) {
+  using namespace slice_node_action;
   SliceNodePlan plan;
   const api::ResourceSlice view(slice);
   const std::string cluster(view.provider());
   if (existing && !is_node_of(*existing, slice) &&
       (existing->controller() || existing->label(api::labels::resource_slice_name) != slice.name())) {
-    plan.refusal = "VirtualNode " + std::string(slice.name()) + " exists and is not of this ResourceSlice; " +
-                   "delete one of the two, or set the annotation " +
-                   std::string(api::annotations::create_virtual_node) + " to \"false\"";
+    plan.action = Refuse{"VirtualNode " + std::string(slice.name()) + " exists and is not of this ResourceSlice; " +
+                         "delete one of the two, or set the annotation " +
+                         std::string(api::annotations::create_virtual_node) + " to \"false\""};
     return plan;
   }
   const kube::Object before =
@@ -193,13 +194,13 @@ SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeco
                         json::serialize(json::object{{"labels", labels}, {"nodeSelector", selector}}));
 
   if (!existing) {
-    plan.create = std::move(wanted);
+    plan.action = Create{std::move(wanted)};
     return plan;
   }
   json::object patch = merge_patch(before.tree(), wanted.tree());
   if (patch.empty()) return plan;
   kube::ensure_object(patch, "metadata")["resourceVersion"] = before.resource_version();
-  plan.patch = std::move(patch);
+  plan.action = Patch{std::move(patch)};
   return plan;
 }
 

@@ -1,20 +1,30 @@
 // The consumer's side of a slice: what Liqo fills in, and the virtual node that an accepted one becomes.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {
 
-/// What is to be done with a slice that was made at home.
-struct LocalSlicePlan {
-  std::string refusal;                      ///< why it is left as it is, one sentence for the user; "" = it is not
-  std::optional<kube::json::object> patch;  ///< merge patch with the resourceVersion
+namespace local_slice_action {
+/// All is filled in.
+struct Keep {};
+struct Patch {
+  kube::json::object patch;  ///< merge patch with the resourceVersion
 };
+/// It is left as it is.
+struct Refuse {
+  std::string message;  ///< one sentence for the user
+};
+}  // namespace local_slice_action
+
+/// What is to be done with a slice that was made at home.
+using LocalSlicePlan = std::variant<local_slice_action::Keep, local_slice_action::Patch, local_slice_action::Refuse>;
 
 /// Fills in who asks, who is asked and the labels of replication, and sets the signing request (base64 of PEM) to
 /// `csr`, where one is given. `provider` is the cluster of the slice's tenant namespace, "" where it is no such
@@ -25,11 +35,25 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
 /// Whether a virtual node is wanted of the slice: unless it says no.
 bool wants_virtual_node(const kube::Object& slice);
 
+namespace slice_node_action {
+/// It is as it should be.
+struct Keep {};
+struct Create {
+  kube::Object virtual_node;
+};
+struct Patch {
+  kube::json::object patch;  ///< merge patch with the resourceVersion
+};
+/// A VirtualNode of that name is somebody else's.
+struct Refuse {
+  std::string message;
+};
+}  // namespace slice_node_action
+
 struct SliceNodePlan {
-  std::string refusal;               ///< a VirtualNode of that name is somebody else's
+  std::variant<slice_node_action::Keep, slice_node_action::Create, slice_node_action::Patch, slice_node_action::Refuse>
+      action;
   std::vector<std::string> dropped;  ///< what the provider said and cannot be used, for an Event
-  std::optional<kube::Object> create;
-  std::optional<kube::json::object> patch;  ///< merge patch with the resourceVersion
 };
 
 /// The VirtualNode of a slice that was accepted: named as the slice and beside it. `existing` is the one of that name,

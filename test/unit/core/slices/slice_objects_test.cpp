@@ -52,6 +52,18 @@ QuotaWish wish(std::string_view granted = R"({"cpu": "8"})", bool cordoned = fal
           .record = SliceRecord{.slice_class = "default", .request = {}, .granted = amounts(granted)}};
 }
 
+json::object patch_of(const LocalSlicePlan& plan) {
+  const auto* due = std::get_if<local_slice_action::Patch>(&plan);
+  REQUIRE(due);
+  return due->patch;
+}
+
+kube::Object created_by(const SliceNodePlan& plan) {
+  const auto* create = std::get_if<slice_node_action::Create>(&plan.action);
+  REQUIRE(create);
+  return create->virtual_node;
+}
+
 }  // namespace
 
 TEST_CASE("a merge patch makes one object into the other") {
@@ -288,27 +300,24 @@ TEST_CASE("a slice with nothing but the label of its provider is filled in") {
   const kube::Object bare = parse(R"({"metadata": {"name": "pool", "namespace": "liqo-tenant-milan",
     "resourceVersion": "7", "labels": {"liqo.io/remote-cluster-id": "milan"}}, "spec": {"class": "default"}})");
   const auto first = plan_local_slice(bare, "rome", "milan", "");
-  CHECK(first.refusal.empty());
-  CHECK_FALSE(kube::object_at(*first.patch, {"spec"}).contains("csr"));
+  CHECK_FALSE(kube::object_at(patch_of(first), {"spec"}).contains("csr"));
   const auto plan = plan_local_slice(bare, "rome", "milan", "Q1NS");
-  REQUIRE(plan.patch.has_value());
-  CHECK(json::value(*plan.patch) == parse_value(R"({"metadata": {"resourceVersion": "7", "labels":
+  CHECK(json::value(patch_of(plan)) == parse_value(R"({"metadata": {"resourceVersion": "7", "labels":
     {"liqo.io/replication": "true", "liqo.io/remoteID": "milan"}},
     "spec": {"consumerClusterID": "rome", "providerClusterID": "milan", "csr": "Q1NS"}})"));
   kube::Object filled = bare;
-  apply(filled.tree(), *plan.patch);
-  CHECK_FALSE(plan_local_slice(filled, "rome", "milan", "Q1NS").patch.has_value());
-  CHECK_FALSE(plan_local_slice(filled, "rome", "milan", "").patch.has_value());
+  apply(filled.tree(), patch_of(plan));
+  for (const char* csr : {"Q1NS", ""})
+    CHECK(std::holds_alternative<local_slice_action::Keep>(plan_local_slice(filled, "rome", "milan", csr)));
   // The cluster's key was replaced.
-  CHECK(text(plan_local_slice(filled, "rome", "milan", "b3RoZXI=").patch->at("spec")) == R"({"csr":"b3RoZXI="})");
+  CHECK(text(patch_of(plan_local_slice(filled, "rome", "milan", "b3RoZXI=")).at("spec")) == R"({"csr":"b3RoZXI="})");
 }
 
 TEST_CASE("a slice that its user keeps at home is not replicated") {
   const kube::Object kept = parse(R"({"metadata": {"name": "pool", "namespace": "n", "labels":
     {"liqo.io/remote-cluster-id": "milan", "liqo.io/replication": "false", "liqo.io/remoteID": "milan"}}})");
   const auto plan = plan_local_slice(kept, "rome", "milan", "");
-  REQUIRE(plan.patch.has_value());
-  CHECK_FALSE(kube::object_at(*plan.patch, {"metadata"}).contains("labels"));
+  CHECK_FALSE(kube::object_at(patch_of(plan), {"metadata"}).contains("labels"));
 }
 
 TEST_CASE("a slice that contradicts itself or its place is left alone, with a reason") {
@@ -323,8 +332,9 @@ TEST_CASE("a slice that contradicts itself or its place is left alone, with a re
       "labels": {"liqo.io/remote-cluster-id": "milan"}}})");
     wrong.tree()["spec"] = parse_value(row.spec);
     const auto plan = plan_local_slice(wrong, "rome", row.provider, "Q1NS");
-    CHECK_MESSAGE(plan.refusal.find(row.words) != std::string::npos, plan.refusal);
-    CHECK_FALSE(plan.patch.has_value());
+    const auto* refuse = std::get_if<local_slice_action::Refuse>(&plan);
+    REQUIRE(refuse);
+    CHECK_MESSAGE(refuse->message.find(row.words) != std::string::npos, refuse->message);
   }
 }
 
@@ -343,9 +353,8 @@ TEST_CASE("an accepted slice becomes a VirtualNode, and what is gone from the an
     "nodeLabels": {"region": "eu"}, "nodeSelector": {"pool": "a"},
     "ingressClasses": [{"ingressClassName": "nginx", "default": true}]}})");
   const auto made = plan_slice_node(answered, "kubeconfig-resourceslice-gpu-pool", nullptr);
-  REQUIRE(made.create.has_value());
   CHECK(made.dropped.empty());
-  kube::Object node = *made.create;
+  kube::Object node = created_by(made);
   CHECK(node.key().text() == "liqo-tenant-rome/gpu-pool");
   CHECK(node.label("liqo.io/resourceslice-name") == "gpu-pool");
   CHECK(node.label("liqo.io/remote-cluster-id") == "milan");
@@ -357,7 +366,8 @@ TEST_CASE("an accepted slice becomes a VirtualNode, and what is gone from the an
     "ingressClasses": [{"ingressClassName": "nginx", "default": true}],
     "offloadingPatch": {"nodeSelector": {"pool": "a"}}})"));
   node.mutable_metadata()["resourceVersion"] = "4";
-  CHECK_FALSE(plan_slice_node(answered, "kubeconfig-resourceslice-gpu-pool", &node).patch.has_value());
+  CHECK(std::holds_alternative<slice_node_action::Keep>(
+      plan_slice_node(answered, "kubeconfig-resourceslice-gpu-pool", &node).action));
 
   // What the user has added stays.
   kube::ensure_object(node.mutable_spec(), "labels")["mine"] = "1";
@@ -365,9 +375,10 @@ TEST_CASE("an accepted slice becomes a VirtualNode, and what is gone from the an
   node.mutable_spec()["vkOptionsTemplateRef"] = json::object{{"name", "own"}};
   const kube::Object less = slice(R"({"status": {"resources": {"cpu": "4"}}})");
   const auto update = plan_slice_node(less, "kubeconfig-resourceslice-gpu-pool", &node);
-  REQUIRE(update.patch.has_value());
-  CHECK(kube::string_at(*update.patch, {"metadata", "resourceVersion"}) == "4");
-  CHECK(json::value(update.patch->at("spec")) == parse_value(R"({"labels": {"region": null},
+  const auto* due = std::get_if<slice_node_action::Patch>(&update.action);
+  REQUIRE(due);
+  CHECK(kube::string_at(due->patch, {"metadata", "resourceVersion"}) == "4");
+  CHECK(json::value(due->patch.at("spec")) == parse_value(R"({"labels": {"region": null},
     "resourceQuota": {"hard": {"cpu": "4", "x.io/y": null}}, "ingressClasses": null,
     "offloadingPatch": {"nodeSelector": {"pool": null}}})"));
 }
@@ -378,11 +389,11 @@ TEST_CASE("what a provider says is checked before it becomes a node") {
                    "d": "e f", "g": 1},
     "storageClasses": [{"storageClassName": "A B"}, {"storageClassName": "ok", "more": 1}, 7]}})");
   const auto made = plan_slice_node(answered, "secret", nullptr);
-  REQUIRE(made.create.has_value());
-  CHECK(text(kube::object_at(made.create->spec(), {"resourceQuota", "hard"})) == R"({"cpu":"8"})");
-  CHECK(json::value(kube::object_at(made.create->spec(), {"labels"})) ==
+  const kube::Object node = created_by(made);
+  CHECK(text(kube::object_at(node.spec(), {"resourceQuota", "hard"})) == R"({"cpu":"8"})");
+  CHECK(json::value(kube::object_at(node.spec(), {"labels"})) ==
         parse_value(R"({"region": "eu", "liqo.io/remote-cluster-id": "milan"})"));
-  CHECK(text(kube::array_at(made.create->spec(), {"storageClasses"})) == R"([{"storageClassName":"ok"}])");
+  CHECK(text(kube::array_at(node.spec(), {"storageClasses"})) == R"([{"storageClassName":"ok"}])");
   CHECK(made.dropped.size() == 10);
 }
 
@@ -412,8 +423,8 @@ TEST_CASE("a provider labels its nodes, but not by what others are selected and 
     kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8"}}})");
     kube::ensure_object(answered.mutable_status(), "nodeLabels")[name] = value;
     const auto made = plan_slice_node(answered, "secret", nullptr, refused);
-    REQUIRE(made.create);
-    const json::object& labels = kube::object_at(made.create->spec(), {"labels"});
+    const kube::Object node = created_by(made);
+    const json::object& labels = kube::object_at(node.spec(), {"labels"});
     CHECK((kube::string_at(labels, {name}) == value && labels.contains(name)) == taken);
     CHECK(made.dropped.empty() == taken);
   }
@@ -433,8 +444,8 @@ TEST_CASE("a VirtualNode of somebody else is not taken over, one that was made f
     CAPTURE(metadata);
     const kube::Object existing = parse(R"({"metadata": )" + std::string(metadata) + "}");
     const auto plan = plan_slice_node(slice(), "secret", &existing);
-    CHECK(plan.refusal.empty() == !refused);
-    CHECK(plan.patch.has_value() == !refused);
+    CHECK(std::holds_alternative<slice_node_action::Refuse>(plan.action) == refused);
+    CHECK(std::holds_alternative<slice_node_action::Patch>(plan.action) == !refused);
   }
 }
 
