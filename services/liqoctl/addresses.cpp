@@ -108,9 +108,10 @@ void add_address_flags(cli::Command app, AddressFlags& flags) {
     check_ranges(app.list(name, *into, what).group(group).type_name("RANGE|none"));
 }
 
-asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Cluster& consumer,
-                                                                           Cluster* provider, std::string provider_id,
+asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Session::Pair pair,
                                                                            const AddressFlags& flags) {
+  Cluster& consumer = *pair.consumer;
+  const std::string& provider_id = pair.provider_id;
   model::PodRanges chosen;
   if (!flags.pod_cidrs.empty()) {
     auto given = model::read_pod_ranges(flags.pod_cidrs);
@@ -121,13 +122,13 @@ asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Sessi
     if (!peer) co_return kube::fail(std::move(peer.error()), consumer.scope());
     if (*peer && (*peer)->has_annotation(liqo::api::annotations::remote_pod_cidrs))
       co_return std::optional<model::PodRanges>();
-    if (!provider) {
+    if (!pair.provider) {
       session.output().warn(consumer.scope(), "pods of " + provider_id +
                                                   " will show no addresses here until their ranges are declared: give "
                                                   "--pod-cidr RANGE, or --pod-cidr none");
       co_return std::optional<model::PodRanges>();
     }
-    auto proposed = co_await propose(session, *provider, provider_id);
+    auto proposed = co_await propose(session, *pair.provider, provider_id);
     if (!proposed) co_return std::unexpected(std::move(proposed.error()));
     if (proposed->empty()) co_return std::optional<model::PodRanges>();
     chosen.ranges = std::move(*proposed);
@@ -164,8 +165,8 @@ asio::awaitable<Result<void>> declare_pod_ranges(Session& session, Cluster& cons
   }
   kube::ObjectKey key;
   const std::function<asio::awaitable<Result<Look>>()> look = [&] { return look_for_peer(consumer, provider_id, key); };
-  auto there =
-      co_await wait_for(consumer, session.deadline(), "the ForeignCluster of " + provider_id + " to be made", look);
+  auto there = co_await wait_for(
+      consumer, {.what = "the ForeignCluster of " + provider_id + " to be made", .deadline = session.deadline()}, look);
   if (!there) co_return kube::fail(std::move(there.error()), consumer.scope());
   const std::function<bool(Object&)> change = [&text](Object& peer) {
     if (peer.annotation(liqo::api::annotations::remote_pod_cidrs) == text) return false;

@@ -24,11 +24,10 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
                                                                  const AddressFlags& flags);
 
 /// Decides what to declare about a provider, and says so; changes nothing. Nothing is answered where a declaration
-/// stands already and no flag says otherwise, and where nobody knows any. `provider` may be null: then only the flag
-/// says what. Errors: Errc::invalid_input for flags that cannot be read, and for ranges that overlap with this
+/// stands already and no flag says otherwise, and where nobody knows any. Where the provider of the pair is null, only
+/// the flag says what. Errors: Errc::invalid_input for flags that cannot be read, and for ranges that overlap with this
 /// cluster's.
-asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Cluster& consumer,
-                                                                           Cluster* provider, std::string provider_id,
+asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Session::Pair pair,
                                                                            const AddressFlags& flags);
 
 /// Writes the declaration, as soon as liqod has made the ForeignCluster that bears it. Nothing to declare is no error.

@@ -60,31 +60,27 @@ class UsersPlugin final : public kube::net::CredentialPlugin {
 
 }  // namespace
 
-Cluster::Cluster(asio::any_io_executor executor, kube::async::Clock& clock, Output& output, const CommonFlags& flags,
-                 bool remote, std::shared_ptr<kube::net::Credentials> credentials)
-    : clock_(clock),
-      output_(output),
-      flags_(flags),
+Cluster::Cluster(const ClusterContext& context, bool remote, std::shared_ptr<kube::net::Credentials> credentials)
+    : clock_(context.clock),
+      output_(context.output),
+      flags_(context.flags),
       remote_(remote),
       config_(credentials->config()),
       random_(std::random_device{}()),
-      client_(std::move(executor), clock, std::move(credentials), {.user_agent = "liqoctl/" LIQOCTL_VERSION}) {
+      client_(context.executor, clock_, std::move(credentials), {.user_agent = "liqoctl/" LIQOCTL_VERSION}) {
   const std::string name = config_.cluster.empty() ? (remote ? "the remote cluster" : "the cluster") : config_.cluster;
   api_ = std::make_unique<kube::Api>(client_, clock_, random_, metrics_, kube::ApiSettings{.cluster = name});
 }
 
-asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(asio::any_io_executor executor,
-                                                                kube::async::Clock& clock, Output& output,
-                                                                const CommonFlags& flags, bool remote,
+asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext context, bool remote,
                                                                 kube::wire::ClusterConfig config) {
-  auto credentials =
-      kube::net::Credentials::make(std::move(config), clock, std::make_unique<UsersPlugin>(clock, output));
+  auto credentials = kube::net::Credentials::make(std::move(config), context.clock,
+                                                  std::make_unique<UsersPlugin>(context.clock, context.output));
   if (!credentials) co_return std::unexpected(std::move(credentials.error()));
   // Here and not under the deadline of a request, because somebody may have to log in.
   if (auto ready = co_await (*credentials)->ready(); !ready)
     co_return kube::fail(std::move(ready.error()), "user '" + (*credentials)->config().user + "'");
-  co_return std::unique_ptr<Cluster>(
-      new Cluster(std::move(executor), clock, output, flags, remote, std::move(*credentials)));
+  co_return std::unique_ptr<Cluster>(new Cluster(context, remote, std::move(*credentials)));
 }
 
 std::string Cluster::ns() const {

@@ -17,8 +17,23 @@ namespace liqoctl {
 using kube::Object;
 using kube::Result;
 
+/// Objects of one kind.
+struct Selection {
+  kube::Resource resource;
+  std::string ns = {};  ///< "" = of all namespaces
+  std::string label_selector = {};
+};
+
 /// What became of an object that was wanted.
 enum class Ensured { created, changed, unchanged, dry_run };
+
+/// What the clusters of a command share.
+struct ClusterContext {
+  asio::any_io_executor executor;
+  kube::async::Clock& clock;
+  Output& output;
+  const CommonFlags& flags;
+};
 
 /// One cluster as one user. Everything that writes goes through create(), replace() and remove(), which honour
 /// `--dry-run` (nothing is sent; the object is printed with where it would go) and put the global labels on what is
@@ -27,9 +42,7 @@ class Cluster {
  public:
   /// Asks the exec plugin of the kubeconfig, which may talk on the terminal; connects at the first request. Errors:
   /// Errc::missing, Errc::invalid_input and the like.
-  static asio::awaitable<Result<std::unique_ptr<Cluster>>> open(asio::any_io_executor executor,
-                                                                kube::async::Clock& clock, Output& output,
-                                                                const CommonFlags& flags, bool remote,
+  static asio::awaitable<Result<std::unique_ptr<Cluster>>> open(ClusterContext context, bool remote,
                                                                 kube::wire::ClusterConfig config);
 
   kube::Api& api() { return *api_; }
@@ -80,8 +93,7 @@ class Cluster {
   bool would_be_new(const kube::Resource& resource, const kube::ObjectKey& key) const;
 
  private:
-  Cluster(asio::any_io_executor executor, kube::async::Clock& clock, Output& output, const CommonFlags& flags,
-          bool remote, std::shared_ptr<kube::net::Credentials> credentials);
+  Cluster(const ClusterContext& context, bool remote, std::shared_ptr<kube::net::Credentials> credentials);
   void print_dry(std::string_view verb, const Object& object);
 
   kube::async::Clock& clock_;

@@ -31,7 +31,8 @@ const std::map<std::string, Format> formats{{"json", Format::json}, {"yaml", For
 const std::map<std::string, Format> table_formats{
     {"json", Format::json}, {"yaml", Format::yaml}, {"wide", Format::wide}, {"name", Format::name}};
 
-cli::Option add_output(cli::Command app, Format& into, const std::map<std::string, Format>& known, std::string_view what) {
+cli::Option add_output(cli::Command app, Format& into, const std::map<std::string, Format>& known,
+                       std::string_view what) {
   const auto read = [&into, &known](const std::string& text) -> kube::Result<void> {
     const auto found = known.find(text);
     if (found == known.end()) return kube::fail(kube::Errc::invalid_input, "there is no form '" + text + "'");
@@ -53,8 +54,8 @@ cli::Option add_timeout(cli::Command app, kube::Duration& into, kube::Duration u
   return app.option("--timeout", read, "Overall timeout (default " + text::age(usual) + ")").type_name("TIME");
 }
 
-void add_connection(cli::Command app, ConnectionFlags& flags, const std::string& prefix, std::string_view group,
-                    bool shown) {
+/// `group` "" = the flags are not shown.
+void add_connection(cli::Command app, ConnectionFlags& flags, const std::string& prefix, std::string_view group) {
   struct Text {
     const char* name;
     std::string& into;
@@ -72,7 +73,7 @@ void add_connection(cli::Command app, ConnectionFlags& flags, const std::string&
                            Text{"tls-server-name", flags.tls_server_name, "Name in the certificate", nullptr}}) {
     const cli::Option option =
         app.option(&text.into == &flags.server ? server : "--" + prefix + text.name, text.into, text.what);
-    option.group(shown && text.type ? group : "");
+    option.group(text.type ? group : "");
     if (text.type) option.type_name(text.type);
   }
   app.flag("--" + prefix + "insecure-skip-tls-verify", flags.insecure_skip_tls_verify, "Trust any server").group("");
@@ -108,7 +109,7 @@ CommandLine::CommandLine(const std::string& program)
 }
 
 void CommandLine::add_common(cli::Command app, bool shown) {
-  add_connection(app, flags_.local, "", "Cluster", shown);
+  add_connection(app, flags_.local, "", shown ? "Cluster" : "");
   app.flag("-v,--verbose", flags_.verbose, "Tell more of what is done").group(shown ? "Options" : "");
   app.flag("--skip-confirm,--yes", flags_.skip_confirm, "Do not ask before what cannot be undone")
       .group(shown ? "Options" : "");
@@ -124,14 +125,13 @@ cli::Command CommandLine::verb(const std::string& name) {
   return made;
 }
 
-cli::Command CommandLine::command(cli::Command parent, std::string_view name, std::string_view what, const CommandTraits& traits,
-                             Run run) {
-  const cli::Command app = parent.add(name, what);
+cli::Command CommandLine::command(cli::Command parent, CommandText text, const CommandTraits& traits, Run run) {
+  const cli::Command app = parent.add(text.name, text.what);
   for (const std::string& alias : traits.aliases) app.alias(alias);
   if (!traits.examples.empty()) app.footer("Examples:\n" + traits.examples);
   add_common(app, true);
   if (traits.two_clusters) {
-    add_connection(app, flags_.remote, "remote-", "Cluster of the provider", true);
+    add_connection(app, flags_.remote, "remote-", "Cluster of the provider");
     app.option("--remote-namespace,--remote-liqo-namespace", flags_.remote_liqo_namespace,
                "Namespace of Liqo in the provider's cluster (default liqo)")
         .group("Cluster of the provider")

@@ -41,6 +41,11 @@ enum class Candidates {
 /// How `-n` is meant by a command.
 enum class Namespaces { none, liqo, object };
 
+struct CommandText {
+  std::string_view name;
+  std::string_view what;  ///< begins with a capital and has no full stop at its end
+};
+
 /// What a command has beside its own flags.
 struct CommandTraits {
   Namespaces namespaces = Namespaces::object;
@@ -68,8 +73,8 @@ class CommandLine {
   CommonFlags& flags() { return flags_; }
   /// The command whose name is a verb ("create") and that only has sub-commands; made when it is first asked for.
   cli::Command verb(const std::string& name);
-  /// A command that does something. `what` begins with a capital and has no full stop at its end.
-  cli::Command command(cli::Command parent, std::string_view name, std::string_view what, const CommandTraits& traits, Run run);
+  /// A command that does something.
+  cli::Command command(cli::Command parent, CommandText text, const CommandTraits& traits, Run run);
 
   /// What a command that was added by hand does.
   void set_command(cli::Command app, Run run);
@@ -108,6 +113,7 @@ class CommandLine {
 cli::Option check_cluster_id(cli::Option option);
 
 /// `--remote-cluster-id`, required.
-cli::Option add_remote_cluster_id(cli::Command app, std::string& into, std::string_view what = "ID of the other cluster");
+cli::Option add_remote_cluster_id(cli::Command app, std::string& into,
+                                  std::string_view what = "ID of the other cluster");
 
 }  // namespace liqoctl

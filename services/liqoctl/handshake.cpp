@@ -75,16 +75,17 @@ asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& pro
     if (nonce.empty()) return {.seen = "it is not filled: is liqod running in that cluster?"};
     return {.done = true};
   };
-  auto filled = co_await wait_for_object(provider, session.deadline(), kube::resources::secrets, key,
-                                         "the nonce of the provider", look, Blame::warnings);
+  auto filled =
+      co_await wait_for_object(provider, {.what = "the nonce of the provider", .deadline = session.deadline()},
+                               {.resource = kube::resources::secrets, .key = key, .blame = Blame::warnings}, look);
   if (!filled) co_return kube::fail(std::move(filled.error()), provider.scope());
   session.output().success(provider.scope(), "nonce is there");
   co_return nonce;
 }
 
-asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster& consumer, std::string tenant_namespace,
-                                                      std::string provider, std::string nonce) {
-  const Object wanted = core::forge_signed_nonce_secret(tenant_namespace, provider, nonce);
+asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster& consumer, NonceToSign order) {
+  const std::string& nonce = order.nonce;
+  const Object wanted = core::forge_signed_nonce_secret(order.tenant_namespace, order.provider, nonce);
   const kube::ObjectKey key = wanted.key();
   auto there = co_await consumer.find(kube::resources::secrets, key);
   if (!there) co_return std::unexpected(std::move(there.error()));
@@ -106,8 +107,9 @@ asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster&
     if (signature.empty()) return {.seen = "it is not signed: is liqod running in that cluster?"};
     return {.done = true};
   };
-  auto is_signed = co_await wait_for_object(consumer, session.deadline(), kube::resources::secrets, key,
-                                            "the signature of the nonce", look, Blame::warnings);
+  auto is_signed =
+      co_await wait_for_object(consumer, {.what = "the signature of the nonce", .deadline = session.deadline()},
+                               {.resource = kube::resources::secrets, .key = key, .blame = Blame::warnings}, look);
   if (!is_signed) co_return kube::fail(std::move(is_signed.error()), consumer.scope());
   session.output().success(consumer.scope(), "nonce signed");
   co_return signature;
@@ -135,8 +137,9 @@ asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider
     tenant = *there;
     return {.done = true};
   };
-  auto admitted = co_await wait_for_object(provider, session.deadline(), kinds::tenants, key,
-                                           "Tenant " + key.name + " to be admitted", look, Blame::warnings);
+  auto admitted = co_await wait_for_object(
+      provider, {.what = "Tenant " + key.name + " to be admitted", .deadline = session.deadline()},
+      {.resource = kinds::tenants, .key = key, .blame = Blame::warnings}, look);
   if (!admitted) co_return kube::fail(std::move(admitted.error()), provider.scope());
   session.output().success(provider.scope(), "Tenant " + key.name + " admitted");
   co_return tenant;
@@ -166,8 +169,9 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
       return {.seen = "it has no Secret yet: is liqod running in that cluster?"};
     return {.done = true};
   };
-  auto ready = co_await wait_for_object(consumer, session.deadline(), kinds::identities, key,
-                                        "the kubeconfig of Identity " + key.name, look, Blame::warnings);
+  auto ready = co_await wait_for_object(
+      consumer, {.what = "the kubeconfig of Identity " + key.name, .deadline = session.deadline()},
+      {.resource = kinds::identities, .key = key, .blame = Blame::warnings}, look);
   if (!ready) co_return kube::fail(std::move(ready.error()), consumer.scope());
   session.output().success(consumer.scope(), "Identity " + key.name + " has its kubeconfig");
   co_return Result<void>();
@@ -198,7 +202,8 @@ asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair,
   } else {
     auto nonce = co_await obtain_nonce(session, *pair.provider, *away, pair.consumer_id);
     if (!nonce) co_return std::unexpected(std::move(nonce.error()));
-    auto signature = co_await obtain_signature(session, *pair.consumer, *home, pair.provider_id, *nonce);
+    auto signature = co_await obtain_signature(
+        session, *pair.consumer, {.tenant_namespace = *home, .provider = pair.provider_id, .nonce = *nonce});
     if (!signature) co_return std::unexpected(std::move(signature.error()));
     order.signature = std::move(*signature);
     tenant = core::forge_tenant(order, *key);

@@ -16,9 +16,13 @@ asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, C
 asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& provider, std::string tenant_namespace,
                                                   std::string consumer);
 
+struct NonceToSign {
+  std::string tenant_namespace;  ///< of the provider, at the consumer
+  std::string provider;
+  std::string nonce;
+};
 /// Consumer: the signature of a nonce (raw), made by the consumer's liqod.
-asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster& consumer, std::string tenant_namespace,
-                                                      std::string provider, std::string nonce);
+asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster& consumer, NonceToSign order);
 
 /// Consumer: the key of the cluster.
 asio::awaitable<Result<liqo::core::PrivateKey>> read_key(Cluster& consumer);

@@ -104,12 +104,12 @@ asio::awaitable<Result<void>> check_version(Cluster& cluster) {
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind, std::string ns, std::string verb,
-                                          std::string name) {
+asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind, kube::ObjectKey key,
+                                          std::string verb) {
   json::object attributes{{"group", kind.group}, {"resource", kind.plural}, {"verb", verb}};
   // The right to change may be confined to names; that to make cannot be.
-  if (verb != "create") attributes["name"] = name;
-  if (!ns.empty()) attributes["namespace"] = ns;
+  if (verb != "create") attributes["name"] = key.name;
+  if (!key.ns.empty()) attributes["namespace"] = key.ns;
   json::object review{{"apiVersion", access_reviews.api_version()},
                       {"kind", access_reviews.kind},
                       {"spec", json::object{{"resourceAttributes", std::move(attributes)}}}};
@@ -117,7 +117,7 @@ asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind,
   if (!answer) co_return kube::fail(std::move(answer.error()), "asking what you may do");
   if (!kube::bool_at(*answer, {"status", "allowed"}))
     co_return kube::fail(Errc::invalid_input, "you may not " + verb + " " + std::string(kind.plural) +
-                                                  (ns.empty() ? "" : " in namespace " + ns) + " of " +
+                                                  (key.ns.empty() ? "" : " in namespace " + key.ns) + " of " +
                                                   cluster.api().cluster() +
                                                   ": an administrator of the cluster has to install Liqo");
   co_return Result<void>();
@@ -230,8 +230,8 @@ asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<
     const std::string ns(kube::string_at(manifest, {"metadata", "namespace"}));
     if (!asked.emplace(kind->kind, ns).second) continue;
     for (const char* verb : {"create", "patch"})
-      if (good = co_await check_right(cluster, *kind, ns, verb,
-                                      std::string(kube::string_at(manifest, {"metadata", "name"})));
+      if (good = co_await check_right(cluster, *kind,
+                                      {ns, std::string(kube::string_at(manifest, {"metadata", "name"}))}, verb);
           !good)
         co_return good;
   }
@@ -256,7 +256,8 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
   }
   for (const kube::ObjectKey& key : served) {
     auto done = co_await wait_for_object(
-        cluster, session.deadline(), definitions, key, "kind " + key.name + " to be served",
+        cluster, {.what = "kind " + key.name + " to be served", .deadline = session.deadline()},
+        {.resource = definitions, .key = key},
         [](const Object* definition) { return Look{.done = definition && is_established(*definition)}; });
     if (!done) co_return done;
   }
@@ -282,7 +283,7 @@ asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
 
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {
   const std::function<asio::awaitable<Result<Look>>()> look = [&cluster] { return look_at_daemon(cluster); };
-  co_return co_await wait_for(cluster, session.deadline(), "liqod to run", look);
+  co_return co_await wait_for(cluster, {.what = "liqod to run", .deadline = session.deadline()}, look);
 }
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
@@ -307,13 +308,15 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
   if (auto first = co_await remove_figures(cluster); !first) co_return first;
   auto removed = co_await cluster.remove(deployments, {ns, "liqod"});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
-  auto done = co_await wait_for_absence(cluster, session.deadline(), kube::resources::pods, ns,
-                                        "app.kubernetes.io/name=liqod", "the pods of liqod to go");
+  auto done = co_await wait_for_absence(
+      cluster, {.what = "the pods of liqod to go", .deadline = session.deadline()},
+      {.resource = kube::resources::pods, .ns = ns, .label_selector = "app.kubernetes.io/name=liqod"});
   if (!done) co_return done;
   if (done = co_await remove_all_but(cluster, {}); !done) co_return done;
   for (const kube::Resource& kind : webhook_configurations)
-    if (done = co_await wait_for_absence(cluster, session.deadline(), kind, "", "liqo.io/webhook=true",
-                                         "the " + std::string(kind.kind) + " to go");
+    if (done = co_await wait_for_absence(
+            cluster, {.what = "the " + std::string(kind.kind) + " to go", .deadline = session.deadline()},
+            {.resource = kind, .label_selector = "liqo.io/webhook=true"});
         !done)
       co_return done;
   // What liqod made itself in its namespace, which may be somebody else's.
@@ -331,8 +334,8 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
   if (*space && (*space)->annotation(model::made_by) == model::made_by_liqoctl) {
     auto gone = co_await cluster.remove(kube::resources::namespaces, {"", ns});
     if (!gone) co_return std::unexpected(std::move(gone.error()));
-    co_return co_await wait_for_object(cluster, session.deadline(), kube::resources::namespaces, {"", ns},
-                                       "namespace " + ns + " to go",
+    co_return co_await wait_for_object(cluster, {.what = "namespace " + ns + " to go", .deadline = session.deadline()},
+                                       {.resource = kube::resources::namespaces, .key = {"", ns}},
                                        [](const Object* there) { return Look{.done = !there}; });
   }
   co_return Result<void>();
@@ -345,8 +348,9 @@ asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
     const kube::ObjectKey key{"", std::string(kube::string_at(manifest, {"metadata", "name"}))};
     auto removed = co_await cluster.remove(definitions, key);
     if (!removed) co_return std::unexpected(std::move(removed.error()));
-    auto gone = co_await wait_for_object(cluster, session.deadline(), definitions, key, "kind " + key.name + " to go",
-                                         [](const Object* there) { return Look{.done = !there}; });
+    auto gone = co_await wait_for_object(
+        cluster, {.what = "kind " + key.name + " to go", .deadline = session.deadline()},
+        {.resource = definitions, .key = key}, [](const Object* there) { return Look{.done = !there}; });
     if (!gone) co_return gone;
   }
   co_return Result<void>();

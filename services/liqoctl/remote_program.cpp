@@ -105,17 +105,16 @@ bool is_cut(const kube::Failure& failure) { return failure.code() == Errc::close
 template <class Answered>
 using Body = asio::awaitable<Result<Answered>>;
 
-asio::awaitable<void> stop_both(Running& one, Running* other) {
-  co_await one.stop();
-  if (other) co_await other->stop();
+asio::awaitable<void> stop_all(std::vector<Running*> programs) {
+  for (Running* program : programs) co_await program->stop();
 }
 
-/// Runs `body` until the deadline; then both programs are stopped, however it has ended.
+/// Runs `body` until the deadline; then the programs are stopped, however it has ended.
 template <class Answered>
-Body<Answered> stopped_after(Cluster& cluster, kube::Deadline deadline, Running& one, Running* other,
+Body<Answered> stopped_after(Cluster& cluster, kube::Deadline deadline, std::vector<Running*> programs,
                              Body<Answered> body) {
   auto answer = co_await kube::async::finally(kube::async::with_deadline(cluster.clock(), std::move(body), deadline),
-                                              stop_both(one, other));
+                                              stop_all(std::move(programs)));
   if (!answer) co_return kube::fail(Errc::timeout, "it took longer than --timeout allows");
   co_return std::move(*answer);
 }
@@ -219,22 +218,21 @@ Body<std::uint64_t> run_compared(Running& one, Running& other) {
 
 asio::awaitable<Result<std::string>> run_program(Cluster& cluster, kube::Deadline deadline, RemoteProgram program) {
   Running running(cluster, co_await asio::this_coro::executor, std::move(program));
-  co_return co_await stopped_after<std::string>(cluster, deadline, running, nullptr, run_alone(running));
+  co_return co_await stopped_after<std::string>(cluster, deadline, {&running}, run_alone(running));
 }
 
-asio::awaitable<Result<std::string>> pipe_program(Cluster& cluster, kube::Deadline deadline, RemoteProgram from,
-                                                  RemoteProgram to, std::function<void(std::uint64_t)> seen) {
+asio::awaitable<Result<std::string>> pipe_program(Cluster& cluster, kube::Deadline deadline, Pipe pipe) {
   const auto executor = co_await asio::this_coro::executor;
-  Running source(cluster, executor, std::move(from)), target(cluster, executor, std::move(to));
-  co_return co_await stopped_after<std::string>(cluster, deadline, source, &target,
-                                                run_piped(source, target, std::move(seen)));
+  Running source(cluster, executor, std::move(pipe.from)), target(cluster, executor, std::move(pipe.to));
+  co_return co_await stopped_after<std::string>(cluster, deadline, {&source, &target},
+                                                run_piped(source, target, std::move(pipe.seen)));
 }
 
 asio::awaitable<Result<std::uint64_t>> compare_programs(Cluster& cluster, kube::Deadline deadline, RemoteProgram one,
                                                         RemoteProgram other) {
   const auto executor = co_await asio::this_coro::executor;
   Running here(cluster, executor, std::move(one)), there(cluster, executor, std::move(other));
-  co_return co_await stopped_after<std::uint64_t>(cluster, deadline, here, &there, run_compared(here, there));
+  co_return co_await stopped_after<std::uint64_t>(cluster, deadline, {&here, &there}, run_compared(here, there));
 }
 
 }  // namespace liqoctl

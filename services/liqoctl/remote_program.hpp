@@ -21,9 +21,12 @@ struct RemoteProgram {
 /// ended, and it may be tried again.
 asio::awaitable<Result<std::string>> run_program(Cluster& cluster, kube::Deadline deadline, RemoteProgram program);
 
-/// Likewise of `to`, which gets what `from` writes. `seen` is told how much that is so far.
-asio::awaitable<Result<std::string>> pipe_program(Cluster& cluster, kube::Deadline deadline, RemoteProgram from,
-                                                  RemoteProgram to, std::function<void(std::uint64_t)> seen);
+struct Pipe {
+  RemoteProgram from, to;
+  std::function<void(std::uint64_t)> seen;  ///< is told how much has passed so far
+};
+/// Likewise of the program that gets what the other one writes.
+asio::awaitable<Result<std::string>> pipe_program(Cluster& cluster, kube::Deadline deadline, Pipe pipe);
 
 /// Of two lists: how many files there are. Failures: Errc::protocol with the first line in which they differ.
 asio::awaitable<Result<std::uint64_t>> compare_programs(Cluster& cluster, kube::Deadline deadline, RemoteProgram one,

@@ -29,9 +29,9 @@ std::string towards(std::string_view provider) {
          std::string(provider);
 }
 
-asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
-                                         std::string selector, bool wait) {
-  auto found = co_await cluster.list(resource, "", selector);
+asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Selection selection, bool wait) {
+  const kube::Resource& resource = selection.resource;
+  auto found = co_await cluster.list(resource, selection.ns, selection.label_selector);
   if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
   for (const Object& object : *found) {
     auto removed = co_await cluster.remove(resource, object.key());
@@ -39,7 +39,7 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, con
   }
   if (session.flags().dry_run || !wait) co_return Result<void>();
   const std::string what = std::string(resource.kind) + "s";
-  auto gone = co_await wait_for_absence(cluster, session.deadline(), resource, "", selector, what + " to go");
+  auto gone = co_await wait_for_absence(cluster, {.what = what + " to go", .deadline = session.deadline()}, selection);
   if (!gone) co_return kube::fail(std::move(gone.error()), cluster.scope());
   if (!found->empty())
     session.output().success(
@@ -49,7 +49,8 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, con
 }
 
 asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer, std::string provider) {
-  auto done = co_await remove_all(session, consumer, kinds::namespace_maps, towards(provider), false);
+  auto done = co_await remove_all(session, consumer,
+                                  {.resource = kinds::namespace_maps, .label_selector = towards(provider)}, false);
   // Without the right to, liqod does so where no volume has data there.
   if (!done && !done.error().is_forbidden()) co_return done;
   co_return Result<void>();
@@ -82,8 +83,9 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
     return object ? Look{.seen = std::string(words.waiting)} : Look{.done = true};
   };
   for (const kube::ObjectKey& key : keys) {
-    auto done = co_await wait_for_object(cluster, session.deadline(), resource, key, kind + " " + key.name + " to go",
-                                         gone, Blame::warnings);
+    auto done =
+        co_await wait_for_object(cluster, {.what = kind + " " + key.name + " to go", .deadline = session.deadline()},
+                                 {.resource = resource, .key = key, .blame = Blame::warnings}, gone);
     if (!done) co_return std::unexpected(std::move(done.error()));
     session.output().success(cluster.scope(), kind + " " + key.name + " deleted");
   }
@@ -133,8 +135,9 @@ asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster
         return {.seen = std::string(kube::string_at(condition, {"message"}).substr(0, 512))};
     return {.seen = "it is ending"};
   };
-  auto done = co_await wait_for_object(cluster, session.deadline(), kube::resources::namespaces, {"", name},
-                                       "tenant namespace " + name + " to go", gone);
+  auto done =
+      co_await wait_for_object(cluster, {.what = "tenant namespace " + name + " to go", .deadline = session.deadline()},
+                               {.resource = kube::resources::namespaces, .key = {"", name}}, gone);
   if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
   session.output().success(cluster.scope(), "tenant namespace " + name + " deleted");
   co_return Result<void>();
@@ -147,9 +150,11 @@ asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consume
   if (!removed) co_return kube::fail(std::move(removed.error()), consumer.scope());
   if (session.flags().dry_run) co_return Result<void>();
   // The Secret ends the replication to that provider: it goes when nothing is left to be replicated.
-  auto gone = co_await wait_for_absence(consumer, session.deadline(), kube::resources::secrets, ns,
-                                        about(provider) + ",liqo.io/identity-type=ControlPlane",
-                                        "the credentials at " + provider + " to be withdrawn");
+  auto gone = co_await wait_for_absence(
+      consumer, {.what = "the credentials at " + provider + " to be withdrawn", .deadline = session.deadline()},
+      {.resource = kube::resources::secrets,
+       .ns = ns,
+       .label_selector = about(provider) + ",liqo.io/identity-type=ControlPlane"});
   if (!gone) co_return kube::fail(std::move(gone.error()), consumer.scope());
   session.output().success(consumer.scope(),
                            *removed ? "Identity " + key.name + " deleted" : "Identity " + key.name + " was not there");
@@ -167,20 +172,20 @@ asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider,
     if (!removed) co_return kube::fail(std::move(removed.error()), provider.scope());
   }
   if (session.flags().dry_run) co_return Result<void>();
-  auto gone = co_await wait_for_absence(provider, session.deadline(), kinds::tenants, ns, about(consumer),
-                                        "Tenant " + consumer + " to go");
+  auto gone =
+      co_await wait_for_absence(provider, {.what = "Tenant " + consumer + " to go", .deadline = session.deadline()},
+                                {.resource = kinds::tenants, .ns = ns, .label_selector = about(consumer)});
   if (!gone) co_return kube::fail(std::move(gone.error()), provider.scope());
   session.output().success(provider.scope(),
                            any ? "Tenant " + consumer + " deleted" : "Tenant " + consumer + " was not there");
   co_return Result<void>();
 }
 
-asio::awaitable<void> sweep_secrets(Session& session, Cluster& cluster, std::string peer, std::string ns,
-                                    bool provider) {
+asio::awaitable<void> sweep_secrets(Cluster& cluster, std::string peer, std::string ns, bool provider) {
   // Those that have a fixed name by that: a peering user may delete it, but not look around.
   const std::string_view fixed = provider ? core::nonce_secret : core::signed_nonce_secret;
   auto done = co_await cluster.remove(kube::resources::secrets, {ns, std::string(fixed)});
-  if (!done && !done.error().is_forbidden()) session.output().warn(cluster.scope(), done.error().text());
+  if (!done && !done.error().is_forbidden()) cluster.output().warn(cluster.scope(), done.error().text());
   auto secrets = co_await cluster.list(kube::resources::secrets, ns, about(peer));
   if (!secrets) co_return;
   for (const Object& secret : *secrets) {
@@ -188,7 +193,7 @@ asio::awaitable<void> sweep_secrets(Session& session, Cluster& cluster, std::str
     const bool certificate = provider && secret.name().starts_with(core::certificate_secret_name(""));
     if (!nonce && !certificate) continue;
     auto removed = co_await cluster.remove(kube::resources::secrets, secret.key());
-    if (!removed) session.output().warn(cluster.scope(), removed.error().text());
+    if (!removed) cluster.output().warn(cluster.scope(), removed.error().text());
   }
 }
 

@@ -18,9 +18,8 @@ void add_delete_namespaces(cli::Command app, DeleteNamespaces& into);
 /// Selects what is replicated to that provider.
 std::string towards(std::string_view provider);
 
-/// Deletes all of one kind that the selector picks, and waits for it.
-asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
-                                         std::string selector, bool wait);
+/// Deletes the objects; with `wait`, it waits until they are gone.
+asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Selection selection, bool wait);
 
 /// When the last virtual node of a provider is gone: has the twins there end, also those that hold data of volumes.
 /// Does not wait; needs no right to.
@@ -56,7 +55,6 @@ asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consume
 /// Provider: deletes the Tenant, and waits until it is gone.
 asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider, std::string consumer, std::string ns);
 /// What nobody owns: the nonce, its signature, issued certificates. Somebody who may not delete them leaves them.
-asio::awaitable<void> sweep_secrets(Session& session, Cluster& cluster, std::string peer, std::string ns,
-                                    bool provider);
+asio::awaitable<void> sweep_secrets(Cluster& cluster, std::string peer, std::string ns, bool provider);
 
 }  // namespace liqoctl

@@ -33,7 +33,8 @@ asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& clus
     if (remote && !flags_.remote.kubeconfig.empty())
       if (auto allowed = co_await allow_remote(*config); !allowed)
         co_return std::unexpected(std::move(allowed.error()));
-    auto opened = co_await Cluster::open(executor_, clock_, output_, flags_, remote, std::move(*config));
+    auto opened = co_await Cluster::open({.executor = executor_, .clock = clock_, .output = output_, .flags = flags_},
+                                         remote, std::move(*config));
     if (!opened) co_return std::unexpected(std::move(opened.error()));
     if (with_id)
       if (auto answers = co_await (*opened)->learn_id(); !answers) {

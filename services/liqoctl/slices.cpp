@@ -110,9 +110,9 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
     if (shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
     return {.seen = "the provider has not answered the change"};
   };
-  auto answered =
-      co_await wait_for_object(cluster, session.deadline(), kinds::resource_slices, key,
-                               "the provider to answer to ResourceSlice " + key.name, look, Blame::warnings);
+  auto answered = co_await wait_for_object(
+      cluster, {.what = "the provider to answer to ResourceSlice " + key.name, .deadline = session.deadline()},
+      {.resource = kinds::resource_slices, .key = key, .blame = Blame::warnings}, look);
   if (!answered) co_return std::unexpected(std::move(answered.error()));
   if (!answer.denial.empty())
     co_return kube::fail(Errc::unsupported, "ResourceSlice " + key.name + ": " + answer.denial +
@@ -136,7 +136,8 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session,
     key = node->key();
     co_return Look{.done = true};
   };
-  auto done = co_await wait_for(cluster, session.deadline(), "a VirtualNode of ResourceSlice " + slice.name, probe);
+  auto done = co_await wait_for(
+      cluster, {.what = "a VirtualNode of ResourceSlice " + slice.name, .deadline = session.deadline()}, probe);
   if (!done) co_return std::unexpected(std::move(done.error()));
   co_return key;
 }
@@ -164,7 +165,8 @@ asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, 
                                                        *node ? &**node : nullptr);
     co_return Look{.done = missing.empty(), .seen = std::move(missing)};
   };
-  auto ready = co_await wait_for(cluster, session.deadline(), "Node " + virtual_node.name + " to be Ready", probe);
+  auto ready = co_await wait_for(
+      cluster, {.what = "Node " + virtual_node.name + " to be Ready", .deadline = session.deadline()}, probe);
   if (!ready) co_return std::unexpected(std::move(ready.error()));
   session.output().success(cluster.scope(), has_node ? "Node " + virtual_node.name + " is Ready, with " + size
                                                      : "VirtualNode " + virtual_node.name + " is to have no Node");

@@ -30,9 +30,9 @@ asio::awaitable<Result<void>> unauthenticate(Session& session, Session::Pair pai
   if (away->exists) {
     auto done = co_await forget_tenant(session, *pair.provider, pair.consumer_id, away->name);
     if (!done) co_return done;
-    co_await sweep_secrets(session, *pair.provider, pair.consumer_id, away->name, true);
+    co_await sweep_secrets(*pair.provider, pair.consumer_id, away->name, true);
   }
-  if (home->exists) co_await sweep_secrets(session, *pair.consumer, pair.provider_id, home->name, false);
+  if (home->exists) co_await sweep_secrets(*pair.consumer, pair.provider_id, home->name, false);
   co_return Result<void>();
 }
 

@@ -43,37 +43,36 @@ class Lister final : public Visitor {
     return out_.flush();
   }
 
-  Result<void> enter(const std::string& path, const std::string&, const struct stat& about) override {
-    return line("directory", about, 0, "-", path.empty() ? "." : escaped(path));
+  Result<void> enter(const WalkedFile& directory) override {
+    return line("directory", directory.about, "0 -", directory.path.empty() ? "." : escaped(directory.path));
   }
-  Result<void> file(const std::string& path, const std::string& name, const struct stat& about, int parent) override {
+  Result<void> file(const WalkedFile& file, int parent) override {
     Digest digest;
-    auto read = read_file(parent, path, name, about, [&](const std::string& piece) -> Result<void> {
+    auto read = read_file(parent, file, [&](const std::string& piece) -> Result<void> {
       digest.add(piece);
       return {};
     });
     if (!read) return read;
-    return line("file", about, static_cast<std::uint64_t>(about.st_size), hex(digest.end()), escaped(path));
+    return line("file", file.about, std::to_string(file.about.st_size) + " " + hex(digest.end()), escaped(file.path));
   }
-  Result<void> symlink(const std::string& path, const std::string&, const struct stat& about,
-                       const std::string& target) override {
-    struct stat without_mode = about;
+  Result<void> symlink(const WalkedFile& link, const std::string& target) override {
+    struct stat without_mode = link.about;
     without_mode.st_mode = 0777;
-    return line("link", without_mode, 0, "-", escaped(path) + " to " + escaped(target));
+    return line("link", without_mode, "0 -", escaped(link.path) + " to " + escaped(target));
   }
-  Result<void> hard_link(const std::string& path, const std::string&, const std::string& first) override {
-    out_.buffer() += "name " + escaped(path) + " of " + escaped(first) + "\n";
+  Result<void> hard_link(const WalkedFile& link, const std::string& first) override {
+    out_.buffer() += "name " + escaped(link.path) + " of " + escaped(first) + "\n";
     return out_.flush_when_full();
   }
 
  private:
-  Result<void> line(std::string_view kind, const struct stat& about, std::uint64_t size, const std::string& digest,
+  /// `content` is the size and the digest.
+  Result<void> line(std::string_view kind, const struct stat& about, const std::string& content,
                     const std::string& path) {
     const std::string mode = compared_.modes ? octal(about.st_mode & permissions, 4) : "-";
     const std::string owner =
         compared_.owners ? std::to_string(about.st_uid) + ":" + std::to_string(about.st_gid) : "-";
-    out_.buffer() +=
-        std::string(kind) + " " + mode + " " + owner + " " + std::to_string(size) + " " + digest + " " + path + "\n";
+    out_.buffer() += std::string(kind) + " " + mode + " " + owner + " " + content + " " + path + "\n";
     return out_.flush_when_full();
   }
 
@@ -85,25 +84,21 @@ class Fingerprint final : public Visitor {
  public:
   std::string end() { return hex(digest_.end()); }
 
-  Result<void> enter(const std::string& path, const std::string&, const struct stat& about) override {
-    return add(path, about);
-  }
-  Result<void> file(const std::string& path, const std::string&, const struct stat& about, int) override {
-    return add(path, about);
-  }
-  Result<void> symlink(const std::string& path, const std::string&, const struct stat& about,
-                       const std::string& target) override {
+  Result<void> enter(const WalkedFile& directory) override { return add(directory); }
+  Result<void> file(const WalkedFile& file, int) override { return add(file); }
+  Result<void> symlink(const WalkedFile& link, const std::string& target) override {
     digest_.add(escaped(target));
-    return add(path, about);
+    return add(link);
   }
-  Result<void> hard_link(const std::string& path, const std::string&, const std::string& first) override {
-    digest_.add(escaped(path) + "\n" + escaped(first) + "\n");
+  Result<void> hard_link(const WalkedFile& link, const std::string& first) override {
+    digest_.add(escaped(link.path) + "\n" + escaped(first) + "\n");
     return {};
   }
 
  private:
-  Result<void> add(const std::string& path, const struct stat& about) {
-    digest_.add(escaped(path) + "\n");
+  Result<void> add(const WalkedFile& walked) {
+    const struct stat& about = walked.about;
+    digest_.add(escaped(walked.path) + "\n");
     for (const std::int64_t number :
          {std::int64_t(about.st_ino), std::int64_t(about.st_mode), std::int64_t(about.st_uid),
           std::int64_t(about.st_gid), std::int64_t(about.st_size), std::int64_t(about.st_mtim.tv_sec),

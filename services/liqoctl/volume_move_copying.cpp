@@ -63,8 +63,9 @@ asio::awaitable<Result<void>> Mover::make_copy_claim() {
   const std::function<Look(const Object*)> look = [](const Object* claim) {
     return claim && phase_of(*claim) == "Bound" ? Look{.done = true} : Look{.seen = "it has no volume"};
   };
-  auto bound = co_await wait_for_object(cluster_, soon(), kinds::claims, copy_key(),
-                                        "a volume in " + cluster_in_words(target_), look, Blame::warnings);
+  auto bound =
+      co_await wait_for_object(cluster_, {.what = "a volume in " + cluster_in_words(target_), .deadline = soon()},
+                               {.resource = kinds::claims, .key = copy_key(), .blame = Blame::warnings}, look);
   if (!bound) co_return bound;
   auto claim = co_await existing(kinds::claims, copy_key());
   if (!claim) co_return std::unexpected(std::move(claim.error()));
@@ -122,9 +123,9 @@ asio::awaitable<Result<void>> Mover::wait_for_carrier(bool writes) {
     }
     return Look{.seen = "phase " + phase_of(*pod)};
   };
-  co_return co_await wait_for_object(cluster_, soon(), resources::pods, carrier_key(writes),
-                                     "pod " + carrier_key(writes).text() + " to run image " + image_, look,
-                                     Blame::warnings);
+  co_return co_await wait_for_object(
+      cluster_, {.what = "pod " + carrier_key(writes).text() + " to run image " + image_, .deadline = soon()},
+      {.resource = resources::pods, .key = carrier_key(writes), .blame = Blame::warnings}, look);
 }
 
 asio::awaitable<Result<void>> Mover::remove_carriers() {
@@ -170,8 +171,8 @@ asio::awaitable<Result<void>> Mover::copy_once() {
     shown = bytes;
     output.doing(cluster_.scope(), what + ": " + std::to_string(bytes >> 20) + " MiB");
   };
-  auto kept =
-      co_await pipe_program(cluster_, session_.deadline(), program(false, {"send"}), program(true, {"receive"}), seen);
+  auto kept = co_await pipe_program(cluster_, session_.deadline(),
+                                    {.from = program(false, {"send"}), .to = program(true, {"receive"}), .seen = seen});
   if (!kept) co_return kube::fail(std::move(kept.error()), "copying " + words());
   std::vector<std::string> list{"list"};
   for (const auto& [flag, what_not] : {std::pair<std::string, std::string>{"--without-owners", "owners"},

@@ -40,7 +40,8 @@ asio::awaitable<Result<void>> Mover::wait_until_gone(const kube::Resource& kind,
     return object ? Look{.seen = "it is still there"} : Look{.done = true};
   };
   const std::string what = std::string(kind.kind) + " " + key.text() + " to be gone";
-  co_return co_await wait_for_object(cluster_, soon(), kind, key, what, gone, Blame::warnings);
+  co_return co_await wait_for_object(cluster_, {.what = what, .deadline = soon()},
+                                     {.resource = kind, .key = key, .blame = Blame::warnings}, gone);
 }
 
 asio::awaitable<Result<void>> Mover::lock() {
@@ -69,8 +70,9 @@ asio::awaitable<Result<void>> Mover::give(const MoveRecord& record, std::string 
   const std::function<Look(const Object*)> free = [&record](const Object* claim) {
     return claim && claim->uid() == record.uid ? Look{.seen = "pods still use it"} : Look{.done = true};
   };
-  if (auto gone = co_await wait_for_object(cluster_, soon(), kinds::claims, claim_key(),
-                                           "claim " + claim_key().text() + " to be free", free);
+  if (auto gone = co_await wait_for_object(cluster_,
+                                           {.what = "claim " + claim_key().text() + " to be free", .deadline = soon()},
+                                           {.resource = kinds::claims, .key = claim_key()}, free);
       !gone)
     co_return gone;
   auto made = co_await cluster_.api().create(kinds::claims, model::claim_of_volume(record.claim, node, volume));
@@ -87,9 +89,9 @@ asio::awaitable<Result<void>> Mover::give(const MoveRecord& record, std::string 
   const std::function<Look(const Object*)> look = [](const Object* one) {
     return one && phase_of(*one) == "Bound" ? Look{.done = true} : Look{.seen = "it has no volume"};
   };
-  if (auto bound =
-          co_await wait_for_object(cluster_, soon(), kinds::claims, claim_key(),
-                                   "claim " + claim_key().text() + " to have its volume", look, Blame::warnings);
+  if (auto bound = co_await wait_for_object(
+          cluster_, {.what = "claim " + claim_key().text() + " to have its volume", .deadline = soon()},
+          {.resource = kinds::claims, .key = claim_key(), .blame = Blame::warnings}, look);
       !bound)
     co_return bound;
   auto own = co_await check_given(std::move(volume));

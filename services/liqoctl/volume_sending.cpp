@@ -34,18 +34,19 @@ class Sender final : public Visitor {
     return out_.flush();
   }
 
-  Result<void> enter(const std::string&, const std::string& name, const struct stat& about) override {
-    return named({.kind = Kind::directory, .name = name, .meta = meta_of(about)});
+  Result<void> enter(const WalkedFile& directory) override {
+    return named({.kind = Kind::directory, .name = directory.name, .meta = meta_of(directory.about)});
   }
   Result<void> leave() override {
     encode({.kind = Kind::up}, out_.buffer());
     return out_.flush_when_full();
   }
-  Result<void> file(const std::string& path, const std::string& name, const struct stat& about, int parent) override {
-    const auto size = static_cast<std::uint64_t>(about.st_size);
-    if (auto sent = named({.kind = Kind::file, .name = name, .meta = meta_of(about), .size = size}); !sent) return sent;
+  Result<void> file(const WalkedFile& file, int parent) override {
+    const auto size = static_cast<std::uint64_t>(file.about.st_size);
+    if (auto sent = named({.kind = Kind::file, .name = file.name, .meta = meta_of(file.about), .size = size}); !sent)
+      return sent;
     Digest digest;
-    auto read = read_file(parent, path, name, about, [&](const std::string& piece) {
+    auto read = read_file(parent, file, [&](const std::string& piece) {
       digest.add(piece);
       encode({.kind = Kind::bytes, .text = piece}, out_.buffer());
       return out_.flush_when_full();
@@ -55,12 +56,11 @@ class Sender final : public Visitor {
     encode({.kind = Kind::file_end, .text = digest.end()}, out_.buffer());
     return out_.flush_when_full();
   }
-  Result<void> symlink(const std::string&, const std::string& name, const struct stat& about,
-                       const std::string& target) override {
-    return named({.kind = Kind::symlink, .name = name, .meta = meta_of(about), .text = target});
+  Result<void> symlink(const WalkedFile& link, const std::string& target) override {
+    return named({.kind = Kind::symlink, .name = link.name, .meta = meta_of(link.about), .text = target});
   }
-  Result<void> hard_link(const std::string&, const std::string& name, const std::string& first) override {
-    return named({.kind = Kind::hard_link, .name = name, .text = first});
+  Result<void> hard_link(const WalkedFile& link, const std::string& first) override {
+    return named({.kind = Kind::hard_link, .name = link.name, .text = first});
   }
   void left_out(const std::string& path) override {
     if (++left_out_ <= most_notes) notes_ += path + " is no file, directory or link, and is left out\n";

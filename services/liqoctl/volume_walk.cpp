@@ -28,32 +28,32 @@ class Walk {
 
   Result<void> run(const std::string& directory) {
     const Descriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    struct stat about{};
-    if (!root || ::fstat(root.get(), &about) != 0) return failed("opening", directory);
-    return visit(root.get(), "", "", about, 1);
+    WalkedFile first;
+    if (!root || ::fstat(root.get(), &first.about) != 0) return failed("opening", directory);
+    return visit(root.get(), first, 1);
   }
 
  private:
-  Result<void> visit(int directory, const std::string& path, const std::string& name, const struct stat& about,
-                     std::size_t depth) {
+  Result<void> visit(int directory, const WalkedFile& walked, std::size_t depth) {
+    const std::string& path = walked.path;
     if (depth > model::deepest_directory)
       return kube::fail(Errc::too_large,
                         path + " is nested deeper than " + std::to_string(model::deepest_directory) + " levels");
-    if (auto seen = visitor_.enter(path, name, about); !seen) return seen;
+    if (auto seen = visitor_.enter(walked); !seen) return seen;
     auto names = names_in(directory, path);
     if (!names) return std::unexpected(std::move(names.error()));
     for (const std::string& one : *names)
-      if (auto seen = visit_one(directory, joined(path, one), one, depth); !seen) return seen;
+      if (auto seen = visit_one(directory, {.path = joined(path, one), .name = one}, depth); !seen) return seen;
     return visitor_.leave();
   }
 
-  Result<void> visit_one(int parent, const std::string& path, const std::string& name, std::size_t depth) {
-    struct stat about{};
+  Result<void> visit_one(int parent, WalkedFile walked, std::size_t depth) {
+    auto& [path, name, about] = walked;
     if (::fstatat(parent, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return failed("looking at", path);
     if (S_ISDIR(about.st_mode)) {
       const Descriptor inner = open_directory(parent, name);
       if (!inner) return failed("opening", path);
-      return visit(inner.get(), path, name, about, depth + 1);
+      return visit(inner.get(), walked, depth + 1);
     }
     if (!S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode)) {
       visitor_.left_out(path);
@@ -62,15 +62,15 @@ class Walk {
     if (S_ISREG(about.st_mode) && about.st_nlink > 1) {
       const std::pair identity{about.st_dev, about.st_ino};
       if (const auto known = shared_.find(identity); known != shared_.end())
-        return visitor_.hard_link(path, name, known->second);
+        return visitor_.hard_link(walked, known->second);
       if (shared_.size() < most_shared) shared_.emplace(identity, path);
     }
-    if (S_ISREG(about.st_mode)) return visitor_.file(path, name, about, parent);
+    if (S_ISREG(about.st_mode)) return visitor_.file(walked, parent);
     std::string target(model::longest_link + 1, '\0');
     const ssize_t length = ::readlinkat(parent, name.c_str(), target.data(), target.size());
     if (length < 0) return failed("reading the link", path);
     target.resize(static_cast<std::size_t>(length));
-    return visitor_.symlink(path, name, about, target);
+    return visitor_.symlink(walked, target);
   }
 
   Visitor& visitor_;
@@ -112,8 +112,9 @@ Result<std::vector<std::string>> names_in(int directory, const std::string& path
 
 Result<void> walk(const std::string& directory, Visitor& visitor) { return Walk(visitor).run(directory); }
 
-Result<void> read_file(int parent, const std::string& path, const std::string& name, const struct stat& about,
+Result<void> read_file(int parent, const WalkedFile& walked,
                        const std::function<Result<void>(const std::string& piece)>& take) {
+  const auto& [path, name, about] = walked;
   const Descriptor file(::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file) return failed("opening", path);
   std::string piece;

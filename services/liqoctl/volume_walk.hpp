@@ -47,6 +47,12 @@ std::string joined(const std::string& path, const std::string& name);
 /// Sorted, so that the walk is the same everywhere; without the file system's own lost+found.
 kube::Result<std::vector<std::string>> names_in(int directory, const std::string& path);
 
+/// What a walk has come to. `path` is below the volume; `name` and `path` of the first directory are "".
+struct WalkedFile {
+  std::string path, name;
+  struct stat about{};
+};
+
 /// Who sees the files of a walk, directory by directory.
 class Visitor {
  public:
@@ -54,14 +60,12 @@ class Visitor {
   Visitor(const Visitor&) = delete;
   Visitor& operator=(const Visitor&) = delete;
   virtual ~Visitor() = default;
-  /// `name` and `path` of the first directory are "".
-  virtual kube::Result<void> enter(const std::string& path, const std::string& name, const struct stat& about) = 0;
+  virtual kube::Result<void> enter(const WalkedFile& directory) = 0;
   virtual kube::Result<void> leave() { return {}; }
-  virtual kube::Result<void> file(const std::string& path, const std::string& name, const struct stat& about,
-                                  int parent) = 0;
-  virtual kube::Result<void> symlink(const std::string& path, const std::string& name, const struct stat& about,
-                                     const std::string& target) = 0;
-  virtual kube::Result<void> hard_link(const std::string& path, const std::string& name, const std::string& first) = 0;
+  virtual kube::Result<void> file(const WalkedFile& file, int parent) = 0;
+  virtual kube::Result<void> symlink(const WalkedFile& link, const std::string& target) = 0;
+  /// `first` is the path under which the file was seen before.
+  virtual kube::Result<void> hard_link(const WalkedFile& link, const std::string& first) = 0;
   virtual void left_out(const std::string&) {}
 };
 
@@ -69,7 +73,7 @@ class Visitor {
 kube::Result<void> walk(const std::string& directory, Visitor& visitor);
 
 /// Reads a file to its end, which must be where it was when the walk came by; gives each piece to `take`.
-kube::Result<void> read_file(int parent, const std::string& path, const std::string& name, const struct stat& about,
+kube::Result<void> read_file(int parent, const WalkedFile& walked,
                              const std::function<kube::Result<void>(const std::string& piece)>& take);
 
 }  // namespace liqoctl

@@ -30,8 +30,9 @@ constexpr kube::Duration warning_age = std::chrono::minutes(10);
 
 }  // namespace
 
-asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline, std::string what,
-                                       std::function<asio::awaitable<Result<Look>>()> look, Reason reason) {
+asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::function<asio::awaitable<Result<Look>>()> look,
+                                       Reason reason) {
+  const auto& [what, deadline] = wait;
   kube::async::Clock& clock = cluster.clock();
   cluster.output().doing(cluster.scope(), "waiting for " + what);
   const auto started = clock.now();
@@ -68,14 +69,13 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline
   }
 }
 
-asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline deadline, const kube::Resource& resource,
-                                              kube::ObjectKey key, std::string what,
-                                              std::function<Look(const Object*)> look, Blame blame) {
+asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, AwaitedObject object,
+                                              std::function<Look(const Object*)> look) {
   std::string uid, peer;
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto found = co_await cluster.find(resource, key);
+    auto found = co_await cluster.find(object.resource, object.key);
     if (!found) co_return std::unexpected(std::move(found.error()));
     uid = *found ? (*found)->uid() : "";
     peer = *found ? (*found)->label(liqo::api::labels::remote_cluster_id) : "";
@@ -84,19 +84,17 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline d
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const Reason reason = [&]() -> asio::awaitable<std::string> {
     if (std::string silence = co_await silence_of(cluster, peer); !silence.empty()) co_return silence;
-    co_return co_await last_warning(cluster, resource, key, uid);
+    co_return co_await last_warning(cluster, object.resource, object.key, uid);
   };
-  co_return co_await wait_for(cluster, deadline, std::move(what), probe, blame == Blame::warnings ? reason : Reason());
+  co_return co_await wait_for(cluster, std::move(wait), probe, object.blame == Blame::warnings ? reason : Reason());
 }
 
-asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,
-                                               const kube::Resource& resource, std::string ns,
-                                               std::string label_selector, std::string what) {
+asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Selection selection) {
   std::string peer;
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto left = co_await cluster.list(resource, ns, label_selector);
+    auto left = co_await cluster.list(selection.resource, selection.ns, selection.label_selector);
     if (!left) co_return std::unexpected(std::move(left.error()));
     Look look{.done = left->empty()};
     for (const Object& object : *left) {
@@ -112,7 +110,7 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline 
     const std::string silence = co_await silence_of(cluster, peer);
     co_return silence.empty() ? "" : silence + "; if it will not come back: liqoctl force unpeer " + peer;
   };
-  co_return co_await wait_for(cluster, deadline, std::move(what), probe, reason);
+  co_return co_await wait_for(cluster, std::move(wait), probe, reason);
 }
 
 asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,

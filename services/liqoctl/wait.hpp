@@ -17,27 +17,34 @@ struct Look {
 /// Why it takes long, in the words of somebody else, such as an Event; "" = nobody says.
 using Reason = std::function<asio::awaitable<std::string>()>;
 
-/// Looks at once and then again and again, soon at first and every half second later, until it is done. `what`
-/// completes "waiting for". What is still missing is told every ten seconds; what `reason` says, once it says it, after
-/// two: it is cancelled after three seconds and at the deadline, and not asked where `look` got no answer. Failures:
+struct Wait {
+  std::string what;  ///< completes "waiting for"
+  kube::Deadline deadline;
+};
+
+/// Looks at once and then again and again, soon at first and every half second later, until it is done. What is still
+/// missing is told every ten seconds. After two seconds `reason` is asked, and told once it says something: it is
+/// cancelled after three seconds and at the deadline, and not asked where `look` got no answer. Failures:
 /// Errc::timeout, and at once those of `look` that will not pass.
-asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline, std::string what,
-                                       std::function<asio::awaitable<Result<Look>>()> look, Reason reason = {});
+asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::function<asio::awaitable<Result<Look>>()> look,
+                                       Reason reason = {});
 
 /// Whose words tell why it takes long: those of nobody; or of the Warnings about the object, unless the peer that it is
 /// about does not answer.
 enum class Blame { nobody, warnings };
 
-/// Waits until one object is as wanted: `look` gets it, or nullptr while there is none.
-asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline deadline, const kube::Resource& resource,
-                                              kube::ObjectKey key, std::string what,
-                                              std::function<Look(const Object*)> look, Blame blame = Blame::nobody);
+struct AwaitedObject {
+  kube::Resource resource;
+  kube::ObjectKey key;
+  Blame blame = Blame::nobody;
+};
 
-/// Waits until there is nothing left that the selectors pick, and says where the peer does not answer that it waits
-/// for.
-asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,
-                                               const kube::Resource& resource, std::string ns,
-                                               std::string label_selector, std::string what);
+/// Waits until one object is as wanted: `look` gets it, or nullptr while there is none.
+asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, AwaitedObject object,
+                                              std::function<Look(const Object*)> look);
+
+/// Waits until none of the objects is left, and says so where the peer that holds them does not answer.
+asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Selection selection);
 
 /// What liqod has warned of an object lately: "liqod says: ..."; "" where that is nothing, or this user may not see it.
 asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,

@@ -20,8 +20,7 @@ Answer run_authenticate(Session& session, const AuthenticateFlags& flags) {
                           "--in-band has no effect without the network module; the API servers must reach each other");
   auto pair = co_await session.both();
   if (!pair) co_return std::unexpected(std::move(pair.error()));
-  auto ranges =
-      co_await choose_pod_ranges(session, *pair->consumer, pair->provider, pair->provider_id, flags.addresses);
+  auto ranges = co_await choose_pod_ranges(session, *pair, flags.addresses);
   if (!ranges) co_return std::unexpected(std::move(ranges.error()));
   auto done = co_await authenticate(session, *pair, flags.replace);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
@@ -51,7 +50,7 @@ Answer run_unauthenticate(Session& session) {
 void add_authenticate(CommandLine& line) {
   auto flags = std::make_shared<AuthenticateFlags>();
   const cli::Command app =
-      line.command(line.root(), "authenticate", "Get credentials at a provider",
+      line.command(line.root(), {"authenticate", "Get credentials at a provider"},
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
                     .writes = true,
@@ -65,13 +64,13 @@ void add_authenticate(CommandLine& line) {
   add_address_flags(app, flags->addresses);
 
   auto wait = std::make_shared<bool>(true);
-  const cli::Command undo = line.command(line.root(), "unauthenticate", "Withdraw the credentials at a provider",
-                                    {.namespaces = Namespaces::liqo,
-                                     .two_clusters = true,
-                                     .writes = true,
-                                     .timeout = std::chrono::minutes(2),
-                                     .aliases = {"unauth"}},
-                                    [wait](Session& session) { return run_unauthenticate(session); });
+  const cli::Command undo = line.command(line.root(), {"unauthenticate", "Withdraw the credentials at a provider"},
+                                         {.namespaces = Namespaces::liqo,
+                                          .two_clusters = true,
+                                          .writes = true,
+                                          .timeout = std::chrono::minutes(2),
+                                          .aliases = {"unauth"}},
+                                         [wait](Session& session) { return run_unauthenticate(session); });
   undo.flag("--wait", *wait, "Accepted; it always waits");
 }
 

@@ -214,8 +214,9 @@ asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
     if (*root) config.ca_pem = std::string(kube::string_at((*root)->tree(), {"data", "ca.crt"}));
   }
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  auto stranger =
-      co_await Cluster::open(executor, session_.clock(), session_.output(), session_.flags(), false, std::move(config));
+  auto stranger = co_await Cluster::open(
+      {.executor = executor, .clock = session_.clock(), .output = session_.output(), .flags = session_.flags()}, false,
+      std::move(config));
   if (!stranger) co_return stranger.error().text();
   auto answer = co_await (*stranger)->api().raw("/version", patience);
   co_await (*stranger)->stop();
@@ -331,7 +332,7 @@ Answer check(Session& session) {
 }  // namespace
 
 void add_check(CommandLine& line) {
-  line.command(line.root(), "check", "Check what an installation of Liqo stands on, and say what to do",
+  line.command(line.root(), {"check", "Check what an installation of Liqo stands on, and say what to do"},
                {.namespaces = Namespaces::liqo,
                 .two_clusters = true,
                 .one_will_do = true,

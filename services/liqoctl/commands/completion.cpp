@@ -111,7 +111,7 @@ void add_completion(CommandLine& line) {
   auto shell = std::make_shared<std::string>();
   const std::string program = line.root().name().starts_with("kubectl") ? "kubectl-liqo" : line.root().name();
   const cli::Command app =
-      line.command(line.root(), "completion", "Print the script that completes commands in a shell",
+      line.command(line.root(), {"completion", "Print the script that completes commands in a shell"},
                    {.namespaces = Namespaces::none,
                     .examples = "  source <(liqoctl completion bash)\n"
                                 "  liqoctl completion zsh > \"${fpath[1]}/_liqoctl\"\n"

@@ -34,20 +34,21 @@ std::string condition_of(const Object& tenant) {
   return condition.empty() ? "Active" : std::string(condition);
 }
 
-/// Waits until the consumer's slices say that they are drained: its Liqo is told by them. `name` "" = all.
-asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string consumer, std::string ns,
-                                              std::string name) {
+/// Waits until the consumer's slices say that they are drained: its Liqo is told by them. Without a name it is all
+/// those of the namespace.
+asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string consumer,
+                                              kube::ObjectKey slice) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
     auto slices =
-        co_await cluster.list(kinds::resource_slices, ns, std::string(liqo::api::labels::replicated) + "=true",
-                              name.empty() ? "" : "metadata.name=" + name);
+        co_await cluster.list(kinds::resource_slices, slice.ns, std::string(liqo::api::labels::replicated) + "=true",
+                              slice.name.empty() ? "" : "metadata.name=" + slice.name);
     if (!slices) co_return std::unexpected(std::move(slices.error()));
     const std::string left = model::not_denied(*slices, consumer);
     if (left.empty()) co_return Look{.done = true};
     co_return Look{.seen = "still accepted: " + left + " (is liqod running?)"};
   };
-  co_return co_await wait_for(cluster, session.deadline(), "the slices to be denied", probe);
+  co_return co_await wait_for(cluster, {.what = "the slices to be denied", .deadline = session.deadline()}, probe);
 }
 
 Answer change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
@@ -79,7 +80,7 @@ Answer change_tenant(Session& session, const TenantFlags& flags, const Change& c
   auto done = co_await update(cluster, kinds::tenants, *key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (*done == Ensured::changed && change.to == "Drained" && flags.wait)
-    if (auto denied = co_await wait_for_denial(session, cluster, consumer, key->ns, ""); !denied) co_return denied;
+    if (auto denied = co_await wait_for_denial(session, cluster, consumer, {key->ns, ""}); !denied) co_return denied;
   if (*done != Ensured::unchanged) {
     session.output().success(cluster.scope(), "Tenant " + flags.name + " " +
                                                   std::string(flags.keep_pods ? change.keeping_done : change.done));
@@ -139,8 +140,7 @@ Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange
   auto done = co_await update(cluster, kinds::resource_slices, key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (*done == Ensured::changed && change.drains && flags.wait)
-    if (auto denied = co_await wait_for_denial(session, cluster, flags.consumer, key.ns, key.name); !denied)
-      co_return denied;
+    if (auto denied = co_await wait_for_denial(session, cluster, flags.consumer, key); !denied) co_return denied;
   if (*done == Ensured::unchanged) {
     session.output().warn(cluster.scope(), what + " " + std::string(change.already));
   } else {
@@ -152,7 +152,7 @@ Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange
 void add_tenant_verb(CommandLine& line, const std::string& verb, const std::string& what, const Change& change) {
   auto flags = std::make_shared<TenantFlags>();
   const cli::Command app =
-      line.command(line.verb(verb), "tenant", what,
+      line.command(line.verb(verb), {"tenant", what},
                    {.writes = true,
                     .asks = !change.question.empty(),
                     .timeout = std::chrono::minutes(2),
@@ -167,13 +167,14 @@ void add_tenant_verb(CommandLine& line, const std::string& verb, const std::stri
 
 void add_slice_verb(CommandLine& line, const std::string& verb, const std::string& what, const SliceChange& change) {
   auto flags = std::make_shared<SliceFlags>();
-  const cli::Command app = line.command(line.verb(verb), "resourceslice", what,
-                                   {.writes = true,
-                                    .asks = !change.question.empty(),
-                                    .timeout = std::chrono::minutes(2),
-                                    .argument = Candidates::slices,
-                                    .aliases = {"rs", "resourceslices"}},
-                                   [flags, change](Session& session) { return change_slice(session, *flags, change); });
+  const cli::Command app =
+      line.command(line.verb(verb), {"resourceslice", what},
+                   {.writes = true,
+                    .asks = !change.question.empty(),
+                    .timeout = std::chrono::minutes(2),
+                    .argument = Candidates::slices,
+                    .aliases = {"rs", "resourceslices"}},
+                   [flags, change](Session& session) { return change_slice(session, *flags, change); });
   app.option("name", flags->name, "Name of the slice").required().type_name("NAME");
   add_remote_cluster_id(app, flags->consumer, "ID of the consumer");
   if (change.drains) app.flag("--wait", flags->wait, "Wait until it is denied (default true)");

@@ -89,10 +89,13 @@ Answer force_unpeer(Session& session, const Flags& flags) {
 
   auto done = co_await give_up(cluster, flags.peer);
   if (!done) co_return done;
-  done = co_await remove_all(session, cluster, kinds::resource_slices, towards(flags.peer), flags.wait);
+  done = co_await remove_all(session, cluster,
+                             {.resource = kinds::resource_slices, .label_selector = towards(flags.peer)}, flags.wait);
   if (!done) co_return done;
-  done = co_await remove_all(session, cluster, kinds::virtual_nodes,
-                             std::string(labels::remote_cluster_id) + "=" + flags.peer, flags.wait);
+  done = co_await remove_all(
+      session, cluster,
+      {.resource = kinds::virtual_nodes, .label_selector = std::string(labels::remote_cluster_id) + "=" + flags.peer},
+      flags.wait);
   if (!done) co_return done;
   done = co_await release_twins(session, cluster, flags.peer);
   if (!done) co_return done;
@@ -101,7 +104,7 @@ Answer force_unpeer(Session& session, const Flags& flags) {
     if (!done) co_return done;
     if (stock->tenants > 0) done = co_await forget_tenant(session, cluster, flags.peer, ns->name);
     if (!done) co_return done;
-    for (const bool provider : {false, true}) co_await sweep_secrets(session, cluster, flags.peer, ns->name, provider);
+    for (const bool provider : {false, true}) co_await sweep_secrets(cluster, flags.peer, ns->name, provider);
   }
   auto name = co_await delete_namespace(session, flags.delete_namespaces, cluster, flags.peer);
   if (!name) co_return std::unexpected(std::move(name.error()));
@@ -126,8 +129,8 @@ Answer force_unpeer(Session& session, const Flags& flags) {
 void add_force(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
   const cli::Command app = line.command(
-      line.verb("force"), "unpeer",
-      "Forget a peer that does not answer and will not come back; needs this cluster alone",
+      line.verb("force"),
+      {"unpeer", "Forget a peer that does not answer and will not come back; needs this cluster alone"},
       {.namespaces = Namespaces::liqo,
        .writes = true,
        .asks = true,

@@ -104,9 +104,10 @@ Candidates candidates_of(const ListedKind& kind) {
 void add_get(CommandLine& line) {
   for (const ListedKind& kind : model::listed_kinds()) {
     auto flags = std::make_shared<GetFlags>();
-    const cli::Command app = line.command(line.verb("get"), kind.name, "List " + kind.what,
-                                     {.prints_tables = true, .argument = candidates_of(kind), .aliases = kind.aliases},
-                                     [flags, &kind](Session& session) { return get(session, kind, *flags); });
+    const cli::Command app =
+        line.command(line.verb("get"), {kind.name, "List " + kind.what},
+                     {.prints_tables = true, .argument = candidates_of(kind), .aliases = kind.aliases},
+                     [flags, &kind](Session& session) { return get(session, kind, *flags); });
     app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
     app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
     app.option("-l,--selector", flags->selector, "Only those with these labels").type_name("SELECTOR");
@@ -114,7 +115,7 @@ void add_get(CommandLine& line) {
 
     auto described = std::make_shared<GetFlags>();
     const cli::Command full =
-        line.command(line.verb("describe"), kind.name, "Show " + kind.what + ", in full",
+        line.command(line.verb("describe"), {kind.name, "Show " + kind.what + ", in full"},
                      {.argument = candidates_of(kind), .aliases = kind.aliases},
                      [described, &kind](Session& session) { return describe(session, kind, *described); });
     full.option("name", described->names, "Names; all where none is given").type_name("NAME");

@@ -174,7 +174,7 @@ Answer info_peer(Session& session, const InfoFlags& flags) {
 void add_info(CommandLine& line) {
   auto flags = std::make_shared<InfoFlags>();
   const cli::Command info_app =
-      line.command(line.root(), "info", "Show the state of this cluster and its peerings",
+      line.command(line.root(), {"info", "Show the state of this cluster and its peerings"},
                    {.namespaces = Namespaces::liqo,
                     .prints = true,
                     .examples = "  liqoctl info\n"
@@ -186,7 +186,7 @@ void add_info(CommandLine& line) {
   info_app.option("-g,--get", flags->get, "Print only the part at this path, e.g. local.clusterid").type_name("PATH");
   auto peer_flags = std::make_shared<InfoFlags>();
   const cli::Command peer_app =
-      line.command(info_app, "peer", "Show peerings: all, or those with the named clusters",
+      line.command(info_app, {"peer", "Show peerings: all, or those with the named clusters"},
                    {.namespaces = Namespaces::liqo,
                     .prints = true,
                     .argument = Candidates::peers,

@@ -204,7 +204,7 @@ Answer install(Session& session, const Flags& flags) {
 void add_install(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
   const cli::Command app = line.command(
-      line.root(), "install", "Install Liqo, or bring it up to date",
+      line.root(), {"install", "Install Liqo, or bring it up to date"},
       {.namespaces = Namespaces::liqo,
        .prints = true,
        .timeout = std::chrono::minutes(10),

@@ -131,7 +131,8 @@ Answer generate_tenant(Session& session, const Flags& flags) {
       co_return kube::fail(Errc::missing,
                            "the provider's nonce is needed: give --nonce (liqoctl get nonce there prints it)");
   }
-  auto signature = co_await obtain_signature(session, cluster, *ns, flags.peer, nonce);
+  auto signature =
+      co_await obtain_signature(session, cluster, {.tenant_namespace = *ns, .provider = flags.peer, .nonce = nonce});
   if (!signature) co_return std::unexpected(std::move(signature.error()));
   const core::TenantOrder order{.tenant_namespace = flags.remote_namespace, .consumer = *id, .signature = *signature};
   auto tenant = core::forge_tenant(order, *key);
@@ -219,7 +220,7 @@ Answer create_identity(Session& session, const Flags& flags) {
   if (!core::is_cluster_id(provider) || (!flags.peer.empty() && flags.peer != provider))
     co_return kube::fail(Errc::invalid_input, "the Identity in " + flags.file + " is of cluster '" + provider + "'" +
                                                   (flags.peer.empty() ? "" : ", not of " + flags.peer));
-  auto ranges = co_await choose_pod_ranges(session, **opened, nullptr, provider, flags.addresses);
+  auto ranges = co_await choose_pod_ranges(session, {.consumer = *opened, .provider_id = provider}, flags.addresses);
   if (!ranges) co_return std::unexpected(std::move(ranges.error()));
   auto ns = co_await ensure_tenant_namespace(session, **opened, provider);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
@@ -263,10 +264,8 @@ Answer get_kubeconfig(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-cli::Command add(CommandLine& line, const std::string& verb, const std::string& name, const std::string& what,
-            const CommandTraits& traits, const std::shared_ptr<Flags>& flags, Answer (*run)(Session&, const Flags&)) {
-  return line.command(line.verb(verb), name, what, traits,
-                      [flags, run](Session& session) { return run(session, *flags); });
+Run with(std::shared_ptr<Flags> flags, Answer (*run)(Session&, const Flags&)) {
+  return [flags = std::move(flags), run](Session& session) { return run(session, *flags); };
 }
 
 void add_file(cli::Command app, Flags& flags, const std::string& what) {
@@ -280,66 +279,72 @@ void add_manual(CommandLine& line) {
   const auto minutes = std::chrono::minutes(2);
   auto flags = std::make_shared<Flags>();
   add_remote_cluster_id(
-      add(line, "create", "nonce", "Provider: make the nonce that a consumer is to sign, and print it",
-          {.writes = true, .creates = true, .prints = true, .timeout = minutes}, flags, create_nonce),
-      flags->peer, "ID of the consumer");
-  flags = std::make_shared<Flags>();
-  add_remote_cluster_id(add(line, "generate", "nonce", "Provider: the same as create nonce",
-                            {.writes = true, .creates = true, .prints = true, .timeout = minutes}, flags, create_nonce),
-                        flags->peer, "ID of the consumer");
-  flags = std::make_shared<Flags>();
-  add_remote_cluster_id(
-      add(line, "get", "nonce", "Provider: print the nonce for a consumer, without a line break", {}, flags, get_nonce),
+      line.command(line.verb("create"), {"nonce", "Provider: make the nonce that a consumer is to sign, and print it"},
+                   {.writes = true, .creates = true, .prints = true, .timeout = minutes}, with(flags, create_nonce)),
       flags->peer, "ID of the consumer");
   flags = std::make_shared<Flags>();
   add_remote_cluster_id(
-      add(line, "delete", "nonce", "Forget the nonce, or its signature", {.writes = true}, flags, delete_nonce),
-      flags->peer);
+      line.command(line.verb("generate"), {"nonce", "Provider: the same as create nonce"},
+                   {.writes = true, .creates = true, .prints = true, .timeout = minutes}, with(flags, create_nonce)),
+      flags->peer, "ID of the consumer");
+  flags = std::make_shared<Flags>();
+  add_remote_cluster_id(
+      line.command(line.verb("get"), {"nonce", "Provider: print the nonce for a consumer, without a line break"}, {},
+                   with(flags, get_nonce)),
+      flags->peer, "ID of the consumer");
+  flags = std::make_shared<Flags>();
+  add_remote_cluster_id(line.command(line.verb("delete"), {"nonce", "Forget the nonce, or its signature"},
+                                     {.writes = true}, with(flags, delete_nonce)),
+                        flags->peer);
 
   flags = std::make_shared<Flags>();
   cli::Command app =
-      add(line, "generate", "tenant", "Consumer: print the Tenant that the provider is to be given",
-          {.prints = true,
-           .timeout = minutes,
-           .aliases = {"tenants"},
-           .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},
-          flags, generate_tenant);
+      line.command(line.verb("generate"), {"tenant", "Consumer: print the Tenant that the provider is to be given"},
+                   {.prints = true,
+                    .timeout = minutes,
+                    .aliases = {"tenants"},
+                    .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},
+                   with(flags, generate_tenant));
   add_remote_cluster_id(app, flags->peer, "ID of the provider");
   app.option("--nonce", flags->nonce, "The provider's nonce; that of the last time where none is given")
       .type_name("TEXT");
   app.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the provider")
       .type_name("NAME");
   flags = std::make_shared<Flags>();
-  add_file(add(line, "create", "tenant", "Provider: admit the consumer whose Tenant is in a file",
-               {.writes = true, .creates = true, .timeout = minutes, .aliases = {"tenants"}}, flags, create_tenant),
+  add_file(line.command(line.verb("create"), {"tenant", "Provider: admit the consumer whose Tenant is in a file"},
+                        {.writes = true, .creates = true, .timeout = minutes, .aliases = {"tenants"}},
+                        with(flags, create_tenant)),
            *flags, "What generate tenant printed; - is standard input");
   flags = std::make_shared<Flags>();
-  add(line, "delete", "tenant", "Provider: take a consumer's credentials, grants and pods away",
-      {.writes = true, .argument = Candidates::tenants, .aliases = {"tenants"}}, flags, delete_tenant)
+  line.command(line.verb("delete"), {"tenant", "Provider: take a consumer's credentials, grants and pods away"},
+               {.writes = true, .argument = Candidates::tenants, .aliases = {"tenants"}}, with(flags, delete_tenant))
       .option("name", flags->name, "Name of the Tenant: the consumer's ID")
       .required()
       .type_name("NAME");
 
   flags = std::make_shared<Flags>();
-  app = add(line, "generate", "identity", "Provider: print the Identity that the consumer is to be given",
-            {.prints = true, .aliases = {"identities"}}, flags, generate_identity);
+  app =
+      line.command(line.verb("generate"), {"identity", "Provider: print the Identity that the consumer is to be given"},
+                   {.prints = true, .aliases = {"identities"}}, with(flags, generate_identity));
   add_remote_cluster_id(app, flags->peer, "ID of the consumer");
   app.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the consumer")
       .type_name("NAME");
   flags = std::make_shared<Flags>();
-  app = add(line, "create", "identity", "Consumer: take the credentials that are in a file",
-            {.writes = true, .creates = true, .timeout = minutes, .aliases = {"identities"}}, flags, create_identity);
+  app = line.command(line.verb("create"), {"identity", "Consumer: take the credentials that are in a file"},
+                     {.writes = true, .creates = true, .timeout = minutes, .aliases = {"identities"}},
+                     with(flags, create_identity));
   add_file(app, *flags, "What generate identity printed; - is standard input");
   add_replace(app, flags->replace);
   add_address_flags(app, flags->addresses);
   flags = std::make_shared<Flags>();
-  app = add(line, "delete", "identity", "Consumer: forget credentials",
-            {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}}, flags, delete_identity);
+  app = line.command(line.verb("delete"), {"identity", "Consumer: forget credentials"},
+                     {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}},
+                     with(flags, delete_identity));
   app.option("name", flags->name, "Name of the Identity").required().type_name("NAME");
   app.option("--remote-cluster-id", flags->peer, "ID of the provider").type_name("ID");
   flags = std::make_shared<Flags>();
-  app = add(line, "get", "kubeconfig", "Consumer: print the kubeconfig of an Identity",
-            {.argument = Candidates::identities, .aliases = {"kc"}}, flags, get_kubeconfig);
+  app = line.command(line.verb("get"), {"kubeconfig", "Consumer: print the kubeconfig of an Identity"},
+                     {.argument = Candidates::identities, .aliases = {"kc"}}, with(flags, get_kubeconfig));
   app.option("name", flags->name, "Name of the Identity").required().type_name("NAME");
   app.option("--remote-cluster-id", flags->peer, "ID of the provider").type_name("ID");
 }

@@ -18,7 +18,7 @@ Answer move(Session& session, const VolumeMove& asked) {
 void add_move(CommandLine& line) {
   auto asked = std::make_shared<VolumeMove>();
   const cli::Command app = line.command(
-      line.verb("move"), "volume", "Move the data of a claim of class liqo to another cluster",
+      line.verb("move"), {"volume", "Move the data of a claim of class liqo to another cluster"},
       {.timeout = std::chrono::hours(1),
        .aliases = {"pvc"},
        .examples = "  liqoctl move volume data-db-0 --namespace shop --target-node milan\n"

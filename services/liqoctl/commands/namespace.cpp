@@ -135,8 +135,9 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
   Reached reached;
   const std::function<Look(const Object*)> look = [&reached](const Object* object) { return look_at(object, reached); };
-  auto twins = co_await wait_for_object(cluster, session.deadline(), kinds::namespace_offloadings, wanted->key(),
-                                        "namespace " + name + " to have its twins", look);
+  auto twins = co_await wait_for_object(
+      cluster, {.what = "namespace " + name + " to have its twins", .deadline = session.deadline()},
+      {.resource = kinds::namespace_offloadings, .key = wanted->key()}, look);
   if (!twins) co_return std::unexpected(std::move(twins.error()));
   if (!reached.held.empty()) session.output().warn(cluster.scope(), reached.held);
   if (reached.phase == "NoClusterSelected") {
@@ -181,8 +182,9 @@ Answer unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& fla
     return object ? Look{.seen = "phase " + std::string(kube::string_at(object->status(), {"offloadingPhase"}))}
                   : Look{.done = true};
   };
-  auto done = co_await wait_for_object(cluster, session.deadline(), kinds::namespace_offloadings, key,
-                                       "the twins of namespace " + name + " to go", gone);
+  auto done = co_await wait_for_object(
+      cluster, {.what = "the twins of namespace " + name + " to go", .deadline = session.deadline()},
+      {.resource = kinds::namespace_offloadings, .key = key}, gone);
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "namespace " + name + " is no longer offloaded");
   co_return Result<void>();
@@ -284,7 +286,7 @@ void add_namespace(CommandLine& line) {
   const std::vector<std::string> aliases{"ns", "namespaces"};
   auto flags = std::make_shared<OffloadFlags>();
   const cli::Command app =
-      line.command(line.verb("offload"), "namespace", "Let the pods of namespaces run in other clusters",
+      line.command(line.verb("offload"), {"namespace", "Let the pods of namespaces run in other clusters"},
                    {.namespaces = Namespaces::none,
                     .writes = true,
                     .creates = true,
@@ -315,7 +317,7 @@ void add_namespace(CommandLine& line) {
 
   auto back = std::make_shared<OffloadFlags>();
   const cli::Command undo =
-      line.command(line.verb("unoffload"), "namespace", "Bring the pods of namespaces home and delete the twins",
+      line.command(line.verb("unoffload"), {"namespace", "Bring the pods of namespaces home and delete the twins"},
                    {.namespaces = Namespaces::none,
                     .writes = true,
                     .asks = true,

@@ -136,8 +136,7 @@ Answer peer(Session& session, const PeerFlags& flags) {
     auto allowed = co_await allow_twin_names(session, *pair, flags.twin_names);
     if (!allowed) co_return std::unexpected(std::move(allowed.error()));
   }
-  auto ranges =
-      co_await choose_pod_ranges(session, *pair->consumer, pair->provider, pair->provider_id, flags.addresses);
+  auto ranges = co_await choose_pod_ranges(session, *pair, flags.addresses);
   if (!ranges) co_return std::unexpected(std::move(ranges.error()));
   auto authenticated = co_await authenticate(session, *pair, flags.replace);
   if (!authenticated) co_return kube::fail(std::move(authenticated.error()), "authentication");
@@ -198,10 +197,14 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
                                                   ": end that peering first, it uses the same tenant namespaces");
-  auto done = co_await remove_all(session, consumer, kinds::resource_slices, towards(pair->provider_id), flags.wait);
+  auto done = co_await remove_all(session, consumer,
+                                  {.resource = kinds::resource_slices, .label_selector = towards(pair->provider_id)},
+                                  flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
-  done = co_await remove_all(session, consumer, kinds::virtual_nodes,
-                             std::string(labels::remote_cluster_id) + "=" + pair->provider_id, flags.wait);
+  done = co_await remove_all(session, consumer,
+                             {.resource = kinds::virtual_nodes,
+                              .label_selector = std::string(labels::remote_cluster_id) + "=" + pair->provider_id},
+                             flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   // What was begun since the first look would go with its twin.
   if (flags.wait && !flags.delete_volumes)
@@ -235,7 +238,7 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
 void add_peer(CommandLine& line) {
   auto flags = std::make_shared<PeerFlags>();
   const cli::Command app = line.command(
-      line.root(), "peer", "Peer with a provider: credentials, a slice of its resources, a virtual node",
+      line.root(), {"peer", "Peer with a provider: credentials, a slice of its resources, a virtual node"},
       {.namespaces = Namespaces::liqo,
        .two_clusters = true,
        .writes = true,
@@ -275,7 +278,7 @@ void add_peer(CommandLine& line) {
 
   auto undo = std::make_shared<UnpeerFlags>();
   const cli::Command back =
-      line.command(line.root(), "unpeer", "End a peering: slices, virtual nodes and credentials go",
+      line.command(line.root(), {"unpeer", "End a peering: slices, virtual nodes and credentials go"},
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
                     .writes = true,

@@ -36,11 +36,15 @@ struct Flags {
 
 std::string user_name(const std::string& consumer) { return "liqo-peer-user-" + consumer; }
 
-Object binding(const std::string& name, const std::string& ns, std::string_view role_kind, std::string_view role,
-               const std::string& user, const std::string& consumer) {
-  Object out = Object::make(kinds::role_bindings, {ns, name});
+struct Role {
+  std::string_view kind, name;
+};
+
+Object binding(kube::ObjectKey key, Role role, const std::string& user, const std::string& consumer) {
+  Object out = Object::make(kinds::role_bindings, std::move(key));
   out.set_label(user_label, user_name(consumer));
-  out.tree()["roleRef"] = json::object{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", role_kind}, {"name", role}};
+  out.tree()["roleRef"] =
+      json::object{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", role.kind}, {"name", role.name}};
   out.tree()["subjects"] =
       json::array{json::object{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "User"}, {"name", user}}};
   return out;
@@ -67,7 +71,8 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
     certificate = std::move(*issued);
     return {.done = true};
   };
-  auto there = co_await wait_for_object(cluster, session.deadline(), resource, made->key(), "the certificate", look);
+  auto there = co_await wait_for_object(cluster, {.what = "the certificate", .deadline = session.deadline()},
+                                        {.resource = resource, .key = made->key()}, look);
   if (!there) co_return std::unexpected(std::move(there.error()));
   co_return certificate;
 }
@@ -119,7 +124,8 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
   };
   const kube::Deadline deadline{std::min(session.deadline().at, cluster.clock().now() + rights_patience)};
   // The kubeconfig is good in any case, a moment later.
-  [[maybe_unused]] auto known = co_await wait_for(cluster, deadline, "the rights of the new user", probe);
+  [[maybe_unused]] auto known =
+      co_await wait_for(cluster, {.what = "the rights of the new user", .deadline = deadline}, probe);
 }
 
 Answer generate(Session& session, const Flags& flags) {
@@ -154,8 +160,9 @@ Answer generate(Session& session, const Flags& flags) {
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
   const std::string name = user_name(flags.consumer);
   for (const Object& wanted :
-       {binding(name + std::string(reader_suffix), cluster.liqo_namespace(), "Role", liqo_role, user, flags.consumer),
-        binding(name + std::string(writer_suffix), *ns, "ClusterRole", tenant_role, user, flags.consumer)}) {
+       {binding({cluster.liqo_namespace(), name + std::string(reader_suffix)}, {"Role", liqo_role}, user,
+                flags.consumer),
+        binding({*ns, name + std::string(writer_suffix)}, {"ClusterRole", tenant_role}, user, flags.consumer)}) {
     auto made = co_await cluster.create(kinds::role_bindings, wanted);
     if (!made) co_return std::unexpected(std::move(made.error()));
   }
@@ -239,7 +246,7 @@ void add_peering_user(CommandLine& line) {
   for (const char* verb : {"generate", "create"}) {
     auto flags = std::make_shared<Flags>();
     const cli::Command app =
-        line.command(line.verb(verb), "peering-user", "Provider: make a user that can only peer one consumer",
+        line.command(line.verb(verb), {"peering-user", "Provider: make a user that can only peer one consumer"},
                      {.writes = true,
                       .creates = true,
                       .timeout = std::chrono::seconds(30),
@@ -250,9 +257,10 @@ void add_peering_user(CommandLine& line) {
         .one_of({"auto", "true", "false"});
   }
   auto flags = std::make_shared<Flags>();
-  const cli::Command app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
-                                   {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)},
-                                   [flags](Session& session) { return remove(session, *flags); });
+  const cli::Command app =
+      line.command(line.verb("delete"), {"peering-user", "Provider: take the peering user's rights away"},
+                   {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)},
+                   [flags](Session& session) { return remove(session, *flags); });
   check_cluster_id(app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required());
 }
 

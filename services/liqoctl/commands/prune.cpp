@@ -150,7 +150,7 @@ Answer prune_secrets(Session& session, const PruneFlags& flags) {
 void add_prune(CommandLine& line) {
   auto flags = std::make_shared<PruneFlags>();
   const cli::Command app = line.command(
-      line.verb("prune"), "secrets", "Delete copies of Secrets that the Go version made and nothing refers to",
+      line.verb("prune"), {"secrets", "Delete copies of Secrets that the Go version made and nothing refers to"},
       {.namespaces = Namespaces::liqo,
        .two_clusters = true,
        .writes = true,

@@ -97,7 +97,7 @@ void add_resource_slice(CommandLine& line) {
   const std::vector<std::string> aliases{"rs", "resourceslices"};
   auto create = std::make_shared<SliceFlags>();
   const cli::Command app =
-      line.command(line.verb("create"), "resourceslice", "Ask a provider for capacity, or change what is asked for",
+      line.command(line.verb("create"), {"resourceslice", "Ask a provider for capacity, or change what is asked for"},
                    {.writes = true,
                     .creates = true,
                     .prints = true,
@@ -113,14 +113,14 @@ void add_resource_slice(CommandLine& line) {
 
   auto generate = std::make_shared<SliceFlags>();
   const cli::Command printed =
-      line.command(line.verb("generate"), "resourceslice", "Print a ResourceSlice to be applied later",
+      line.command(line.verb("generate"), {"resourceslice", "Print a ResourceSlice to be applied later"},
                    {.prints = true, .aliases = aliases},
                    [generate](Session& session) { return generate_slice(session, *generate); });
   add_request_flags(printed, generate);
 
   auto removal = std::make_shared<DeleteFlags>();
   const cli::Command removed = line.command(
-      line.verb("delete"), "resourceslice", "Give capacity back: the slice and its virtual node go",
+      line.verb("delete"), {"resourceslice", "Give capacity back: the slice and its virtual node go"},
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::slices, .aliases = aliases},
       [removal](Session& session) { return delete_slices(session, *removal); });
   removed.option("name", removal->names, "Names of slices").required().type_name("NAME");

@@ -89,7 +89,7 @@ Answer uninstall(Session& session, const Flags& flags) {
 void add_uninstall(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
   const cli::Command app =
-      line.command(line.root(), "uninstall", "Remove what liqoctl install has put into the cluster",
+      line.command(line.root(), {"uninstall", "Remove what liqoctl install has put into the cluster"},
                    {.namespaces = Namespaces::liqo,
                     .asks = true,
                     .timeout = std::chrono::minutes(10),

@@ -32,7 +32,7 @@ Answer version(Session& session, const VersionFlags& flags) {
 void add_version(CommandLine& line) {
   auto flags = std::make_shared<VersionFlags>();
   const cli::Command app =
-      line.command(line.root(), "version", "Print the versions of this program and of the daemon",
+      line.command(line.root(), {"version", "Print the versions of this program and of the daemon"},
                    {.namespaces = Namespaces::liqo}, [flags](Session& session) { return version(session, *flags); });
   app.flag("--client", flags->client_only, "Only that of this program; no cluster is asked");
 }

@@ -152,7 +152,7 @@ void add_virtual_node(CommandLine& line) {
   const std::vector<std::string> aliases{"vn", "virtualnodes"};
   auto create = std::make_shared<NodeFlags>();
   const cli::Command app =
-      line.command(line.verb("create"), "virtualnode", "Make a virtual node",
+      line.command(line.verb("create"), {"virtualnode", "Make a virtual node"},
                    {.writes = true,
                     .creates = true,
                     .prints = true,
@@ -165,14 +165,15 @@ void add_virtual_node(CommandLine& line) {
   app.flag("--wait", create->wait, "Wait until the Node is Ready (default true)");
 
   auto generate = std::make_shared<NodeFlags>();
-  const cli::Command printed = line.command(line.verb("generate"), "virtualnode", "Print a VirtualNode to be applied later",
-                                       {.prints = true, .aliases = aliases},
-                                       [generate](Session& session) { return create_node(session, *generate, true); });
+  const cli::Command printed =
+      line.command(line.verb("generate"), {"virtualnode", "Print a VirtualNode to be applied later"},
+                   {.prints = true, .aliases = aliases},
+                   [generate](Session& session) { return create_node(session, *generate, true); });
   add_node_flags(line, printed, generate);
 
   auto removal = std::make_shared<DeleteFlags>();
   const cli::Command removed = line.command(
-      line.verb("delete"), "virtualnode", "Delete a virtual node after its pods were moved",
+      line.verb("delete"), {"virtualnode", "Delete a virtual node after its pods were moved"},
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::virtual_nodes, .aliases = aliases},
       [removal](Session& session) { return delete_nodes(session, *removal); });
   removed.option("name", removal->names, "Names of virtual nodes").required().type_name("NAME");

@@ -175,23 +175,23 @@ Section quota_section(const json::value& quota, const text::Palette& palette) {
   return out;
 }
 
-Section list_section(std::string title, const json::value& list, std::string_view none,
+Section list_section(std::string title, const json::value& list,
                      Section (*each_one)(const json::value&, const text::Palette&), const text::Palette& palette) {
   Section out{.title = std::move(title)};
   if (const auto* items = list.if_array())
     for (const json::value& item : *items) out.sections.push_back(each_one(item, palette));
-  if (out.sections.empty()) out.lines.emplace_back(none);
+  if (out.sections.empty()) out.lines.emplace_back("None");
   return out;
 }
 
 Section slices_section(const json::value& list, const text::Palette& palette) {
-  return list_section("Resource slices", list, "None", slice_section, palette);
+  return list_section("Resource slices", list, slice_section, palette);
 }
 Section nodes_section(const json::value& list, const text::Palette& palette) {
-  return list_section("Virtual nodes", list, "None", node_section, palette);
+  return list_section("Virtual nodes", list, node_section, palette);
 }
 Section quotas_section(const json::value& list, const text::Palette& palette) {
-  return list_section("Quotas", list, "None", quota_section, palette);
+  return list_section("Quotas", list, quota_section, palette);
 }
 
 Section module_section(std::string title, const json::value& module, const text::Palette& palette) {

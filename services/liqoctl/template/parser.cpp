@@ -117,43 +117,43 @@ class Parser {
   }
 
   bool pipeline(const std::vector<Token>& tokens, std::size_t from, Pipeline& into) {
-    std::size_t to = from;
-    if (!pipeline(tokens, from, into, to, 0)) return false;
-    return to == tokens.size() || refuse(Errc::parse, "'" + tokens[to].text + "' is unexpected");
+    std::size_t at = from;
+    if (!pipeline(tokens, at, into, 0)) return false;
+    return at == tokens.size() || refuse(Errc::parse, "'" + tokens[at].text + "' is unexpected");
   }
 
   static bool is_mark(const std::vector<Token>& tokens, std::size_t index, std::string_view text) {
     return index < tokens.size() && tokens[index].kind == Kind::mark && tokens[index].text == text;
   }
 
-  /// Reads up to what does not belong to it, e.g. a parenthesis.
-  bool pipeline(const std::vector<Token>& tokens, std::size_t from, Pipeline& into, std::size_t& to, int depth) {
+  /// Reads from `at` up to what does not belong to it, e.g. a parenthesis.
+  bool pipeline(const std::vector<Token>& tokens, std::size_t& at, Pipeline& into, int depth) {
     if (depth > max_nesting) return refuse(Errc::too_large, "parentheses are nested too deep");
     into.line = pieces_[at_].line;
-    to = from;
     const auto is_variable = [&](std::size_t i) { return i < tokens.size() && tokens[i].kind == Kind::variable; };
-    const std::size_t names = is_variable(from) && is_mark(tokens, from + 1, ",") && is_variable(from + 2) ? 3 : 1;
-    if (is_variable(from) && (is_mark(tokens, from + names, ":=") || is_mark(tokens, from + names, "="))) {
-      into.declares = is_mark(tokens, from + names, ":=");
-      for (std::size_t i = from; i < from + names; i += 2) into.variables.push_back(tokens[i].text);
-      to = from + names + 1;
+    const std::size_t names = is_variable(at) && is_mark(tokens, at + 1, ",") && is_variable(at + 2) ? 3 : 1;
+    if (is_variable(at) && (is_mark(tokens, at + names, ":=") || is_mark(tokens, at + names, "="))) {
+      into.declares = is_mark(tokens, at + names, ":=");
+      for (std::size_t i = at; i < at + names; i += 2) into.variables.push_back(tokens[i].text);
+      at += names + 1;
     }
     while (true) {
       Call call;
-      while (to < tokens.size() && (tokens[to].kind != Kind::mark || is_mark(tokens, to, "(")))
-        if (!(is_mark(tokens, to, "(") ? parenthesis(tokens, to, call, depth) : operand(tokens, to, call)))
+      while (at < tokens.size() && (tokens[at].kind != Kind::mark || is_mark(tokens, at, "(")))
+        if (!(is_mark(tokens, at, "(") ? parenthesis(tokens, at, call, depth) : operand(tokens, at, call)))
           return false;
       if (call.words.empty()) return refuse(Errc::parse, "a value is missing");
       into.calls.push_back(std::move(call));
-      if (!is_mark(tokens, to, "|")) return true;
-      ++to;
+      if (!is_mark(tokens, at, "|")) return true;
+      ++at;
     }
   }
 
   bool parenthesis(const std::vector<Token>& tokens, std::size_t& at, Call& call, int depth) {
     Operand word{.kind = Operand::Kind::pipeline};
     auto inner = std::make_shared<Pipeline>();
-    if (!pipeline(tokens, at + 1, *inner, at, depth + 1)) return false;
+    ++at;
+    if (!pipeline(tokens, at, *inner, depth + 1)) return false;
     if (!is_mark(tokens, at, ")")) return refuse(Errc::parse, "a parenthesis is not closed");
     ++at;
     word.inner = std::move(inner);
