@@ -9,7 +9,7 @@ namespace {
 /// The last of "-o,--output".
 std::string last_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
-/// What the library does with the values of a flag; a failure is a mistake of the flag.
+/// Lets `read` see the values of a flag; its failure is a mistake of the flag.
 template <typename Reader>
 CLI::callback_t told_as(std::string_view names, Reader read) {
   return [name = last_name(std::string(names)), read = std::move(read)](const CLI::results_t& values) {
@@ -38,9 +38,6 @@ std::vector<CLI::App*> all_below(CLI::App& app) {
 }
 
 }  // namespace
-
-// -- Option
-// --------------------------------------------------------------------------------------------------------------
 
 Option Option::required() const {
   option_->required();
@@ -116,9 +113,6 @@ Option Option::delimiter(char separator) const {
 
 bool Option::given() const { return option_->count() > 0; }
 
-// -- Command
-// -------------------------------------------------------------------------------------------------------------
-
 Option Command::flag(std::string_view names, bool& into, std::string_view what) const {
   return Option(*app_->add_flag(std::string(names), into, std::string(what)));
 }
@@ -126,7 +120,7 @@ Option Command::flag(std::string_view names, bool& into, std::string_view what) 
 Option Command::flag(std::string_view names, std::optional<bool>& into, std::string_view what) const {
   const std::function<void(std::int64_t)> take = [&into](std::int64_t times) { into = times > 0; };
   CLI::Option& option = *app_->add_flag_function(std::string(names), take, std::string(what));
-  // The library counts without looking whether it can.
+  // The library throws another exception where it cannot count.
   option.check([](const std::string& given) {
     return is_truth(given) ? std::string() : "'" + given + "' is neither true nor false";
   });
@@ -274,7 +268,7 @@ std::vector<std::string> Command::values_of(const std::string& flag) const {
   if (!type.contains('|')) return out;
   for (std::size_t start = 0; start <= type.size();) {
     const std::size_t end = std::min(type.find('|', start), type.size());
-    // Capitals stand for something else.
+    // A word in capitals is a placeholder.
     if (const std::string word = type.substr(start, end - start);
         std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; }))
       out.push_back(word);
@@ -290,9 +284,6 @@ Command Command::innermost() const {
 }
 
 std::vector<std::string> Command::remaining() const { return app_->remaining(); }
-
-// -- Program
-// -------------------------------------------------------------------------------------------------------------
 
 Program::Program(std::string_view name, std::string_view what, std::string_view version, std::string_view version_help)
     : root_(std::make_unique<CLI::App>(std::string(what), std::string(name))) {

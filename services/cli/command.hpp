@@ -26,30 +26,30 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  /// The command line is wrong without it.
+  /// A command line without it is a mistake.
   Option required() const;
   /// What its value is called in the help, e.g. "NAME".
   Option type_name(std::string_view name) const;
   /// The heading in the help under which it stands; "" = it is not shown.
   Option group(std::string_view heading) const;
-  /// It takes these values and no other: its type in the help, and what completion offers.
+  /// It takes only these values: they are its type in the help, and what completion offers.
   Option one_of(std::initializer_list<const char*> values) const;
-  /// Likewise, with the values in braces behind its type.
+  /// Likewise, but the help shows the values in braces behind the type.
   Option member_of(std::vector<std::string> values) const;
   /// What the help shows as its value where it is not given.
   Option preset(std::string_view text) const;
   Option existing_file() const;
   Option existing_directory() const;
-  /// Where it is given, the other one must be, too.
+  /// The other one must be given where this one is.
   Option needs(Option other) const;
   /// Its value may be left out, and is read as "" then. A list that is empty in a file of options is read as "{}".
   Option may_be_empty() const;
   /// Each of its values must pass; a failure is told as a mistake of the flag.
   using Look = std::function<kube::Result<void>(const std::string&)>;
   Option check(Look look) const;
-  /// Of a list: what stands between several values in one argument.
+  /// What separates several values of a list in one argument.
   Option delimiter(char separator) const;
-  /// Whether it is on the command line; to be asked once that was read.
+  /// Whether it is on the command line, once that was read.
   bool given() const;
 
  private:
@@ -74,7 +74,7 @@ class Command {
   Option flag(std::string_view names, bool& into, std::string_view what) const;
   /// Likewise; `into` stays as it is where the flag is not given.
   Option flag(std::string_view names, std::optional<bool>& into, std::string_view what) const;
-  /// A flag that makes `into` be `value`.
+  /// A flag that sets `into` to `value`.
   Option flag(std::string_view names, std::optional<bool>& into, bool value, std::string_view what) const;
   Option option(std::string_view names, std::string& into, std::string_view what) const;
   /// Takes every value that follows.
@@ -103,11 +103,11 @@ class Command {
   void footer(std::string_view text) const;
   /// How many commands must and may follow.
   void require_commands(std::size_t least, std::size_t most) const;
-  /// Everything behind the command is its remaining(), flags too.
+  /// All that follows the command is its remaining(), flags included.
   void take_the_rest() const;
   /// Called when the command is named, before its flags are read.
   void at_start(std::function<void()> call) const;
-  /// Called when it was read, and no command below it was named. A failure is a mistake of the command line.
+  /// Called when it was read, unless a command below it was named. A failure is a mistake of the command line.
   void at_end(std::function<kube::Result<void>()> call) const;
 
   std::string name() const;

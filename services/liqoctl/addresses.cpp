@@ -26,7 +26,7 @@ asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& consumer, std:
   co_return oldest;
 }
 
-/// What there is to read; nothing where the kind is unknown to the cluster or the user may not see it.
+/// All objects of the kind; none where the cluster does not know the kind or the user may not see it.
 asio::awaitable<Result<std::vector<Object>>> list_if_any(Cluster& cluster, const kube::Resource& resource,
                                                          std::string ns, bool* refused = nullptr) {
   auto found = co_await cluster.list(resource, std::move(ns));

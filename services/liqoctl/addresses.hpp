@@ -1,4 +1,4 @@
-// In which addresses of a provider's pods this cluster is to believe: proposed, checked, and declared.
+// Which addresses of a provider's pods this cluster believes in: proposed, checked, and declared.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,9 @@ void add_address_flags(cli::Command app, AddressFlags& flags);
 asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& session, Cluster& consumer,
                                                                  const AddressFlags& flags);
 
-/// Decides what to declare about a provider, and says so; changes nothing. Nothing is answered where a declaration
-/// stands already and no flag says otherwise, and where nobody knows any. Where the provider of the pair is null, only
-/// the flag says what. Errors: Errc::invalid_input for flags that cannot be read, and for ranges that overlap with this
+/// Decides what to declare about a provider, and says so; changes nothing. Answers nothing where a declaration stands
+/// already and no flag says otherwise, and where nobody knows any ranges. A pair without a provider leaves the decision
+/// to the flag. Errors: Errc::invalid_input for flags that cannot be read, and for ranges that overlap with this
 /// cluster's.
 asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Session::Pair pair,
                                                                            const AddressFlags& flags);

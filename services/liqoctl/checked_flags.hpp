@@ -14,7 +14,7 @@ namespace liqoctl {
 void add_resource_flags(cli::Command app, model::ResourceFlags& flags, std::string_view heading = "Resources",
                         std::array<std::string_view, 3> defaults = {});
 
-/// The argument with the names of objects that are to be made or deleted: a name that no object can have is a mistake.
+/// The argument with the names of objects that are to be made or deleted. A name that no object can have is a mistake.
 cli::Option check_names(cli::Option option, std::size_t longest = 253);
 
 }  // namespace liqoctl

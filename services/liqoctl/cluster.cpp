@@ -77,7 +77,7 @@ asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext c
   auto credentials = kube::net::Credentials::make(std::move(config), context.clock,
                                                   std::make_unique<UsersPlugin>(context.clock, context.output));
   if (!credentials) co_return std::unexpected(std::move(credentials.error()));
-  // Here and not under the deadline of a request, because somebody may have to log in.
+  // Not under the deadline of a request, because somebody may have to log in.
   if (auto ready = co_await (*credentials)->ready(); !ready)
     co_return kube::fail(std::move(ready.error()), "user '" + (*credentials)->config().user + "'");
   co_return std::unique_ptr<Cluster>(new Cluster(context, remote, std::move(*credentials)));
@@ -101,7 +101,7 @@ asio::awaitable<Result<std::string>> Cluster::id() {
   std::string told;
   if (*usual) told = kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"});
   if (told.empty()) {
-    // Under another name only where somebody installed it by hand; a peering user may not look for that.
+    // The ConfigMap has another name only where somebody installed it by hand. A peering user may not look for it.
     auto found =
         co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap");
     if (!found) co_return kube::fail(std::move(found.error()), "reading the cluster ID");
@@ -111,7 +111,7 @@ asio::awaitable<Result<std::string>> Cluster::id() {
   if (told.empty())
     co_return kube::fail(Errc::missing, "cluster " + api_->cluster() + " has no cluster ID in namespace " +
                                             liqo_namespace() + ": is Liqo installed there? (liqoctl install --help)");
-  // Names of objects and selectors are made of it.
+  // Names of objects and selectors are made of the ID.
   if (!liqo::core::is_cluster_id(told))
     co_return kube::fail(Errc::invalid_input, "cluster " + api_->cluster() + " calls itself " +
                                                   liqo::core::in_quotes(told) +
@@ -149,7 +149,7 @@ asio::awaitable<Result<Cluster::TenantNamespace>> Cluster::tenant_namespace(cons
         .name = std::string(found->front().name()), .exists = true, .is_ending = found->front().is_deleting()};
   }
   if (!found.error().is_forbidden()) co_return std::unexpected(std::move(found.error()));
-  // A peering user may only look at its own.
+  // A peering user may read no namespace but its own.
   auto own = co_await find(kube::resources::namespaces, {"", usual});
   if (!own) co_return std::unexpected(std::move(own.error()));
   co_return TenantNamespace{
@@ -258,7 +258,7 @@ asio::awaitable<Result<Ensured>> ensure(Cluster& cluster, const kube::Resource& 
   if (!*created) {
     auto made = co_await cluster.create(resource, wanted);
     if (made) co_return cluster.flags().dry_run ? Ensured::dry_run : Ensured::created;
-    // Somebody was faster: then it is there to be updated.
+    // Somebody else has made it meanwhile, so it is updated.
     if (!made.error().is_already_exists()) co_return std::unexpected(std::move(made.error()));
   }
   const std::function<bool(Object&)> change = [&](Object& there) {

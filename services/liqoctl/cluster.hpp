@@ -51,7 +51,7 @@ class Cluster {
   kube::async::Clock& clock() { return clock_; }
   Output& output() { return output_; }
   const CommonFlags& flags() const { return flags_; }
-  /// Whether it is the other one of a command on two clusters.
+  /// Whether it is the remote one of a command on two clusters.
   bool is_remote() const { return remote_; }
   const kube::wire::ClusterConfig& config() const { return config_; }
   /// For lines of progress: the cluster's ID; while that is not known, what the kubeconfig calls it.
@@ -65,7 +65,7 @@ class Cluster {
   /// The cluster's ID, from the ConfigMap labelled app.kubernetes.io/name=clusterid-configmap in Liqo's namespace.
   /// Errors: also Errc::invalid_input where what stands there cannot be one.
   asio::awaitable<Result<std::string>> id();
-  /// Reads the ID for scope(). Errors: that the cluster does not answer; a user may be without the right to read it.
+  /// Reads the ID for scope(). A user without the right to read it is no error, a cluster that does not answer is.
   asio::awaitable<Result<void>> learn_id();
   /// The tenant namespace of a peer: the one labelled so, or the default one that does not exist yet.
   struct TenantNamespace {
@@ -74,7 +74,7 @@ class Cluster {
     bool is_ending = false;  ///< it exists, and is being deleted
   };
   asio::awaitable<Result<TenantNamespace>> tenant_namespace(const std::string& peer);
-  /// As before, and an error where it does not exist.
+  /// Its name; an error where it does not exist.
   asio::awaitable<Result<std::string>> existing_tenant_namespace(const std::string& peer);
 
   /// Every object, in pages, each with apiVersion and kind. `ns` "" = all namespaces.
@@ -114,8 +114,8 @@ class Cluster {
 asio::awaitable<Result<Ensured>> update(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
                                         std::function<bool(Object&)> change);
 
-/// Makes the object, or, where it is there already, gives it the labels, annotations and fields of the spec that
-/// `wanted` has and keeps all else. `replaced` names fields of the spec whose old content goes, e.g. "resources".
+/// Makes the object. One that is there already gets the labels, annotations and fields of the spec that `wanted` has,
+/// and keeps the rest. `replaced` names fields of the spec whose old content goes, e.g. "resources".
 asio::awaitable<Result<Ensured>> ensure(Cluster& cluster, const kube::Resource& resource, Object wanted,
                                         std::vector<std::string> replaced = {});
 

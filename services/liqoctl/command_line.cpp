@@ -173,7 +173,7 @@ cli::Command CommandLine::command(cli::Command parent, CommandText text, const C
   if (traits.prints_tables) add_output(app, flags_.output, table_formats, "How to print");
   if (traits.timeout.count() > 0) add_timeout(app, flags_.timeout, traits.timeout);
   arguments_.emplace(app, traits.argument);
-  // The default is the command's: it is set once the command is known to be the one.
+  // Each command has a default of its own, so it is set once the command is known.
   app.at_start([this, timeout = traits.timeout] {
     if (timeout.count() > 0) flags_.timeout = timeout;
   });
@@ -242,7 +242,7 @@ CommandLine::Completion CommandLine::complete(const std::vector<std::string>& ty
       }
   std::string beginning = typed.back();
   std::string flag = typed.size() > 1 ? typed[typed.size() - 2] : "";
-  // "--wait=no", which is one word to some shells and three to bash.
+  // bash splits "--wait=no" into three words, other shells keep one.
   if (flag == "=" && typed.size() > 2) flag = typed[typed.size() - 3];
   std::string kept;
   if (const std::size_t equal = beginning.find('='); beginning.starts_with("--") && equal != std::string::npos) {

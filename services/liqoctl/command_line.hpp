@@ -71,14 +71,14 @@ class CommandLine {
 
   cli::Command root() const { return program_.root(); }
   CommonFlags& flags() { return flags_; }
-  /// The command whose name is a verb ("create") and that only has sub-commands; made when it is first asked for.
+  /// A command that only has sub-commands, such as "create"; made when it is first asked for.
   cli::Command verb(const std::string& name);
   /// A command that does something.
   cli::Command command(cli::Command parent, CommandText text, const CommandTraits& traits, Run run);
 
   /// What a command that was added by hand does.
   void set_command(cli::Command app, Run run);
-  /// A look at the flags of a command, before anything is tried; its failure is a mistake of the command line.
+  /// Checks the flags of a command before anything is tried. A failure is a mistake of the command line.
   using Check = std::function<kube::Result<void>()>;
   void check(cli::Command app, Check check);
 
@@ -89,8 +89,8 @@ class CommandLine {
   /// Prints help or the mistake by itself.
   Parsed parse(int argc, char** argv);
 
-  /// What may follow these words (the last one is the beginning of what is being typed): words of the tree, and what
-  /// kind of names of the cluster.
+  /// What may follow these words, of which the last one is being typed: words of the tree, and the kind of names of the
+  /// cluster.
   struct Completion {
     std::vector<std::string> words;
     Candidates candidates = Candidates::none;
@@ -109,7 +109,7 @@ class CommandLine {
   std::map<cli::Command, std::vector<Check>> checks_;
 };
 
-/// A flag that takes the ID of a cluster: what can be none is a mistake.
+/// A flag that takes the ID of a cluster. What cannot be an ID is a mistake.
 cli::Option check_cluster_id(cli::Option option);
 
 /// `--remote-cluster-id`, required.

@@ -47,7 +47,7 @@ asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, C
     co_return found->name;
   }
   Object wanted = core::forge_tenant_namespace(peer, found->name);
-  // So that unpeer knows what it may remove.
+  // unpeer removes only namespaces with this mark.
   wanted.set_annotation(model::made_by, model::made_by_liqoctl);
   auto made = co_await cluster.create(kube::resources::namespaces, std::move(wanted));
   if (!made && !made.error().is_already_exists())
@@ -90,7 +90,7 @@ asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster&
   auto there = co_await consumer.find(kube::resources::secrets, key);
   if (!there) co_return std::unexpected(std::move(there.error()));
   if (*there && core::secret_bytes(**there, "nonce") != nonce) {
-    // Of an earlier peering: what the provider says now is what counts.
+    // This nonce is of an earlier peering; only the provider's present one counts.
     auto removed = co_await consumer.remove(kube::resources::secrets, key, {.uid = std::string((*there)->uid())});
     if (!removed) co_return std::unexpected(std::move(removed.error()));
     there->reset();
@@ -178,7 +178,7 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
 }
 
 asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, bool replace) {
-  // Both have answered by now.
+  // The clocks are known because both clusters have answered.
   const auto home_clock = pair.consumer->api().clock_ahead(), away_clock = pair.provider->api().clock_ahead();
   if (home_clock && away_clock)
     if (const auto ahead = core::settle_clock({}, *away_clock - *home_clock); ahead != std::chrono::seconds::zero())

@@ -8,8 +8,8 @@
 
 namespace liqoctl {
 
-/// The tenant namespace for a peer, made where it is missing, or as soon as that of an earlier peering has gone.
-/// Answers its name.
+/// The name of the tenant namespace for a peer. It is made where it is missing, also after that of an earlier peering
+/// has gone.
 asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, Cluster& cluster, std::string peer);
 
 /// Provider: the nonce for a consumer, made by the provider's liqod where there is none yet.
@@ -32,13 +32,13 @@ asio::awaitable<Result<liqo::core::PrivateKey>> read_key(Cluster& consumer);
 asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider, Object tenant);
 
 /// Consumer: writes the Identity and waits for its kubeconfig Secret. An Identity that is there already keeps its
-/// server and CA unless `replace`: the other side alone says which cluster it is. Errors: also Errc::invalid_input for
-/// that.
+/// server and CA unless `replace`, because only the other side vouches for them. Errors: also Errc::invalid_input where
+/// they differ.
 asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity, bool replace);
 
 /// The flag that sets `replace`.
 void add_replace(cli::Command app, bool& into);
-/// All of it.
+/// The whole handshake.
 asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, bool replace);
 
 }  // namespace liqoctl

@@ -18,13 +18,13 @@ namespace json = kube::json;
 using kube::Errc;
 
 constexpr std::string_view field_manager = "liqoctl";
-/// Of every object of the chart.
+/// The labels of every object of the chart.
 constexpr std::string_view chart_objects =
     "app.kubernetes.io/name=liqod,app.kubernetes.io/instance=liqo,app.kubernetes.io/part-of=liqo";
 constexpr int oldest_minor = 30;
 
-/// The kinds of the chart's objects, in the order in which they are removed: the daemon first, and then what makes
-/// Kubernetes remove what it made, while nothing writes any more.
+/// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more;
+/// then what owns the objects that it made, which Kubernetes removes.
 constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
 constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
 constexpr kube::Resource cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
@@ -71,11 +71,11 @@ Result<kube::Resource> resource_of(const json::value& manifest) {
 
 using Place = std::pair<std::string_view, kube::ObjectKey>;
 
-/// What of the chart is in the cluster and not among these.
+/// Removes the objects of the chart that are in the cluster and not in `kept`.
 asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> kept) {
   for (const kube::Resource& kind : kinds_of_chart) {
     auto found = co_await cluster.list(kind, "", std::string(chart_objects));
-    // PodMonitors are a kind of somebody else's.
+    // PodMonitors are of Prometheus, which a cluster may not have.
     if (!found && found.error().is_not_found()) continue;
     if (!found) co_return std::unexpected(std::move(found.error()));
     for (const Object& object : *found) {
@@ -107,7 +107,7 @@ asio::awaitable<Result<void>> check_version(Cluster& cluster) {
 asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind, kube::ObjectKey key,
                                           std::string verb) {
   json::object attributes{{"group", kind.group}, {"resource", kind.plural}, {"verb", verb}};
-  // The right to change may be confined to names; that to make cannot be.
+  // A right to change may be restricted to names, a right to create cannot.
   if (verb != "create") attributes["name"] = key.name;
   if (!key.ns.empty()) attributes["namespace"] = key.ns;
   json::object review{{"apiVersion", access_reviews.api_version()},
@@ -129,8 +129,8 @@ bool is_established(const Object& definition) {
   return false;
 }
 
-/// Whether the kind that is there takes more than this one, which then is not put in its place: objects would lose what
-/// a newer version has written into them.
+/// Whether the kind in the cluster takes more than this one. It is not replaced then: objects would lose what a newer
+/// version has written into them.
 asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& definition) {
   auto there = co_await cluster.find(definitions, definition.key());
   if (!there) co_return std::unexpected(std::move(there.error()));
@@ -178,7 +178,7 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
       there.ns = kube::string_at(subject, {"namespace"});
     there.helm_release = (*bound)->annotation("meta.helm.sh/release-name");
   }
-  // What its hook needs comes before everything else of the chart, and goes with the hook.
+  // Helm installs what its hook needs before the rest of the chart, and removes it with the hook.
   auto hook = co_await cluster.find(cluster_role_bindings, {"", "liqo-kinds"});
   if (!hook) co_return std::unexpected(std::move(hook.error()));
   there.helm_installs = there.ns.empty() && hook->has_value();
@@ -287,7 +287,7 @@ asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster
 }
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
-  // Without its role the daemon does not make it again.
+  // The daemon does not make the API again without its role.
   auto removed = co_await cluster.remove(cluster_roles, {"", std::string(metric_agent_role)});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   const kube::ObjectKey key{"", "v1beta1.metrics.liqo.io"};
@@ -319,7 +319,7 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
             {.resource = kind, .label_selector = "liqo.io/webhook=true"});
         !done)
       co_return done;
-  // What liqod made itself in its namespace, which may be somebody else's.
+  // These are liqod's own objects in its namespace, which may belong to somebody else.
   const std::array<std::pair<kube::Resource, const char*>, 5> own{
       {{kube::resources::secrets, "liqo-webhook-certs"},
        {kube::resources::secrets, "liqo-metric-agent-certs"},

@@ -28,26 +28,25 @@ Result<void> check_installers(const Installed& there, const std::string& ns, std
 /// Refuses a cluster that is too old, and a user who may not write one of the kinds. Nothing is written.
 asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<kube::json::value>& manifests);
 
-/// Server-side applies all in their order, and waits for kinds to be served. A kind that takes more than the one that
-/// is to be applied stays as it is.
+/// Applies all by server-side apply, in their order, and waits for kinds to be served. A kind of a newer version, which
+/// takes more, stays as it is.
 asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster,
                                         const std::vector<kube::json::value>& manifests);
-/// As apply_all, and removes what an earlier version or
-/// other values have put there and these do not.
+/// As apply_all, and removes what an earlier version or other values have put there and these do not.
 asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
                                                  const std::vector<kube::json::value>& manifests);
 
-/// Looks whether every replica is there and answers, and if not, what holds it up.
+/// Whether every replica is there and answers; if not, what holds it up.
 asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster);
 /// Waits until every replica is there and answers, saying what holds it up.
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster);
 
-/// Removes the API of consumers' figures, and the role to which it belongs. Whatever takes a daemon away does so first:
-/// while nobody answers behind that API, Kubernetes removes no namespace.
+/// Removes the API of consumers' figures, and the role that it depends on. This comes before the daemon goes: while
+/// nobody answers behind that API, Kubernetes removes no namespace.
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster);
 
-/// Removes all that apply_installation put there but kinds, the API of figures first, then the daemon; and waits for
-/// its webhooks to go.
+/// Removes all that apply_installation put there except the kinds: the API of figures, then the daemon, then the rest.
+/// Waits for the webhooks to go.
 asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster);
 
 /// Removes the kinds, with all objects of them.

@@ -6,9 +6,9 @@
 
 namespace liqoctl {
 
-/// `--kubeconfig`, or the files of $KUBECONFIG (the first that has the context), or ~/.kube/config, or the service
-/// account of the pod that this runs in. `remote`: the flags are those of the other cluster, for which $KUBECONFIG and
-/// the rest are not looked at unless a context of it is named.
+/// The kubeconfig of `--kubeconfig`, of $KUBECONFIG (its first file that has the context), of ~/.kube/config, or the
+/// service account of the pod that this runs in. With `remote`, the flags are those of the other cluster, and only
+/// `--remote-kubeconfig` counts unless a context is named.
 kube::Result<kube::wire::ClusterConfig> find_cluster(const ConnectionFlags& flags, bool remote);
 
 }  // namespace liqoctl

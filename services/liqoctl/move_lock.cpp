@@ -10,7 +10,7 @@ namespace {
 using kube::Errc;
 namespace leases = kube::resources;
 
-/// How long it is held without being renewed, and when it is renewed.
+/// The Lease is valid for `term` and renewed every `renewal`.
 constexpr kube::Duration term = std::chrono::seconds(20), renewal = std::chrono::seconds(4);
 
 std::string random_name() {
@@ -47,7 +47,7 @@ asio::awaitable<Result<void>> MoveLock::acquire() {
   auto found = co_await cluster_.find(leases::leases, key_);
   if (!found) co_return std::unexpected(std::move(found.error()));
   if (*found) {
-    // Whether somebody still has it shows when it is renewed; clocks may differ.
+    // A change of the Lease shows that its holder is alive. Its times do not, because clocks may differ.
     const std::string seen((*found)->resource_version());
     cluster_.output().doing(cluster_.scope(), "looking whether an earlier move of this claim still goes on");
     const kube::TimePoint until = cluster_.clock().now() + term;

@@ -6,15 +6,16 @@
 
 namespace liqoctl {
 
-/// release() before it is destroyed. One thread.
+/// release() must be called before it is destroyed. One thread.
 class MoveLock {
  public:
   MoveLock(Cluster& cluster, asio::any_io_executor executor, kube::ObjectKey lease);
 
-  /// Errors: Errc::invalid_input where somebody else has it. One that is not renewed is looked at for its time first.
+  /// Errors: Errc::invalid_input where somebody else has it. A Lease of somebody else is watched for its whole term
+  /// first, in case it is not renewed.
   asio::awaitable<Result<void>> acquire();
   asio::awaitable<void> release();
-  /// Whether nobody else can have it now.
+  /// Whether it is certain that nobody else has it now.
   bool is_held() const;
 
  private:

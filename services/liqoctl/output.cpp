@@ -46,7 +46,7 @@ void Output::clear() {
 
 void Output::line(std::string_view prefix, std::string_view coloured, std::string_view scope, std::string_view text) {
   clear();
-  // Much of what is told comes from another cluster.
+  // Other clusters may have written much of the text.
   const std::string shown_scope = text::printable(scope);
   if (terminal_) {
     std::cerr << coloured << " ";
@@ -89,7 +89,7 @@ asio::awaitable<void> Output::animate() {
     const auto passed = clock_.now() - doing_->since;
     std::cerr << clear_line << err_.warn(frames[frame_++ % frames.size()]) << " ";
     if (!doing_->scope.empty()) std::cerr << err_.faint(doing_->scope) << " ";
-    // One line, or taking it away would leave a part of it.
+    // A text of several lines could not be cleared.
     const std::string told = doing_->seen.empty() ? doing_->text : doing_->text + ": " + doing_->seen;
     std::cerr << text::shortened(told, longest_progress) << " " << err_.faint(text::age(passed)) << std::flush;
   }

@@ -32,7 +32,7 @@ class Output {
 
   /// What is going on now, until the next line of any kind.
   void doing(std::string_view scope, std::string_view text);
-  /// What it waits for in particular: beside the spinner, or elsewhere as a line of its own.
+  /// What the step waits for: beside the spinner, or, without a terminal, on a line of its own.
   void still(std::string_view scope, std::string_view text, std::string_view seen, kube::Duration passed);
 
   /// Turns the spinner for as long as it runs; ends when cancelled.
@@ -41,7 +41,7 @@ class Output {
   /// For what goes to standard output.
   const text::Palette& palette() const { return out_; }
   bool has_terminal() const { return terminal_; }
-  /// Takes away the spinner, so that something else may write.
+  /// Removes the spinner, so that somebody else may write.
   void clear();
 
  private:

@@ -18,10 +18,10 @@ using kube::async::TaskGroup;
 using Channel = kube::wire::CommandChannel;
 constexpr std::string_view last_word = volume_end;
 
-/// Of what is kept of an output that ought to be short, of standard error, and of a line that is shown.
+/// Bounds of what is kept of an output, of standard error, of a line in a message, and of a line.
 constexpr std::size_t most_output = 64 * 1024, most_words = 8 * 1024, most_shown = 300, longest_line = 256 * 1024;
 
-/// One that runs. stop() before it is destroyed.
+/// A program that runs. stop() must be called before it is destroyed.
 class Running {
  public:
   Running(Cluster& cluster, const asio::any_io_executor& executor, RemoteProgram program)
@@ -48,7 +48,7 @@ class Running {
   asio::awaitable<Result<void>> write(const std::string& bytes) { return command_->write_stdin(bytes); }
   void end_input() { command_->close_stdin(); }
 
-  /// Waits for its end; its output must have been read.
+  /// Waits until it has ended. Its output must have been read.
   asio::awaitable<Result<void>> end() {
     auto status = co_await command_->result();
     if (!status) co_return told(std::move(status.error()));
@@ -56,7 +56,7 @@ class Running {
     auto result = kube::wire::decode_result(command_->connection().version(), *status);
     if (!result) co_return told(std::move(result.error()));
     using Kind = kube::wire::CommandResult::Kind;
-    // The session, not the program.
+    // The session has failed, not the program.
     if (result->kind == Kind::failed) co_return told(kube::Failure(Errc::closed, text::printable(result->message)));
     if (result->kind != Kind::success)
       co_return told(kube::Failure(Errc::invalid_input, words_.empty() ? result->message : words()));
@@ -98,8 +98,8 @@ class Running {
   TaskGroup tasks_, listener_;
 };
 
-/// A kubelet may lose the last words of a session, the result among them, where the container runtime closes its end
-/// while we still speak. So programs end what they write with a word of their own, and that counts, too.
+/// A kubelet may lose the end of a session, the result included, when the container runtime closes its side while this
+/// one still sends. Programs therefore end their output with a last word, which counts as success.
 bool is_cut(const kube::Failure& failure) { return failure.code() == Errc::closed; }
 
 template <class Answered>
@@ -148,7 +148,7 @@ Body<std::string> run_piped(Running& from, Running& to, std::function<void(std::
     auto piece = co_await from.read();
     if (!piece) sent = std::unexpected(std::move(piece.error()));
     if (!piece || piece->empty()) break;
-    // Why it takes no more, it says itself.
+    // The reader reports itself why it takes no more.
     is_taken = (co_await to.write(*piece)).has_value();
     if (!is_taken) break;
     seen(passed += piece->size());
@@ -158,7 +158,7 @@ Body<std::string> run_piped(Running& from, Running& to, std::function<void(std::
   to.end_input();
   auto out = co_await output_of(to);
   auto received = co_await to.end();
-  // Whether all has arrived, the target knows.
+  // Only the reader knows whether all has arrived.
   if (out && out->ends_with(last_word) && (received || is_cut(received.error()))) co_return out;
   if (!sent) co_return std::unexpected(std::move(sent.error()));
   if (!received) co_return std::unexpected(std::move(received.error()));
@@ -180,7 +180,7 @@ Body<std::uint64_t> run_compared(Running& one, Running& other) {
                                                    : "the target lacks \"" + first_line(here) + "\"");
   };
   while (here_goes_on || there_goes_on) {
-    // Who has said less is asked next.
+    // The program that is behind is read next.
     const bool ask_here = here_goes_on && (here.size() <= there.size() || !there_goes_on);
     Running& asked = ask_here ? one : other;
     std::string& last = ask_here ? here_last : there_last;
@@ -206,11 +206,11 @@ Body<std::uint64_t> run_compared(Running& one, Running& other) {
       there.erase(0, other_end + 1);
       ++lines;
     }
-    // One that has ended, or a line without an end.
+    // One program has ended, or its line has no end.
     if (here.size() > longest_line || there.size() > longest_line) co_return differs();
   }
   if (!here.empty() || !there.empty()) co_return differs();
-  // The last one is no file, nor is the first directory.
+  // The first directory and the last word are not counted.
   co_return lines - 2;
 }
 

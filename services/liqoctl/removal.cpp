@@ -51,7 +51,7 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Sel
 asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer, std::string provider) {
   auto done = co_await remove_all(session, consumer,
                                   {.resource = kinds::namespace_maps, .label_selector = towards(provider)}, false);
-  // Without the right to, liqod does so where no volume has data there.
+  // Where this user may not, liqod deletes the maps of twins without data of volumes.
   if (!done && !done.error().is_forbidden()) co_return done;
   co_return Result<void>();
 }
@@ -110,7 +110,8 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNa
     co_return std::string();
   }
   if (!which) {
-    // Its rights lie in the namespace: the next peering needs them. A peering user itself may not look.
+    // The rights of the peering user lie in the namespace, and the next peering needs them. The peering user itself may
+    // not look for them.
     auto users = co_await cluster.list(kinds::role_bindings, found->name, peering_user_selector(peer));
     if (users && !users->empty()) {
       session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays, because " + peer +
@@ -149,7 +150,7 @@ asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consume
   auto removed = co_await consumer.remove(kinds::identities, key);
   if (!removed) co_return kube::fail(std::move(removed.error()), consumer.scope());
   if (session.flags().dry_run) co_return Result<void>();
-  // The Secret ends the replication to that provider: it goes when nothing is left to be replicated.
+  // The Secret goes once nothing is left to be replicated to that provider.
   auto gone = co_await wait_for_absence(
       consumer, {.what = "the credentials at " + provider + " to be withdrawn", .deadline = session.deadline()},
       {.resource = kube::resources::secrets,
@@ -182,7 +183,7 @@ asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider,
 }
 
 asio::awaitable<void> sweep_secrets(Cluster& cluster, std::string peer, std::string ns, bool provider) {
-  // Those that have a fixed name by that: a peering user may delete it, but not look around.
+  // By name, because a peering user may delete this Secret but not list Secrets.
   const std::string_view fixed = provider ? core::nonce_secret : core::signed_nonce_secret;
   auto done = co_await cluster.remove(kube::resources::secrets, {ns, std::string(fixed)});
   if (!done && !done.error().is_forbidden()) cluster.output().warn(cluster.scope(), done.error().text());

@@ -10,7 +10,7 @@
 
 namespace liqoctl {
 
-/// Which tenant namespaces go: all, none, or, where nothing is said, those that liqoctl made.
+/// Which tenant namespaces are deleted: all, none, or, where it is empty, those that liqoctl made.
 using DeleteNamespaces = std::optional<bool>;
 /// The flags that say so.
 void add_delete_namespaces(cli::Command app, DeleteNamespaces& into);
@@ -21,8 +21,8 @@ std::string towards(std::string_view provider);
 /// Deletes the objects; with `wait`, it waits until they are gone.
 asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Selection selection, bool wait);
 
-/// When the last virtual node of a provider is gone: has the twins there end, also those that hold data of volumes.
-/// Does not wait; needs no right to.
+/// Deletes the NamespaceMaps of a provider whose last virtual node is gone, so that its twins end, also those that hold
+/// data of volumes. Does not wait; a user without the right is no error.
 asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer, std::string provider);
 
 /// `delete KIND NAME...`.
@@ -42,9 +42,8 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
 /// Selects the RoleBindings and the request of a peering user.
 std::string peering_user_selector(std::string_view consumer);
 
-/// Deletes the tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction or
-/// to a peering user.
-/// Answers its name, "" where it stays or is not there.
+/// Deletes the tenant namespace where that was asked for, or where liqoctl made it and neither the other direction nor
+/// a peering user needs it. Answers its name, "" where it stays or is not there.
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer);
 asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name);
@@ -54,7 +53,8 @@ asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consume
                                               std::string ns);
 /// Provider: deletes the Tenant, and waits until it is gone.
 asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider, std::string consumer, std::string ns);
-/// What nobody owns: the nonce, its signature, issued certificates. Somebody who may not delete them leaves them.
+/// Deletes the Secrets that nobody owns: the nonce, its signature, issued certificates. A user without the right leaves
+/// them.
 asio::awaitable<void> sweep_secrets(Cluster& cluster, std::string peer, std::string ns, bool provider);
 
 }  // namespace liqoctl

@@ -29,7 +29,7 @@ asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& clus
   if (!cluster) {
     auto config = find_cluster(remote ? flags_.remote : flags_.local, remote);
     if (!config) co_return std::unexpected(std::move(config.error()));
-    // Other kubeconfigs than one that is named for the other cluster alone are the user's own.
+    // Only a kubeconfig that --remote-kubeconfig names may be of somebody else.
     if (remote && !flags_.remote.kubeconfig.empty())
       if (auto allowed = co_await allow_remote(*config); !allowed)
         co_return std::unexpected(std::move(allowed.error()));
@@ -72,7 +72,7 @@ asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterCon
   const std::string deeds = model::deeds_of(config);
   if (deeds.empty() || flags_.remote_allow_exec) co_return Result<void>();
   const std::string what = "The remote cluster: " + deeds;
-  // --skip-confirm is about what this command changes, not about whom to trust.
+  // --skip-confirm covers the changes of this command, not whom it trusts.
   if (flags_.skip_confirm || !isatty(STDIN_FILENO))
     co_return kube::fail(Errc::invalid_input, what + " Give --remote-allow-exec if you trust whoever wrote it");
   if (co_await answered_yes(what)) co_return Result<void>();

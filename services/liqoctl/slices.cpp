@@ -27,8 +27,8 @@ std::string denial(const ResourceSlice& slice, std::string_view type) {
   return std::string(type) + " denied" + (why.empty() ? "" : ": " + why);
 }
 
-/// How long an answer to what was asked before may stand on a slice that was changed: the provider has to see the
-/// change, and its answer to come back.
+/// How long a changed slice may still show the answer to the earlier request, until the provider has seen the change
+/// and its answer has come back.
 constexpr kube::Duration old_answer_patience = std::chrono::seconds(3);
 
 struct Answered {

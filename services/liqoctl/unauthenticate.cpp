@@ -18,7 +18,7 @@ asio::awaitable<Result<void>> unauthenticate(Session& session, Session::Pair pai
   if (home->exists) {
     auto slices = co_await pair.consumer->list(kinds::resource_slices, "", towards(pair.provider_id));
     if (!slices) co_return kube::fail(std::move(slices.error()), pair.consumer->scope());
-    // Those that are ending already do so with the credentials, which stay until then.
+    // Slices that are being deleted end by these credentials, which stay until then.
     const auto left = std::ranges::count_if(*slices, [](const Object& slice) { return !slice.is_deleting(); });
     if (left > 0 && !session.flags().dry_run)
       co_return kube::fail(Errc::invalid_input, "there are still " + std::to_string(left) + " ResourceSlices towards " +

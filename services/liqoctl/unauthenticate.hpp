@@ -1,4 +1,4 @@
-// The way back: credentials of a consumer at a provider are withdrawn.
+// Withdraws the credentials of a consumer at a provider.
 #pragma once
 
 #include "session.hpp"

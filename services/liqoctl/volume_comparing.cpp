@@ -23,7 +23,7 @@ std::string octal(unsigned number, std::size_t digits) {
   return made;
 }
 
-/// A name in one line, which two names never share.
+/// A name in one line; different names have different lines.
 std::string escaped(std::string_view name) {
   std::string made;
   for (const char c : name)
@@ -38,7 +38,7 @@ class Lister final : public Visitor {
  public:
   Lister(int to, Kept compared) : out_(to), compared_(compared) {}
   Result<void> end() {
-    // Each line before it has its end already.
+    // The line before has written the line break.
     out_.buffer() += volume_end.substr(1);
     return out_.flush();
   }

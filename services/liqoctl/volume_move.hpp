@@ -1,4 +1,4 @@
-// Moving the data of a claim between clusters: it is copied, compared, and then the claim takes the volume that has the
+// Moves the data of a claim between clusters: it is copied and compared, then the claim takes the volume that has the
 // copy. Whatever interrupts it, one of both volumes is whole, and the same command goes on.
 #pragma once
 

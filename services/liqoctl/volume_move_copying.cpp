@@ -14,7 +14,7 @@ namespace resources = kube::resources;
 using kube::Errc;
 using kube::string_at;
 
-/// At copying, where connections are cut.
+/// How often the data is copied when connections are cut.
 constexpr int attempts = 5;
 
 }  // namespace
@@ -22,7 +22,7 @@ constexpr int attempts = 5;
 asio::awaitable<Result<void>> Mover::carry() {
   if (auto gone = co_await remove_carriers(); !gone) co_return gone;
   if (auto made = co_await make_copy_claim(); !made) co_return made;
-  // At a provider pods find claims by their names, and the copy has the name of the claim already.
+  // At a provider the copy already has the name of the claim, by which pods find it.
   const std::string to = target_.empty() ? copy_key().name : asked_.claim;
   if (auto made = co_await make_carrier(false, asked_.claim, source_node_); !made) co_return made;
   if (auto made = co_await make_carrier(true, to, asked_.node); !made) co_return made;
@@ -88,7 +88,7 @@ asio::awaitable<Result<void>> Mover::remove_copy_claim(bool with_data) {
   if (with_data && !volume.empty()) {
     auto found = co_await cluster_.find(kinds::volumes, {"", volume});
     if (!found) co_return std::unexpected(std::move(found.error()));
-    // Anybody who may make claims can have this one name any volume of the cluster.
+    // Whoever may make claims can make this one name any volume of the cluster.
     goes = *found && liqo::core::storage::is_volume_of(**found, **claim);
     if (goes)
       if (auto set = co_await set_policy(**found, "Delete"); !set) co_return set;

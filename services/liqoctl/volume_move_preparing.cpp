@@ -19,7 +19,7 @@ using kube::Errc;
 using kube::ObjectKey;
 using kube::string_at;
 
-/// Where a node is, by its name: the provider, "" = this cluster.
+/// The provider whose cluster a node stands for; "" = this cluster.
 std::string cluster_of(const Object& node) {
   return node.label(labels::type) == labels::type_virtual_node ? std::string(node.label(labels::remote_cluster_id))
                                                                : "";
@@ -103,7 +103,7 @@ asio::awaitable<Result<void>> Mover::prepare() {
                          "claim " + claim_key().text() + " has no volume yet: its first pod decides where it is");
   auto volume = co_await existing(kinds::volumes, {"", volume_name});
   if (!volume) co_return std::unexpected(std::move(volume.error()));
-  // A claim may name any volume of the cluster.
+  // A claim can name any volume of the cluster.
   if (phase_of(*claim) != "Bound" || !liqo::core::storage::is_volume_of(*volume, *claim))
     co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is not bound to PersistentVolume " +
                                                   volume_name + ", which it names");

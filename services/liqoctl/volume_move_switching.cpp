@@ -66,7 +66,7 @@ asio::awaitable<Result<void>> Mover::lock() {
 }
 
 asio::awaitable<Result<void>> Mover::give(const MoveRecord& record, std::string volume, std::string node) {
-  // Until the one before is gone, its name is taken.
+  // The name is taken until the earlier claim is gone.
   const std::function<Look(const Object*)> free = [&record](const Object* claim) {
     return claim && claim->uid() == record.uid ? Look{.seen = "pods still use it"} : Look{.done = true};
   };
@@ -127,7 +127,7 @@ asio::awaitable<Result<void>> Mover::finish(MoveRecord record, std::string copy)
   if (auto mine = still_mine(); !mine) co_return mine;
   auto before = co_await cluster_.find(kinds::claims, claim_key());
   if (!before) co_return std::unexpected(std::move(before.error()));
-  // While the claim is not gone, a pod that was late may have begun to write: then the copy is not the newest.
+  // While the earlier claim is there, a late pod may have begun to write, and the copy is out of date.
   if (*before && (*before)->uid() == record.uid) {
     if (auto free = co_await check_users(" since the copy was compared"); !free) {
       record.verified = false;
@@ -144,7 +144,7 @@ asio::awaitable<Result<void>> Mover::finish(MoveRecord record, std::string copy)
   if (!source) co_return std::unexpected(std::move(source.error()));
   const auto kept = *source ? liqo::core::storage::recorded_backing(**source) : std::nullopt;
   if (auto mine = still_mine(); !mine) co_return mine;
-  // Whoever has a namespace of this name later is to get nothing of it.
+  // A later namespace of this name must not get the data.
   if (*source && asked_.keep_source)
     if (auto noted = co_await note(record.source, json::object{{annotations::given_to, nullptr}}); !noted)
       co_return noted;
@@ -152,7 +152,7 @@ asio::awaitable<Result<void>> Mover::finish(MoveRecord record, std::string copy)
     if (auto set = co_await set_policy(**source, "Delete"); !set) co_return set;
     if (auto gone = co_await wait_until_gone(kinds::volumes, {"", record.source}); !gone) co_return gone;
   }
-  // With it the record of this move goes.
+  // The record of this move goes with the volume.
   if (auto removed = co_await remove_volume(copy); !removed) co_return removed;
   cluster_.output().success(cluster_.scope(), words() + " is where node " + record.node + " is");
   if (asked_.keep_source && kept)
@@ -174,7 +174,7 @@ asio::awaitable<Result<bool>> Mover::resume(MoveRecord record, std::string copy)
     if (auto gone = co_await remove_carriers(); !gone) co_return std::unexpected(std::move(gone.error()));
     if (auto given = co_await give(record, record.source, record.former_node); !given)
       co_return std::unexpected(std::move(given.error()));
-    // First the record: what is left behind it is a volume that nobody has.
+    // The record goes first: a crash after that leaves only a volume that nobody uses.
     if (auto forgotten = co_await forget(copy); !forgotten) co_return std::unexpected(std::move(forgotten.error()));
     if (auto removed = co_await remove_volume(record.source); !removed)
       co_return std::unexpected(std::move(removed.error()));

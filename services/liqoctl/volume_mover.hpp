@@ -27,11 +27,11 @@ class Mover {
   Mover(Session& session, Cluster& cluster, const MoveLock& lock, const VolumeMove& asked)
       : session_(session), cluster_(cluster), lock_(lock), asked_(asked), ns_(cluster.ns()) {}
 
-  /// Goes on with a move that was begun, and then moves what is not where it is to be.
+  /// Finishes a move that was begun, and then moves what is not where it should be.
   asio::awaitable<Result<void>> run();
 
  private:
-  /// For what takes seconds: that a volume is made, that a pod runs.
+  /// The deadline of what takes seconds, such as making a volume or starting a pod.
   static constexpr kube::Duration patience = std::chrono::minutes(5);
 
   kube::ObjectKey claim_key() const { return {ns_, asked_.claim}; }
@@ -46,7 +46,7 @@ class Mover {
 
   // Looking: volume_move_preparing.cpp.
   using Found = std::optional<std::pair<std::string, model::MoveRecord>>;
-  /// Of a move of this claim that was begun: the volume that has the copy.
+  /// The volume that has the copy of an earlier, interrupted move of this claim.
   asio::awaitable<Result<Found>> find_record();
   asio::awaitable<Result<Object>> existing(const kube::Resource& kind, kube::ObjectKey key);
   asio::awaitable<Result<void>> check_users(std::string_view when);
@@ -59,14 +59,14 @@ class Mover {
   // Copying: volume_move_copying.cpp.
   asio::awaitable<Result<void>> carry();
   asio::awaitable<Result<void>> make_copy_claim();
-  /// `with_data`: also what is in its volume goes.
+  /// With `with_data`, the data of its volume is deleted, too.
   asio::awaitable<Result<void>> remove_copy_claim(bool with_data);
   asio::awaitable<Result<void>> make_carrier(bool writes, std::string claim, std::string node);
   asio::awaitable<Result<void>> wait_for_carrier(bool writes);
   asio::awaitable<Result<void>> remove_carriers();
   RemoteProgram program(bool writes, std::vector<std::string> words) const;
   asio::awaitable<Result<std::string>> state();
-  /// A connection that is cut costs a copy, not the move.
+  /// A connection that is cut makes it copy again.
   asio::awaitable<Result<void>> copy();
   asio::awaitable<Result<void>> copy_once();
 
@@ -74,23 +74,23 @@ class Mover {
   asio::awaitable<Result<void>> change(std::string volume, kube::json::object changes);
   asio::awaitable<Result<void>> note(std::string volume, kube::json::object notes);
   asio::awaitable<Result<void>> set_policy(std::string volume, std::string policy);
-  /// Of the volume as it was looked at, and of no other one of its name.
+  /// Concerns the volume that was looked at, not another one of its name.
   asio::awaitable<Result<void>> set_policy(const Object& volume, std::string policy);
   asio::awaitable<Result<void>> wait_until_gone(const kube::Resource& kind, kube::ObjectKey key);
-  /// From here on no other pod can begin to use the claim, which is deleted and held by the pod that reads from it.
-  /// Both volumes stay whatever happens, and say whose they may become.
+  /// From here on no other pod can begin to use the claim: it is deleted, and held only by the pod that reads from it.
+  /// Both volumes stay whatever happens, and record whose they may become.
   asio::awaitable<Result<void>> lock();
-  /// The claim made anew, as the owner of `volume`.
+  /// Makes the claim anew, as the owner of `volume`.
   asio::awaitable<Result<void>> give(const model::MoveRecord& record, std::string volume, std::string node);
-  /// The volume of the claim, which has the data of the one that was given to it: until that is sure nothing is
-  /// deleted. An older liqod, or another provisioner, would have made the claim an empty one.
+  /// The volume of the claim, once it is sure that it has the data of the given one; nothing is deleted before. An
+  /// older liqod or another provisioner would have made an empty volume.
   asio::awaitable<Result<Object>> check_given(std::string volume);
   asio::awaitable<Result<void>> remove_volume(std::string name);
-  /// The copy is as good as what it was made of.
+  /// Checks that the copy equals its source.
   asio::awaitable<Result<void>> finish(model::MoveRecord record, std::string copy);
-  /// Goes on with what was interrupted; whether nothing is left to do.
+  /// Goes on with an interrupted switch; answers whether nothing is left to do.
   asio::awaitable<Result<bool>> resume(model::MoveRecord record, std::string copy);
-  /// The next move copies anew, and the copy goes with its claim.
+  /// Drops the record of the copy: the next move copies anew, and the copy goes with its claim.
   asio::awaitable<Result<void>> forget(std::string copy);
 
   Session& session_;

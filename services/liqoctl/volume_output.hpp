@@ -1,4 +1,4 @@
-// Where what is read of a volume goes: to a descriptor, many small pieces at once, and into a digest.
+// Where the content of a volume is written: to a descriptor, many small pieces at once, and into a digest.
 #pragma once
 
 #include <openssl/evp.h>

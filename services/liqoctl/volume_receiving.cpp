@@ -89,7 +89,7 @@ class Receiver {
 
   Result<void> leave() {
     auto done = complete(open_.back().descriptor.get(), open_.back().meta, open_.back().path);
-    // The first one stays, for what its file system is told at the end.
+    // The first directory stays open, to sync its file system at the end.
     if (open_.size() > 1) open_.pop_back();
     return done;
   }
@@ -107,7 +107,7 @@ class Receiver {
 
   Result<void> fill_file(const std::string& bytes) {
     digest_.add(bytes);
-    // What holds nothing takes no room, as in the file that was read.
+    // Zeros become a hole, as in the file that was read.
     if (bytes.find_first_not_of('\0') == std::string::npos)
       return ::lseek(file_.get(), static_cast<off_t>(bytes.size()), SEEK_CUR) < 0 ? failed("writing", file_path_)
                                                                                   : Result<void>();
@@ -157,7 +157,7 @@ class Receiver {
     return {{{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = meta.seconds, .tv_nsec = meta.nanoseconds}}};
   }
 
-  /// Owner first: with another one the bits of set-user-ID go.
+  /// The owner is set first, because changing it clears the set-user-ID bits.
   Result<void> complete(int file, const FileMeta& meta, const std::string& path) {
     if (::fchown(file, meta.uid, meta.gid) != 0) {
       if (errno != EPERM && errno != EINVAL) return failed("giving its owner to", path);
@@ -167,7 +167,7 @@ class Receiver {
       if (errno != EPERM) return failed("giving its permissions to", path);
       kept_.modes = false;
     }
-    // File systems that do not keep permissions say nothing of it.
+    // Some file systems drop permissions without an error.
     struct stat about{};
     if (::fstat(file, &about) != 0) return failed("looking at", path);
     kept_.owners = kept_.owners && about.st_uid == meta.uid && about.st_gid == meta.gid;
@@ -193,7 +193,7 @@ Result<Kept> receive_files(const std::string& directory, int from) {
   Descriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root) return failed("opening", directory);
   const int number = root.get();
-  // One whose connection was cut may not have noticed yet.
+  // An earlier receiver may not have noticed yet that its connection was cut.
   if (::flock(number, LOCK_EX) != 0) return failed("locking", directory);
   Receiver receiver(std::move(root));
   model::ArchiveReader reader;
@@ -205,7 +205,7 @@ Result<Kept> receive_files(const std::string& directory, int from) {
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return failed("reading what is sent for", "");
     if (length == 0) return kube::fail(Errc::closed, "the stream of files has ended before its end");
-    // Of a stream in which nothing comes what is there stays: it may be a copy that is good.
+    // The directory is cleared only once the stream brings something: what is there may be a good copy.
     if (!std::exchange(is_cleared, true))
       if (auto cleared = clear_directory(number, "", 1); !cleared) return std::unexpected(std::move(cleared.error()));
     reader.feed(std::string_view(piece).substr(0, static_cast<std::size_t>(length)));

@@ -12,7 +12,7 @@ using model::encode;
 using model::FileMeta;
 using Kind = ArchiveEntry::Kind;
 
-/// Lines about what is left out.
+/// How many lines tell what was left out.
 constexpr std::size_t most_notes = 20;
 
 FileMeta meta_of(const struct stat& about) {

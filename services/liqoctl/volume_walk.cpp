@@ -18,7 +18,7 @@ using kube::Result;
 
 namespace {
 
-/// Names that are read at once, and files with several names that are known as one.
+/// Bounds of the names in one directory, and of the files with several names that are recognised.
 constexpr std::size_t most_names = 2'000'000, most_shared = 1'000'000;
 constexpr std::string_view lost_and_found = "lost+found";
 

@@ -1,4 +1,4 @@
-// The walk through the files of a volume: from directory to directory by descriptors, and never through a link.
+// Walks through the files of a volume: from directory to directory by descriptors, and never through a link.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 namespace liqoctl {
 
-/// What of a mode are permissions.
+/// The bits of a mode that are permissions.
 inline constexpr mode_t permissions = 07777;
 
 /// A file descriptor.
@@ -39,12 +39,13 @@ class Descriptor {
 /// What the last system call has failed at (errno). `path` is below the volume, "" = that itself.
 std::unexpected<kube::Failure> failed(std::string_view what, const std::string& path);
 
-/// Not through a link.
+/// Opens a directory, but not through a link.
 Descriptor open_directory(int parent, const std::string& name);
 
 std::string joined(const std::string& path, const std::string& name);
 
-/// Sorted, so that the walk is the same everywhere; without the file system's own lost+found.
+/// The names in a directory, without the file system's own lost+found. They are sorted, so that the walk is the same
+/// everywhere.
 kube::Result<std::vector<std::string>> names_in(int directory, const std::string& path);
 
 /// What a walk has come to. `path` is below the volume; `name` and `path` of the first directory are "".
@@ -72,7 +73,7 @@ class Visitor {
 /// Shows `visitor` all that is below the directory.
 kube::Result<void> walk(const std::string& directory, Visitor& visitor);
 
-/// Reads a file to its end, which must be where it was when the walk came by; gives each piece to `take`.
+/// Reads a file to its end and gives each piece to `take`. Fails where the size is not that of the walk.
 kube::Result<void> read_file(int parent, const WalkedFile& walked,
                              const std::function<kube::Result<void>(const std::string& piece)>& take);
 

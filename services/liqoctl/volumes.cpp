@@ -43,7 +43,7 @@ asio::awaitable<Result<void>> clear_volumes(Cluster& cluster, VolumesIn where, b
       if (!removed && !removed.error().is_conflict())
         co_return kube::fail(std::move(removed.error()), "deleting the claim " + data.claim.text());
     }
-    // Kubernetes keeps it as long as the claim is there.
+    // Kubernetes keeps the volume as long as the claim is there.
     if (data.volume.empty() || (data.has_claim && !data.outlasts)) continue;
     auto removed = co_await cluster.remove(kinds::volumes, {"", data.volume});
     if (!removed) co_return kube::fail(std::move(removed.error()), "deleting the volume " + data.volume);

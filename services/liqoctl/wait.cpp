@@ -13,19 +13,19 @@
 namespace liqoctl {
 namespace {
 
-/// Between two lines of a wait, before somebody is first asked for the reason, between two such questions, and for the
-/// answer to one.
+/// The pause between two lines of a wait, the time until somebody is first asked for the reason, the pause between two
+/// such questions, and the patience for an answer.
 constexpr kube::Duration tell_pause = std::chrono::seconds(10), first_question = std::chrono::seconds(2),
                          question_pause = std::chrono::seconds(5), answer_patience = std::chrono::seconds(3);
 
-/// Whether a failure may pass by itself: nothing was decided yet.
+/// Whether a failure may pass by itself, because nothing was decided yet.
 bool may_pass(const kube::Failure& failure) {
   return failure.code() == kube::Errc::connect || failure.code() == kube::Errc::closed ||
          failure.code() == kube::Errc::timeout || failure.is_conflict() || failure.http_code() >= 500 ||
          failure.http_code() == 429;
 }
 
-/// So old may be what a Warning says that is still true: it is written again every five minutes.
+/// A Warning that is still true is written again every five minutes, so an older one is out of date.
 constexpr kube::Duration warning_age = std::chrono::minutes(10);
 
 }  // namespace
@@ -45,7 +45,7 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
     if (!found && !may_pass(found.error())) co_return kube::fail(std::move(found.error()), "waiting for " + what);
     seen = found ? found->seen : found.error().text();
     const bool gives_up = clock.now() >= deadline.at;
-    // Who does not answer the look would not answer this.
+    // A cluster that did not answer the look would not answer this.
     if (reason && found && !gives_up && clock.now() >= ask_at) {
       ask_at = clock.now() + question_pause;
       const kube::Deadline patience{std::min(deadline.at, clock.now() + answer_patience)};
@@ -64,7 +64,7 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
       cluster.output().still(cluster.scope(), "waiting for " + what, seen, clock.now() - started);
     }
     co_await clock.sleep_until(std::min(clock.now() + pause, deadline.at));
-    // By a fifth: what is waited for is seen at most that much later than it came.
+    // The pause grows by a fifth, so what is waited for is seen with at most a fifth of its time lost.
     pause = std::min<kube::Duration>(pause * 6 / 5, std::chrono::milliseconds(500));
   }
 }
@@ -125,7 +125,7 @@ asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource
 }
 
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {
-  // Whoever peers may not look there.
+  // A peering user may not look there.
   if (cluster.is_remote() || !liqo::core::is_cluster_id(peer)) co_return "";
   auto there = co_await cluster.find(liqo::api::kinds::foreign_clusters, {"", peer});
   co_return there && *there ? model::server_alert(**there) : "";

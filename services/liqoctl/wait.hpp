@@ -14,7 +14,7 @@ struct Look {
   std::string seen = {};  ///< "condition Ready is False: ..."; for the message of a time-out
 };
 
-/// Why it takes long, in the words of somebody else, such as an Event; "" = nobody says.
+/// Why the wait takes long, in the words of another component, such as an Event; "" = nobody says.
 using Reason = std::function<asio::awaitable<std::string>()>;
 
 struct Wait {
@@ -29,8 +29,8 @@ struct Wait {
 asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::function<asio::awaitable<Result<Look>>()> look,
                                        Reason reason = {});
 
-/// Whose words tell why it takes long: those of nobody; or of the Warnings about the object, unless the peer that it is
-/// about does not answer.
+/// What explains a long wait: nothing, or the Warnings about the object, unless the peer that it is about does not
+/// answer.
 enum class Blame { nobody, warnings };
 
 struct AwaitedObject {

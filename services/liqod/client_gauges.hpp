@@ -6,7 +6,7 @@
 
 namespace liqod {
 
-/// Shows connections and streams of one client, added to those of other clients of the same cluster, while it lives.
+/// While it lives, it adds the connections and streams of one client to those of the other clients of the same cluster.
 class ClientGauges {
  public:
   /// `client` outlives it.

@@ -40,9 +40,9 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using liqo::controllers::Process;
 
-/// Running reconciles get 10 s; this is the end of patience with everything else.
+/// Reconciles that run get 10 s to end; the process as a whole gets this long.
 constexpr kube::Duration stop_grace = 20s;
-/// Whoever scrapes waits for ten.
+/// A scrape of Prometheus waits for ten seconds by default, and the reviews have to be over before.
 constexpr kube::Duration review_limit = 8s;
 constexpr rlim_t most_files = 16'384;
 
@@ -66,8 +66,8 @@ kube::Result<void> complete_settings(Options& options, const kube::wire::Cluster
   return {};
 }
 
-/// Strangers may fill the ports that this process serves, and its own connections need files besides. Many machines
-/// give a process 1,024 files as long as it does not ask for more.
+/// Strangers may fill the ports that this process serves, and its own connections need descriptors besides. Many
+/// machines give a process 1,024 unless it asks for more.
 void allow_many_files() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= most_files) return;
@@ -120,13 +120,13 @@ class Daemon {
   asio::awaitable<void> serve_cluster(kube::async::TaskGroup& group);
   asio::awaitable<void> wait_for_signal();
   asio::awaitable<void> give_up_stopping();
-  /// Runs a part of the process, and ends the process where that ends by an exception: what is left would keep its
-  /// lease and do nothing.
+  /// Runs a part of the process. An exception that ends the part ends the process, which would otherwise keep its lease
+  /// and do nothing.
   asio::awaitable<void> vital(std::string part, asio::awaitable<void> running);
   asio::awaitable<std::string> read_server_version(kube::Api& api);
   /// Fails where the cluster is known to its peers by another ID than that of the options.
   asio::awaitable<kube::Result<void>> check_cluster_id(kube::Api& api);
-  /// Between two questions to a cluster that does not answer yet.
+  /// The pause between two requests to a cluster that does not answer yet.
   asio::awaitable<void> await_cluster(const kube::Failure& failure);
 
   asio::any_io_executor executor_;
@@ -160,7 +160,7 @@ asio::awaitable<void> Daemon::wait_for_signal() {
 asio::awaitable<void> Daemon::give_up_stopping() {
   co_await clock_.sleep(stop_grace);
   log_.error("did not stop in time");
-  // What does not end may use anything that would be destroyed.
+  // Coroutines that do not end may use whatever would be destroyed.
   std::_Exit(1);
 }
 
@@ -193,7 +193,7 @@ asio::awaitable<kube::Result<void>> Daemon::check_cluster_id(kube::Api& api) {
   const kube::ObjectKey key{options_.settings.liqo_namespace, std::string(liqo::core::cluster_id_config_map)};
   while (true) {
     const auto found = co_await api.get(kube::resources::config_maps, key);
-    // Whoever may not read it yet is told so, again and again, by what reads it later.
+    // A liqod that may not read the ConfigMap yet goes on: its later reads tell so again and again.
     if (!found && found.error().is_permanent()) co_return kube::Result<void>();
     if (found) {
       const std::string_view id = kube::string_at(found->tree(), {"data", liqo::core::cluster_id_key});
@@ -300,7 +300,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   if (auto port = metrics.listen(); !port)
     co_return kube::fail(std::move(port.error()), "metrics address " + options_.metrics_address);
 
-  // Metrics and health answer to the last; the controllers go first.
+  // The servers of metrics and health stop last, the controllers first.
   kube::async::TaskGroup servers(executor_);
   kube::async::TaskGroup cluster(executor_);
   servers.spawn(vital("the health server", health.serve()));
@@ -308,8 +308,8 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   cluster.spawn(vital("the controllers", serve_cluster(cluster)));
   servers.spawn(wait_for_signal());
   co_await stop_.wait();
-  // Whoever sends reviews here learns from /readyz to send them elsewhere, which takes a moment. The lease is let go
-  // after that: who leads next has the API server ask for what this version may not know.
+  // The API server learns from /readyz to send reviews to another replica, which takes a moment. Only then is the lease
+  // let go: the next leader may configure reviews that this version does not know.
   if (webhooks_.webhook && !failure_) co_await webhooks_.webhook->stop(options_.stop_delay);
   servers.spawn(give_up_stopping());
   co_await cluster.stop();

@@ -1,4 +1,4 @@
-// What probes ask: /healthz and /readyz; and the figures of the process itself.
+// The answers to probes, /healthz and /readyz, and the figures of the process itself.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -57,7 +57,7 @@ kube::Result<liqo::kubelet::CachedPods> pods_of(const OffloadedPods& pods, const
                                        }};
 }
 
-/// Whom the figures of a node are asked of.
+/// Where the figures of a node come from.
 kube::Result<liqo::kubelet::FigureSource> figures_of(const OffloadedPods& pods, const std::string& node,
                                                      const std::string& cluster_id) {
   const auto provider = pods.provider_of(node);

@@ -1,4 +1,4 @@
-// Gives the metric agent what it needs of the process.
+// What the metric agent needs of the process.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct MetricAgent {
 };
 
 /// Empty where the operator has switched it off. What is passed in outlives it; `home` are the credentials of this
-/// process, which kubelets are shown, too.
+/// process, which it also shows to kubelets.
 MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::net::Credentials& home,
                               const Options& options);
 

@@ -15,7 +15,7 @@ using kube::net::ServerRequest;
 using kube::net::ServerResponse;
 
 constexpr std::string_view path = "/metrics";
-/// Of the chart.
+/// The Service of the chart.
 constexpr std::string_view service_name = "liqod-metrics";
 constexpr kube::Duration validity = 24h * 365;
 constexpr kube::Duration pause = 30s;
@@ -63,7 +63,7 @@ void MetricsPort::show(const KeyAndCertificate& pair) {
 }
 
 kube::Result<std::uint16_t> MetricsPort::listen() {
-  // Whoever asks here asks by GET, and an answer takes some hundred KiB until it is fetched.
+  // Requests here are GETs, and an answer takes some hundred KiB until it is fetched.
   kube::net::HttpServerOptions options{.address = settings_.address,
                                        .port = settings_.port,
                                        .max_connections = 64,
@@ -103,7 +103,7 @@ asio::awaitable<void> MetricsPort::keep_certificate() {
     co_await clock_.sleep(pause);
     if (settings_.certificate_path.empty() && clock_.wall() < renewal_) continue;
     auto pair = settings_.certificate_path.empty() ? make_certificate() : read_certificate();
-    // Files that are being replaced may be away for a moment, or not fit together.
+    // While the files are being replaced, one may be missing, or they may not match.
     if (!pair || is_same(*pair, pair_)) continue;
     pair_ = std::move(*pair);
     if (const auto used = identity_.use_certificate(pair_); !used) {
@@ -131,7 +131,7 @@ asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerRe
   } else if (settings_.secure) {
     if (auto admitted = co_await admit(request); !admitted) {
       refusal = std::move(admitted.error());
-      // Strangers bring any number of them.
+      // Strangers can cause any number of refusals.
       if (const auto held_back = refusals_.note(refusal->sentence, clock_.now()))
         log_.warn("refused to tell the metrics", {{"peer", request.peer_address},
                                                   {"status", refusal->status},

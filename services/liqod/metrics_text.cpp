@@ -21,7 +21,7 @@ class MetricsText::PeerNumbers {
       if (begin < text.size()) out += number_of(text.substr(begin, end - begin));
       text.remove_prefix(end);
     }
-    // A consumer can have slices by ever new names.
+    // A consumer can name slices anew without end, so numbers of names that are gone are dropped.
     std::erase_if(numbers_, [this](const auto& entry) { return entry.second.round != round_; });
     return out;
   }

@@ -11,7 +11,7 @@
 
 namespace liqod {
 
-/// What the answers of this process tell of the peers.
+/// How the answers of this process name peers.
 enum class PeerNames : std::uint8_t {
   shown,
   numbered  ///< each peer is "peer-<n>", the same one for as long as the process lives
@@ -20,12 +20,12 @@ enum class PeerNames : std::uint8_t {
 /// Seconds of CPU that this thread has used.
 double thread_cpu_seconds();
 
-/// All series as text, which is made anew for whoever asks as long as that takes no more than a tenth of the thread,
-/// after a fifth of a second for which nobody has to save; beyond it, the last text is answered once more. One thread.
+/// All series as text. The text is made anew for each request as long as that takes at most a tenth of the thread's
+/// time, with a fifth of a second to start with; beyond that, the last text is answered again. One thread.
 class MetricsText {
  public:
-  /// `refresh` reads figures anew that nobody counts in `metrics` as they change; `used` says how many seconds of CPU
-  /// have been used.
+  /// `refresh` reads the figures that are not counted in `metrics` as they change; `used` answers the seconds of CPU
+  /// that have been used.
   MetricsText(kube::Metrics& metrics, std::function<void()> refresh, PeerNames names,
               std::function<double()> used = thread_cpu_seconds);
   ~MetricsText();

@@ -12,7 +12,7 @@
 
 namespace liqod {
 
-/// Values that are read once all of them are known; what stands here is the default.
+/// Values that are read once all options are known, with their presets.
 struct Texts {
   std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
               certificate_validity = "2160h";

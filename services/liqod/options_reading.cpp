@@ -11,8 +11,7 @@ namespace {
 
 auto wrong(std::string text) { return kube::fail(kube::Errc::invalid_input, std::move(text)); }
 
-/// Entries "key=value", separated by commas; the first '=' ends the key. Values of labels have a form, those of
-/// annotations have none.
+/// Entries "key=value"; the first '=' ends the key. Values of labels have a form, those of annotations have none.
 kube::Result<void> read_entries(const std::vector<std::string>& texts, bool are_labels,
                                 std::map<std::string, std::string>& out) {
   for (const std::string& text : texts) {
@@ -56,13 +55,13 @@ kube::Result<void> read_durations(const Texts& texts, Options& options) {
   }
   settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
   settings.lease_interval = lease / 4;
-  // Kubernetes signs for ten minutes at least, and refuses to be asked for less.
+  // Kubernetes refuses to sign for less than ten minutes.
   if (settings.certificate_validity < std::chrono::minutes(10))
     return wrong("--identity-certificate-duration must be 10m or more");
   return {};
 }
 
-/// What virtual nodes bear, and which namespaces are offloaded.
+/// The labels and annotations of virtual nodes, and which namespaces are offloaded.
 kube::Result<void> read_lists(Texts& texts, liqo::controllers::Settings& settings) {
   if (settings.kubelet_ports.first + settings.kubelet_ports.count - 1 > 65535)
     return wrong("--listen-port-count reaches beyond port 65535");

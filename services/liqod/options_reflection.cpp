@@ -7,7 +7,7 @@
 namespace liqod {
 namespace {
 
-/// Keys separated by commas; none at all is written as "". They take the place of those that were there.
+/// Keys separated by commas, which replace the preset ones; "" means none.
 void add_keys(cli::Command app, const char* name, std::vector<std::string>& into, const char* what) {
   const auto read = [&into](const std::vector<std::string>& texts) -> kube::Result<void> {
     into.clear();
@@ -24,7 +24,7 @@ void add_keys(cli::Command app, const char* name, std::vector<std::string>& into
   app.list(name, read, what).may_be_empty();
 }
 
-/// Kinds that no table has.
+/// Custom resources, which are in no table of kinds.
 void add_custom_resources(cli::Command app, liqo::controllers::Settings& settings) {
   const auto read = [&settings](const std::vector<std::string>& texts) -> kube::Result<void> {
     for (const std::string& text : texts) {
@@ -44,7 +44,7 @@ void add_custom_resources(cli::Command app, liqo::controllers::Settings& setting
            "kinds (DenyList, 32). May be given again");
 }
 
-/// What is reflected of each kind.
+/// The policy of each kind.
 void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
   namespace reflection = liqo::reflection;
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {

@@ -129,7 +129,7 @@ void add_identity_options(cli::Command app, Options& options, Texts& texts) {
 
 kube::Result<void> add_sharing_options(cli::Command app, Options& options) {
   auto& slices = options.settings.slices;
-  // Each of these can be a key of the ConfigMap liqo-sharing-policy as well, which wins and is read while liqod runs.
+  // Each of these can also be a key of the ConfigMap liqo-sharing-policy, which wins and is read while liqod runs.
   const auto add_policy = [app, &slices](const char* name, const char* what) {
     const auto read = [&slices, name](const std::vector<std::string>& values) {
       return liqo::core::set_policy(slices, name, joined(values));
@@ -154,7 +154,7 @@ kube::Result<void> add_sharing_options(cli::Command app, Options& options) {
   add_policy("cluster-labels", "Labels that the virtual nodes of this cluster's consumers get: name=value,...");
   add_policy("ingress-classes", "Ingress classes that consumers are offered: \"name;default,name2\"");
   add_policy("load-balancer-classes", "Load balancer classes that consumers are offered, likewise");
-  // A flag, but also --enable-storage=false, as the chart writes it.
+  // The chart writes it with a value: --enable-storage=false.
   const auto read_storage = [&slices](const std::string& text) {
     return liqo::core::set_policy(slices, "enable-storage", text.empty() || text == "{}" ? "true" : text);
   };

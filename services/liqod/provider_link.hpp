@@ -9,7 +9,7 @@
 
 namespace liqod {
 
-/// Makes links over HTTP/2 and TLS. What is in the Secret is another cluster's word: it may name no file and run no
+/// Makes links over HTTP/2 and TLS. The Secret is written by another cluster, so it may name no file and run no
 /// program.
 liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_executor executor,
                                                         kube::async::Clock& clock, kube::Metrics& metrics);

@@ -6,7 +6,8 @@
 namespace liqod {
 namespace {
 
-// A hundredth of a turn that anybody is told about. A stream of bytes has ten thousand turns a second.
+// The shortest turn that anybody is told about is a hundred times as long. A stream of bytes has ten thousand turns a
+// second.
 constexpr double short_turn = 0.0005;
 
 }  // namespace

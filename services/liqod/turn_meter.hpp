@@ -1,13 +1,13 @@
-// How long the loop is busy with one thing, at a price that things of microseconds can pay.
+// How long the loop is busy with one thing, measured cheaply enough for things that take microseconds.
 #pragma once
 
 #include <functional>
 
 namespace liqod {
 
-/// CPU seconds of each turn. The CPU clock is a system call, the wall clock is not: where little time has passed at
-/// all, no more of it was CPU time, and that is taken for it. So a turn may be said to be up to 1 ms shorter than it
-/// was.
+/// CPU seconds of each turn. Reading the CPU clock is a system call, reading the wall clock is not. Where little wall
+/// time has passed, it is an upper bound of the CPU time and is taken for it. A turn may be reported up to 1 ms shorter
+/// than it was.
 class TurnMeter {
  public:
   using Clock = std::function<double()>;  ///< seconds

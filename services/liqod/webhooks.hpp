@@ -1,4 +1,4 @@
-// Gives the admission webhooks what they need of the process.
+// What the admission webhooks need of the process.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ constexpr std::array webhook_configurations{
                    "MutatingWebhookConfiguration", false},
     kube::Resource{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
                    "ValidatingWebhookConfiguration", false}};
-/// Chart objects that liqo-installation owns and the daemon makes.
+/// The webhook configurations, which the daemon makes and liqo-installation owns.
 constexpr std::string_view configuration_name = "liqo-webhook";
 constexpr kube::Duration patience = 10s;
 
@@ -46,7 +46,7 @@ model::Certificate certificate_of(std::string what, const std::string& pem) {
   return certificate;
 }
 
-/// What is known when everything that can be read was read. What cannot be becomes a finding of its own.
+/// All that could be read. What could not be read becomes a finding of its own.
 class Checkup {
  public:
   Checkup(Session& session, Cluster& cluster) : session_(session), cluster_(cluster) {}
@@ -54,12 +54,12 @@ class Checkup {
   asio::awaitable<std::vector<Finding>> run();
 
  private:
-  /// All of a kind; empty, and a finding about it, where they cannot be read.
+  /// All objects of a kind; none, and a finding, where they cannot be read.
   asio::awaitable<std::vector<Object>> all(std::string about, kube::Resource kind);
-  /// What is there of these manifests' kind, by their names; likewise.
+  /// Likewise, the objects of the cluster that have the names of these manifests.
   asio::awaitable<std::vector<Object>> those(std::string about, kube::Resource kind,
                                              const std::vector<kube::json::value>& manifests);
-  /// Whether the last look at this was refused: nothing else is to be said about it.
+  /// Whether there is a finding about this already: nothing else is said about it.
   bool is_told(std::string_view about) const;
   void tell(Finding finding);
 
@@ -87,7 +87,7 @@ bool Checkup::is_told(std::string_view about) const {
 }
 
 void Checkup::tell(Finding finding) {
-  // Much of it was said by somebody else.
+  // Other clusters and the API server have written parts of the text.
   finding.text = text::printable(finding.text);
   if (!is_told(finding.about)) findings_.push_back(std::move(finding));
 }
@@ -95,7 +95,7 @@ void Checkup::tell(Finding finding) {
 asio::awaitable<std::vector<Object>> Checkup::all(std::string about, kube::Resource kind) {
   auto found = co_await cluster_.list(kind, "");
   if (found) co_return std::move(*found);
-  // A kind that is not there has no objects; that it is missing is told among the kinds.
+  // A kind that is missing has no objects; it is told among the kinds.
   if (!found.error().is_not_found())
     tell({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
   co_return std::vector<Object>();
@@ -118,7 +118,7 @@ asio::awaitable<std::vector<Object>> Checkup::those(std::string about, kube::Res
 
 asio::awaitable<void> Checkup::look_at_installation() {
   const std::string ns = cluster_.liqo_namespace();
-  // Any values do: kinds and roles are the same.
+  // Kinds and roles are the same for all values.
   auto chart = model::installation(chart_files(), {{"deployment", false}}, ns);
   if (!chart) {
     tell({"kinds", State::bad, chart.error().text()});
@@ -173,7 +173,7 @@ asio::awaitable<void> Checkup::look_at_webhooks() {
   std::size_t configurations = 0;
   for (const kube::Resource& kind : webhook_configurations)
     for (const Object& object : co_await all("webhooks", kind)) configurations += object.name() == configuration_name;
-  // They refuse every NamespaceOffloading of another name than its own; nothing is stored in any case.
+  // The webhooks refuse a NamespaceOffloading of any other name than its own; nothing is stored in any case.
   Object wrong = Object::make(kinds::namespace_offloadings, {"default", "liqoctl-check"});
   wrong.mutable_spec();
   auto taken = co_await cluster_.api().create(kinds::namespace_offloadings, wrong, {.dry_run = true});
@@ -204,7 +204,7 @@ asio::awaitable<void> Checkup::look_at_certificates() {
 asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
   auto url = kube::wire::parse_server_url(address.url);
   if (!url) co_return url.error().text();
-  // As nobody: whatever it answers, it is there, and it is who it should be.
+  // Without credentials: any answer shows that the server is there and has the right certificate.
   kube::wire::ClusterConfig config{.server = std::move(*url), .cluster = "API server"};
   if (!address.ca_pem.empty()) {
     config.ca_pem = std::move(address.ca_pem);
@@ -235,7 +235,8 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
   for (const Object& node : nodes_) {
     if (node.label(liqo::api::labels::type) != liqo::api::labels::type_virtual_node) continue;
     auto answer = co_await cluster_.api().raw("/api/v1/nodes/" + std::string(node.name()) + "/proxy/healthz", patience);
-    // One that shares its port with others says so (501); an API server that does not reach it answers otherwise.
+    // A virtual node that shares its port answers 501; the API server answers otherwise where it does not reach the
+    // node.
     const int code = answer ? 200 : answer.error().http_code();
     const bool answered = code != 0 && (code < 500 || code == 501);
     answers.emplace_back(node.name(), answered ? "" : answer.error().text());
@@ -257,7 +258,7 @@ asio::awaitable<void> Checkup::look_at_metrics() {
   look.confined = policy->has_value() && model::is_confined(**policy, model::metrics_port(daemon));
   if (daemon && look.has_service) {
     const std::string scheme = model::has_secure_metrics(daemon) ? "https" : "http";
-    // What there is not, so that little is answered; where they are secure, nobody is told who does not say who asks.
+    // A path that does not exist keeps the answer small. A secure port answers nothing to a caller without a token.
     auto answer = co_await cluster_.api().raw(
         "/api/v1/namespaces/" + ns + "/services/" + scheme + ":liqod-metrics:metrics/proxy/", patience);
     const int code = answer ? 200 : answer.error().http_code();
@@ -306,7 +307,7 @@ Answer check(Session& session) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  // Without an answer to this there is nothing that could be checked.
+  // Nothing can be checked where this is not answered.
   auto id = co_await cluster.id();
   if (!id) co_return std::unexpected(std::move(id.error()));
   session.output().doing(cluster.scope(), "looking at the installation");

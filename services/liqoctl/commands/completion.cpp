@@ -46,7 +46,7 @@ std::string filled(std::string_view script, const std::string& program) {
   return out;
 }
 
-/// Names of the cluster; nothing where it does not answer, because a completion must not fail.
+/// Names of the cluster's objects; none where it does not answer, because a completion must not fail.
 asio::awaitable<std::vector<std::string>> names(Session& session, Candidates candidates) {
   std::vector<std::string> out;
   auto cluster = co_await session.local();
@@ -120,7 +120,7 @@ void add_completion(CommandLine& line) {
   app.option("shell", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
 
   const cli::Command hidden = line.root().add("__complete", "");
-  // Everything behind it is what is being typed, flags too.
+  // All that follows is what is being typed, flags included.
   hidden.take_the_rest();
   line.set_command(hidden, [&line, hidden](Session& session) { return complete(session, line, hidden.remaining()); });
 }

@@ -34,8 +34,8 @@ std::string condition_of(const Object& tenant) {
   return condition.empty() ? "Active" : std::string(condition);
 }
 
-/// Waits until the consumer's slices say that they are drained: its Liqo is told by them. Without a name it is all
-/// those of the namespace.
+/// Waits until the consumer's slices say that they are denied, which tells the consumer's Liqo. Without a name, it
+/// waits for all slices of the namespace.
 asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string consumer,
                                               kube::ObjectKey slice) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
@@ -199,7 +199,7 @@ void add_control(CommandLine& line) {
                    .keeping_done = "drained: its pods that run stay"});
   add_tenant_verb(line, "activate", "Put a tenant back to work from any state",
                   {.to = "Active", .from = {}, .question = {}, .done = "is Active"});
-  // The first key is what the Go version knows, the second what its documents say.
+  // The Go version reads the first key; its documents name the second.
   add_slice_verb(line, "cordon", "Refuse new pods of one slice; pods that run stay",
                  {.marks = {annotations::cordon, annotations::cordoned_resource},
                   .unmarks = {},

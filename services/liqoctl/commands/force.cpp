@@ -23,7 +23,7 @@ struct Flags {
   DeleteNamespaces delete_namespaces;
 };
 
-/// What home has with the peer.
+/// What this cluster holds of the peer.
 struct Stock {
   std::size_t slices = 0, nodes = 0, tenants = 0;
   std::vector<liqo::core::storage::RemoteData> data;  ///< of volumes there, as far as this user may see them
@@ -56,7 +56,7 @@ std::string question(const std::string& peer, const Stock& stock) {
   return out;
 }
 
-/// Says to the controllers that nobody waits for the peer any more.
+/// Tells the controllers not to wait for the peer any more.
 asio::awaitable<Result<void>> give_up(Cluster& cluster, std::string peer) {
   const std::function<bool(Object&)> mark = [](Object& object) {
     constexpr std::string_view lost = liqo::api::annotations::permanently_unreachable;

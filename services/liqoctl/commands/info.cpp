@@ -42,7 +42,7 @@ Result<void> show(Session& session, const json::value& document, const std::stri
   return {};
 }
 
-/// Why something could not be read, in a word where that is enough.
+/// Why something could not be read, in one word where that is enough.
 std::string why_unread(const kube::Failure& failure) {
   return failure.is_forbidden() ? "forbidden" : text::printable(failure.text().substr(0, 200));
 }
@@ -85,7 +85,7 @@ Answer info(Session& session, const InfoFlags& flags) {
   const text::Palette& palette = session.output().palette();
   auto shown = show(session, model::local_info(objects), path,
                     [&](const json::value& part) { return model::render_local(part, path, palette); });
-  // Of what was asked for alone: --get of something else is an answer.
+  // Only the whole document tells what could not be read; --get asks for a part.
   if (!shown || unread.empty() || !path.empty()) co_return shown;
   std::string all;
   for (const std::string& name : unread) all += (all.empty() ? "" : ", ") + name;
@@ -150,7 +150,7 @@ Answer info_peer(Session& session, const InfoFlags& flags) {
   }
   const text::Palette& palette = session.output().palette();
   if (!flags.get.empty()) {
-    // With one cluster its ID in front of the path may be left out.
+    // With one cluster, its ID at the beginning of the path may be left out.
     std::string path = flags.get.starts_with('.') ? flags.get.substr(1) : flags.get;
     json::value root = document;
     if (chosen.size() == 1) {

@@ -108,7 +108,7 @@ void print(Session& session, const std::vector<json::value>& manifests) {
   session.output().print(out);
 }
 
-/// The ways to print are for what is printed.
+/// -o needs something that is printed.
 Result<void> check_output(const Session& session, const Flags& flags) {
   if (flags.print || session.flags().output == Format::none) return {};
   return kube::fail(Errc::invalid_input, "-o says how --print prints: give both, or neither");
@@ -129,7 +129,7 @@ asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) 
   co_return Result<void>();
 }
 
-/// On a namespace that is made for Liqo, and so goes with it.
+/// Marks a namespace that is made for Liqo, and so goes with it.
 asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& manifest) {
   auto space = co_await cluster.find(kube::resources::namespaces, {"", cluster.liqo_namespace()});
   if (!space) co_return std::unexpected(std::move(space.error()));
@@ -139,9 +139,9 @@ asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& mani
   co_return Result<void>();
 }
 
-/// Also where Helm has installed the rest: its hook is who asks, and may change the kinds and nothing else.
+/// This also runs where Helm has installed the rest: its hook calls it, and may change the kinds and nothing else.
 Answer install_kinds(Session& session, bool only_print) {
-  // Any values do: the kinds are the same.
+  // The kinds are the same for all values.
   auto made = model::installation(chart_files(), {{"deployment", false}}, session.flags().liqo());
   if (!made) co_return std::unexpected(std::move(made.error()));
   std::erase_if(made->manifests, [](const json::value& manifest) {

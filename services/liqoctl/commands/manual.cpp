@@ -58,9 +58,6 @@ Result<Object> read_object(const std::string& path, const kube::Resource& resour
   return kube::fail(Errc::invalid_input, path + " has no " + std::string(resource.kind));
 }
 
-// -- nonce
-// ---------------------------------------------------------------------------------------------------------------
-
 Answer create_nonce(Session& session, const Flags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
@@ -107,9 +104,6 @@ Answer delete_nonce(Session& session, const Flags& flags) {
   }
   co_return Result<void>();
 }
-
-// -- tenant
-// --------------------------------------------------------------------------------------------------------------
 
 Answer generate_tenant(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
@@ -176,9 +170,6 @@ Answer delete_tenant(Session& session, const Flags& flags) {
   if (!session.flags().dry_run) session.output().success(cluster.scope(), "Tenant " + key->name + " deleted");
   co_return Result<void>();
 }
-
-// -- identity
-// ------------------------------------------------------------------------------------------------------------
 
 Answer generate_identity(Session& session, const Flags& flags) {
   auto opened = co_await session.local();

@@ -42,13 +42,13 @@ asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, Clust
   co_return out;
 }
 
-/// What a phase that lasts says.
+/// The phase that an offloading has reached.
 struct Reached {
   std::string phase;
   std::string held;  ///< of twins that are not chosen and stay for their data, "" = there is none
 };
 
-/// Why twins stay for their data, with their clusters.
+/// The twins that stay for their data, with their clusters.
 std::string held_twins(const Object& offloading) {
   std::string held;
   for (const auto& [cluster, list] : kube::object_at(offloading.status(), {"remoteNamespacesConditions"}))
@@ -148,7 +148,7 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   co_return Result<void>();
 }
 
-/// liqod offloads a namespace again that has the labels by which its operator selects them.
+/// Refuses a namespace that liqod would offload again, because its labels select it.
 asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey key) {
   auto offloading = co_await cluster.find(kinds::namespace_offloadings, key);
   if (!offloading) co_return std::unexpected(std::move(offloading.error()));
@@ -190,7 +190,7 @@ Answer unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& fla
   co_return Result<void>();
 }
 
-/// All are tried; the failures of each are told.
+/// Tries all, and tells the failure of each.
 asio::awaitable<Result<void>> for_each(Session& session, const std::vector<std::string>& names,
                                        std::function<Answer(std::string)> each) {
   std::size_t failed = 0;
@@ -208,7 +208,7 @@ asio::awaitable<Result<void>> for_each(Session& session, const std::vector<std::
       only->code(), std::to_string(failed) + " of " + std::to_string(names.size()) + " namespaces failed, see above");
 }
 
-/// Flags that only make sense together, or do not.
+/// Refuses flags that exclude each other, or that need others.
 Result<void> check_flags(const OffloadFlags& flags) {
   const bool several = flags.names.size() > 1 || !flags.selector.empty();
   if (flags.request.mapping_strategy == "SelectedName" && flags.request.remote_name.empty())
@@ -243,8 +243,8 @@ Answer offload(Session& session, const OffloadFlags& flags) {
   co_return co_await for_each(session, *names, each);
 }
 
-/// Those of which something would be deleted, in words for a question. Errors: Errc::missing for a namespace that does
-/// not exist.
+/// The namespaces of which something would be deleted, in words for a question. Errors: Errc::missing for a namespace
+/// that does not exist.
 asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<std::string> names, bool with_volumes) {
   std::string all;
   for (const std::string& name : names) {
@@ -252,7 +252,7 @@ asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<
     if (!there) co_return std::unexpected(std::move(there.error()));
     if (!*there) {
       auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});
-      // Who may not look at namespaces may still bring one home.
+      // A user who may not look at namespaces may still bring one home.
       if (!ns && !ns.error().is_forbidden()) co_return std::unexpected(std::move(ns.error()));
       if (ns && !*ns)
         co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());

@@ -41,12 +41,13 @@ struct PeerFlags {
   }
 };
 
-/// A provider grants what it is asked for, also what its nodes do not have; pods would wait there, and nobody say why.
+/// A provider grants what it is asked for, even more than its nodes have. Pods would wait there without any
+/// explanation.
 asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair pair, json::object named) {
   if (named.empty()) co_return;
   auto nodes = co_await pair.provider->list(kube::resources::nodes, "");
   if (!nodes) {
-    // A peering user may not look.
+    // A peering user may not list Nodes.
     if (nodes.error().is_forbidden())
       session.output().info(pair.provider->scope(),
                             "whether its nodes have that much is not shown to this user; pods that find no room there "
@@ -58,7 +59,7 @@ asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair
                           "granted more than the cluster has: " + more + "; pods that find no room there stay Pending");
 }
 
-/// What peering again would do to a slice that is there: the same, but for amounts that are named now.
+/// Peering again leaves a slice that is there as it is, but for amounts that are named now.
 asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, Session::Pair pair) {
   Cluster& consumer = *pair.consumer;
   auto ns = co_await consumer.existing_tenant_namespace(pair.provider_id);
@@ -68,7 +69,7 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
                               .provider = pair.provider_id,
                               .slice_class = flags.slice_class,
                               .create_virtual_node = flags.create_node};
-  // What is not named on the command line stays as it is, whoever has set it.
+  // What the command line does not name stays as it is.
   std::optional<Object> there;
   if (!consumer.would_be_new(kube::resources::namespaces, {"", request.ns})) {
     auto found = co_await consumer.find(kinds::resource_slices, {request.ns, request.name});
@@ -97,13 +98,13 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   co_return co_await wait_for_node(session, consumer, *node, key.name);
 }
 
-/// Writes the names into the consumer's policy at the provider, before the Tenant, which is held against them. What
-/// else the policy says stays.
+/// Writes the names into the consumer's policy at the provider, before the Tenant, which is checked against them. The
+/// rest of the policy stays.
 asio::awaitable<Result<void>> allow_twin_names(Session& session, Session::Pair pair, std::vector<std::string> names) {
   Cluster& provider = *pair.provider;
   auto ns = co_await ensure_tenant_namespace(session, provider, pair.consumer_id);
   if (!ns) co_return kube::fail(std::move(ns.error()), provider.scope());
-  // Without --dry-run it is there now.
+  // Only with --dry-run the namespace is not there by now.
   if (provider.would_be_new(kube::resources::namespaces, {"", *ns})) co_return Result<void>();
   std::string unreadable;
   auto done = co_await update(provider, kube::resources::namespaces, {"", *ns}, [&](Object& object) {
@@ -151,9 +152,6 @@ Answer peer(Session& session, const PeerFlags& flags) {
         "", pair->consumer_id + " is peered with " + pair->provider_id + "; next: liqoctl offload namespace NAME");
   co_return Result<void>();
 }
-
-// -- and back
-// ------------------------------------------------------------------------------------------------------------
 
 struct UnpeerFlags {
   bool wait = true;
@@ -206,17 +204,17 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
                               .label_selector = std::string(labels::remote_cluster_id) + "=" + pair->provider_id},
                              flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
-  // What was begun since the first look would go with its twin.
+  // Volumes that were begun since the first look would go with their twins.
   if (flags.wait && !flags.delete_volumes)
     done = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, false);
   if (!done) co_return done;
-  // Without waiting pods still end on their nodes: liqod lets the twins go behind them.
+  // Without --wait pods may still be ending, and liqod deletes the twins after them.
   if (flags.wait) done = co_await release_twins(session, consumer, pair->provider_id);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   done = co_await unauthenticate(session, *pair);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   if (!both_ways) {
-    // Kubernetes looks at a deleted namespace five seconds later: both clusters wait at the same time.
+    // Kubernetes removes a deleted namespace only after five seconds, so both clusters wait at the same time.
     auto home = co_await delete_namespace(session, flags.delete_namespaces, *pair->consumer, pair->provider_id);
     if (!home) co_return std::unexpected(std::move(home.error()));
     auto away = co_await delete_namespace(session, flags.delete_namespaces, *pair->provider, pair->consumer_id);

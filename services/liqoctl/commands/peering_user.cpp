@@ -77,7 +77,7 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   co_return certificate;
 }
 
-/// Refuses where there is such a user already. What is left of one that was half made or half deleted goes, because
+/// Refuses where the user exists already. Remains of a user that was half made or half deleted are removed, because
 /// nobody has its key.
 asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, const Flags& flags) {
   const std::string name = user_name(flags.consumer), selector = peering_user_selector(flags.consumer);
@@ -106,8 +106,8 @@ asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, cons
   co_return Result<void>();
 }
 
-/// The API server learns of a binding by a watch, and refuses its user until then: also one who peers at once. Whoever
-/// may not ask about it does not wait.
+/// Waits until the API server grants the user its rights: it learns of a binding by a watch, and refuses a user who
+/// peers at once. Where this user may not ask, it does not wait.
 asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::string user, std::string ns) {
   const kube::Resource& resource = kube::resources::subject_access_reviews;
   const json::object attributes{
@@ -123,7 +123,7 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
     co_return Look{.done = kube::bool_at(*answer, {"status", "allowed"}), .seen = "they are not known yet"};
   };
   const kube::Deadline deadline{std::min(session.deadline().at, cluster.clock().now() + rights_patience)};
-  // The kubeconfig is good in any case, a moment later.
+  // The kubeconfig works a moment later in any case.
   [[maybe_unused]] auto known =
       co_await wait_for(cluster, {.what = "the rights of the new user", .deadline = deadline}, probe);
 }
@@ -141,7 +141,7 @@ Answer generate(Session& session, const Flags& flags) {
   if (!key) co_return std::unexpected(std::move(key.error()));
   auto random = core::secure_random(16);
   if (!random) co_return std::unexpected(std::move(random.error()));
-  // The random part makes certificates of an earlier user of that name useless.
+  // The random part invalidates certificates of an earlier user of that name.
   std::string user = user_name(flags.consumer) + "-";
   for (const char byte : *random) {
     user += "0123456789abcdef"[(static_cast<unsigned char>(byte) >> 4) & 15];
@@ -183,7 +183,7 @@ Answer generate(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-/// The tenant namespace that liqoctl made for this peering, once nothing of a peering is in it any more.
+/// Deletes the tenant namespace that liqoctl made for this peering, once it holds nothing of a peering.
 asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluster, std::string consumer) {
   auto ns = co_await cluster.tenant_namespace(consumer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
@@ -236,7 +236,7 @@ Answer remove(Session& session, const Flags& flags) {
   } else if (count == 0) {
     session.output().info(cluster.scope(), "there is no peering user of " + flags.consumer);
   }
-  // The peering user that ended the peering had no right to.
+  // The peering user that ended the peering may not delete the namespace.
   co_return co_await remove_namespace(session, cluster, flags.consumer);
 }
 

@@ -16,7 +16,7 @@ namespace {
 namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
-/// What refers to Secrets: itself, or by the pods that it makes.
+/// Kinds whose objects, or whose pods, refer to Secrets.
 constexpr kube::Resource referring[] = {kube::resources::pods,
                                         kinds::ingresses,
                                         kube::resources::service_accounts,
@@ -50,8 +50,8 @@ asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& co
   co_return out;
 }
 
-/// Adds what objects of a namespace refer to. One kind that this user may not list is an error: what it refers to would
-/// look as if nobody needed it.
+/// Adds the Secrets that objects of a namespace refer to. A kind that this user may not list is an error: its Secrets
+/// would look unused.
 asio::awaitable<Result<void>> read_references(Cluster& cluster, std::string ns, std::set<std::string>& into) {
   for (const kube::Resource& kind : referring) {
     auto found = co_await cluster.list(kind, ns);
@@ -64,7 +64,7 @@ asio::awaitable<Result<void>> read_references(Cluster& cluster, std::string ns, 
   co_return Result<void>();
 }
 
-/// Adds the Secrets at home that are to be copied whatever refers to them.
+/// Adds the Secrets at home that are copied even if nothing refers to them.
 asio::awaitable<Result<void>> read_allowed(Cluster& consumer, std::string ns, std::set<std::string>& into) {
   auto found = co_await consumer.list(kube::resources::secrets, ns);
   if (!found) co_return std::unexpected(std::move(found.error()));
@@ -130,7 +130,7 @@ Answer prune_secrets(Session& session, const PruneFlags& flags) {
     co_return yes;
   std::size_t deleted = 0;
   for (const Leftover& one : *leftovers) {
-    // One that has changed since may be in use by now.
+    // A Secret that has changed since may be in use by now.
     auto removed = co_await provider.remove(kube::resources::secrets, {one.twin, one.name},
                                             {.uid = one.uid, .resource_version = one.version});
     if (!removed && removed.error().is_conflict()) {

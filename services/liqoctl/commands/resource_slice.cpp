@@ -37,12 +37,12 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
   co_return request;
 }
 
-/// Without credentials nobody would carry the request to the provider.
+/// Fails where there are no credentials by which the request would reach the provider.
 asio::awaitable<Result<void>> check_credentials(Cluster& cluster, const model::SliceRequest& request) {
   auto secrets = co_await cluster.list(kube::resources::secrets, request.ns,
                                        std::string(liqo::api::labels::remote_cluster_id) + "=" + request.provider +
                                            ",liqo.io/identity-type=ControlPlane");
-  // Who may not look waits, and sees.
+  // A user who may not look waits for the answer instead.
   if (!secrets || !secrets->empty()) co_return Result<void>();
   co_return kube::fail(kube::Errc::missing, "cluster " + cluster.scope() + " has no credentials at " +
                                                 request.provider +

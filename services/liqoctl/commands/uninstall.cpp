@@ -43,7 +43,7 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
   co_return Result<void>();
 }
 
-/// Also where Helm has installed it: its hook is who asks, and may do nothing else.
+/// This also runs where Helm has installed Liqo: its hook calls it, and may do nothing else.
 Answer check_removal(Session& session, bool prepare) {
   auto opened = co_await session.local_without_id();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
@@ -70,7 +70,7 @@ Answer uninstall(Session& session, const Flags& flags) {
     co_return yes;
   if (auto done = co_await remove_installation(session, cluster); !done) co_return done;
   if (flags.purge) {
-    // Any values do: the kinds are the same.
+    // The kinds are the same for all values.
     auto chart = model::installation(chart_files(), {{"deployment", false}}, ns);
     if (!chart) co_return std::unexpected(std::move(chart.error()));
     if (auto done = co_await remove_kinds(session, cluster, chart->manifests); !done) co_return done;

@@ -27,7 +27,7 @@ struct NodeFlags {
   bool wait = true;
 };
 
-/// Slice -> Identity -> Secret: each link that is missing is told as such.
+/// Follows slice -> Identity -> Secret, and reports which link is missing.
 asio::awaitable<Result<void>> take_slice(Cluster& cluster, model::VirtualNodeRequest& request, std::string name) {
   auto slice = co_await cluster.find(kinds::resource_slices, {request.ns, name});
   if (!slice) co_return std::unexpected(std::move(slice.error()));
@@ -68,7 +68,7 @@ Result<void> take_flags(model::VirtualNodeRequest& request, const NodeFlags& fla
 
 asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) {
   model::VirtualNodeRequest request = flags.request;
-  // What is not said is for the VkOptionsTemplate to say.
+  // What is not given is left to the VkOptionsTemplate.
   if (flags.create_node_flag->given()) request.create_node = flags.create_node;
   if (flags.network_check_flag->given()) request.disable_network_check = flags.disable_network_check;
   auto ns = co_await cluster.existing_tenant_namespace(request.provider);

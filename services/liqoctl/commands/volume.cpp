@@ -1,4 +1,4 @@
-// liqoctl volume: what the pods of `liqoctl move volume` run, and nobody types.
+// liqoctl volume: the programs of the pods of `liqoctl move volume`; no user types them.
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ struct VolumeFlags {
 };
 
 Answer hold(Session& session) {
-  // A signal ends it, or the pod's time.
+  // It ends by a signal, or when the time of the pod is over.
   while (true) co_await session.clock().sleep(std::chrono::hours(1));
 }
 

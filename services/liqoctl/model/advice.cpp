@@ -7,10 +7,10 @@ namespace liqoctl::model {
 std::string advised(const kube::Failure& failure) {
   const std::string& said = failure.text();
   if (said.contains("liqoctl ")) return said;
-  // Not where a webhook refuses: it says itself why.
+  // A webhook that refuses says itself why, in other words than these.
   if (failure.is_forbidden() && said.contains(" cannot ") && said.contains(" in API group "))
     return said + "; give the kubeconfig of a user who may, or ask an administrator of that cluster for the right";
-  // An API server that knows the kind says which object is missing.
+  // "page not found" means that the kind is unknown: otherwise the API server names the missing object.
   if (failure.is_not_found() && said.contains(".liqo.io/") && said.contains("page not found"))
     return said + "; is Liqo installed there? (liqoctl install --help)";
   return said;

@@ -33,7 +33,7 @@ Finding judge_clock(std::optional<std::chrono::seconds> ahead);
 
 /// `wanted` are the manifests of this version's chart, `there` the CustomResourceDefinitions of the cluster.
 Finding judge_kinds(const std::vector<kube::json::value>& wanted, const std::vector<kube::Object>& there);
-/// Likewise: roles, which have to have the rules of the chart, and what binds them.
+/// Likewise for roles, which must have the rules of the chart, and their bindings.
 Finding judge_rights(const std::vector<kube::json::value>& wanted, const std::vector<kube::Object>& there);
 
 /// What keeps a pod from running: that its image cannot be pulled, what its container waits for, or why it has no node.
@@ -57,7 +57,7 @@ struct Certificate {
   std::string what;
   std::optional<Times> times;  ///< nothing: it cannot be read
 };
-/// All are renewed when two thirds of their time have passed; one with a sixth left was not.
+/// Certificates are renewed after two thirds of their time; one with a sixth left was missed.
 Finding judge_certificates(const std::vector<Certificate>& certificates, kube::WallTime now);
 
 /// Where consumers are sent: what they were told already, else what the daemon will tell. "" = it cannot tell any.
@@ -76,8 +76,8 @@ Finding judge_address(const ApiServerAddress& address, std::string_view trouble)
 /// answered.
 Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>& answers);
 
-/// Who asked the port of the metrics through the API server and its Service. `trouble`: why that was not reached, "" =
-/// it was; `confined`: a NetworkPolicy names those who may.
+/// The answer of the metrics port, asked through the API server and its Service. `trouble`: why it was not reached, ""
+/// = it was; `confined`: a NetworkPolicy names those who may.
 struct MetricsLook {
   bool has_service = false, confined = false;
   std::string trouble;
@@ -93,19 +93,19 @@ bool has_secure_metrics(const kube::Object* deployment);
 /// where the daemon's Service is.
 Finding judge_figures(const kube::Object* deployment, const kube::Object* api_service, std::string_view ns);
 
-/// Whether what is declared of peers' pods can be told from what this cluster has.
+/// Whether the ranges declared for peers' pods are apart from those of this cluster.
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own);
 
 /// What is left of what was granted to others.
 Finding judge_quotas(const std::vector<kube::Object>& quotas);
 
-/// k3s and RKE2 send what they ask of kubelets through tunnels, which virtual nodes do not have. Nothing where the
-/// cluster is of another kind.
+/// k3s and RKE2 reach kubelets through tunnels, which virtual nodes do not have. Nothing where the cluster is of
+/// another kind.
 std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& nodes);
 
 /// Selects the Deployments of the Go version's virtual kubelets.
 inline constexpr std::string_view virtual_kubelets = "offloading.liqo.io/component=virtual-kubelet";
-/// Beside liqod they would write the same Nodes and pods. Nothing where there is none.
+/// Virtual kubelets would write the same Nodes and pods as liqod. Nothing where there is none.
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments);
 
 /// One finding for each peer.

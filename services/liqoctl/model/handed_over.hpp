@@ -11,7 +11,7 @@ namespace liqoctl::model {
 
 using kube::Object;
 
-/// What of an object that another cluster's administrator handed over is taken, and what of it is left.
+/// What is taken of an object that another cluster's administrator handed over, and what is left out.
 struct Taken {
   Object object;
   std::vector<std::string> left_out;  ///< paths of fields, printable
@@ -23,9 +23,8 @@ kube::Result<Taken> tenant_to_admit(const Object& given, std::string_view ns);
 /// The provider's Identity for this consumer's tenant namespace `ns`: who provides, and the credentials. Errors:
 /// Errc::invalid_input where it is of no cluster.
 kube::Result<Taken> identity_to_adopt(const Object& given, std::string_view ns);
-/// Where the credentials of an Identity lead, when they do not lead where those of `before` do: one sentence,
-/// printable;
-/// "" where server and CA are the same.
+/// One printable sentence about where the credentials lead, where that is not where those of `before` do; "" where
+/// server and CA are the same.
 std::string moved_credentials(const Object& before, const Object& wanted);
 
 }  // namespace liqoctl::model

@@ -15,7 +15,7 @@ namespace {
 namespace json = kube::json;
 using kube::Errc;
 
-/// What others need comes before them; kinds that are not named here come before the last one.
+/// Objects come after those that they need. Kinds that are not named here come before the last one.
 constexpr std::array<std::string_view, 15> order{"Namespace",      "CustomResourceDefinition",
                                                  "NetworkPolicy",  "PodDisruptionBudget",
                                                  "ServiceAccount", "ConfigMap",
@@ -86,7 +86,7 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
   const auto add = [&made](std::string_view path, std::string_view text) -> kube::Result<void> {
     auto documents = kube::wire::read_yaml(text);
     if (!documents) return kube::fail(std::move(documents.error()), path);
-    // What Helm runs as hooks is for what it does not do by itself.
+    // Hooks of Helm do what liqoctl does itself.
     for (json::value& document : *documents)
       if (kube::string_at(document, {"metadata", "annotations", "helm.sh/hook"}).empty())
         made.manifests.push_back(std::move(document));

@@ -13,7 +13,7 @@ namespace json = kube::json;
 void add_pod(const json::object& spec, std::set<std::string>& into) {
   kube::Object pod;
   pod.mutable_spec() = spec;
-  // Those that somebody has added to look into the pod read like the others.
+  // Ephemeral containers refer to Secrets like other containers.
   for (const json::value& container : kube::array_at(spec, {"ephemeralContainers"})) {
     json::value& containers = pod.mutable_spec()["containers"];
     if (!containers.is_array()) containers = json::array();
@@ -29,12 +29,12 @@ void add_references(const kube::Object& object, std::set<std::string>& into) {
   const std::string_view kind = kube::string_at(object.tree(), {"kind"});
   std::vector<std::string> names;
   if (kind == "Pod") add_pod(object.spec(), into);
-  // What is made of a template may be made at any time.
+  // Pods of a template may be made at any time.
   add_pod(kube::object_at(object.spec(), {"template", "spec"}), into);
   add_pod(kube::object_at(object.spec(), {"jobTemplate", "spec", "template", "spec"}), into);
   if (kind == "Ingress") {
     names = liqo::reflection::secrets_of_ingress(object);
-    // Controllers of Ingresses have annotations of their own that name Secrets, as NAME or NAMESPACE/NAME.
+    // Ingress controllers have annotations of their own that name Secrets, as NAME or NAMESPACE/NAME.
     for (const auto& [key, value] : kube::object_at(object.tree(), {"metadata", "annotations"}))
       if (const json::string* text = value.if_string()) {
         const std::string_view words = *text;

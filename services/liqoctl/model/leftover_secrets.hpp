@@ -14,9 +14,8 @@ namespace liqoctl::model {
 /// its annotations may name) or a ServiceAccount. Of others there are none.
 void add_references(const kube::Object& object, std::set<std::string>& into);
 
-/// Of the Secrets of one twin those that the Go version has copied from this consumer, and that liqod at home has not
-/// taken over, as it does with each that is to be there; without those that something refers to, what brings tokens,
-/// and what is being deleted.
+/// The Secrets of one twin that the Go version copied from this consumer and that nothing needs: without those that
+/// liqod has taken over, that something refers to, that bring tokens, or that are being deleted.
 std::vector<kube::Object> leftover_secrets(const std::vector<kube::Object>& secrets,
                                            const std::set<std::string>& referred,
                                            const liqo::core::ClusterPair& clusters);

@@ -114,7 +114,7 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
     if (!requirements) return kube::fail(std::move(requirements.error()), "--selector");
     terms.push_back(json::object{{"matchExpressions", std::move(*requirements)}});
   }
-  // Without one, every virtual node is meant.
+  // A spec without a selector means every virtual node.
   if (!terms.empty()) spec["clusterSelector"] = json::object{{"nodeSelectorTerms", std::move(terms)}};
   spec["namespaceMappingStrategy"] = request.mapping_strategy;
   spec["podOffloadingStrategy"] = request.pod_strategy;

@@ -119,9 +119,6 @@ json::array each(const std::vector<kube::Object>& objects, Describe describe) {
   return out;
 }
 
-// -- text
-// --------------------------------------------------------------------------------------------------------------
-
 std::string health(std::string_view status, const text::Palette& palette) {
   if (status == "Healthy") return palette.good(status);
   if (status == "Unhealthy") return palette.bad(status);

@@ -1,4 +1,4 @@
-// What the kubeconfig of another cluster would have this machine do: whoever wrote it is not always who runs liqoctl.
+// What the kubeconfig of another cluster would make this machine do: its author is not always the user of liqoctl.
 #pragma once
 
 #include <string>

@@ -36,7 +36,7 @@ kube::Result<void> check_amount(std::string_view resource, std::string_view amou
   if (quantity->is_zero() && needed)
     return kube::fail(kube::Errc::invalid_input,
                       "a node with " + std::string(resource) + " 0 could run no pods: ask for more than 0");
-  // Who leaves the unit away means another one than bytes.
+  // Whoever leaves the unit out does not mean bytes.
   const bool in_bytes = resource == "memory" || resource == "ephemeral-storage";
   if (in_bytes && !quantity->is_zero() && *quantity < kube::Quantity::parse("1Mi").value())
     return kube::fail(kube::Errc::invalid_input, std::string(resource) + " '" + std::string(amount) +

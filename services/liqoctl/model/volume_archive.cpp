@@ -32,7 +32,7 @@ void put_text(std::string& into, std::string_view text) {
   into.append(text);
 }
 
-/// Takes what put() has written; once something is missing, all that follows is.
+/// Reads what put() has written. Once something is missing, all that follows counts as missing.
 class Payload {
  public:
   explicit Payload(std::string_view bytes) : bytes_(bytes) {}

@@ -16,7 +16,7 @@ using kube::string_at;
 /// Of the pods that carry data. Providers refuse labels that are none of everybody's.
 constexpr std::string_view component = "app.kubernetes.io/component", carries = "volume-carrier";
 
-/// Of Kubernetes' controllers and of liqod, about the claim that there was.
+/// Annotations of Kubernetes' controllers and of liqod, about the earlier claim.
 bool is_note(std::string_view annotation) {
   return annotation.starts_with("pv.kubernetes.io/") || annotation.starts_with("volume.kubernetes.io/") ||
          annotation.starts_with("volume.beta.kubernetes.io/") || annotation.starts_with("storage.liqo.io/") ||
@@ -48,7 +48,7 @@ kube::Object claim_to_keep(const kube::Object& claim) {
 kube::Object temporary_claim(const kube::Object& claim, std::string_view node) {
   kube::Object made = claim_to_keep(claim);
   made.mutable_metadata()["name"] = move_name(claim.name());
-  // Its labels and owners may mean something to others.
+  // Labels and owners of the claim may mean something to other controllers.
   made.mutable_metadata().erase("labels");
   made.mutable_metadata().erase("ownerReferences");
   made.set_annotation(annotations::selected_node, node);
@@ -84,7 +84,7 @@ kube::Object carrier(const CarrierRequest& request) {
   kube::Object pod = kube::Object::make(kube::resources::pods, request.key);
   pod.set_label(component, carries);
   pod.set_label("app.kubernetes.io/managed-by", "liqoctl");
-  // Files have any owner and any permissions.
+  // Files may have any owner and permissions.
   json::array capabilities{"DAC_OVERRIDE"};
   if (request.writes) capabilities.insert(capabilities.end(), {"CHOWN", "FOWNER", "FSETID"});
   const json::object security{
