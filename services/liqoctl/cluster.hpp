@@ -59,7 +59,6 @@ class Cluster {
   /// The namespace that `-n` or the context names, or "default".
   std::string ns() const;
   std::string liqo_namespace() const;
-  /// The kubeconfig that this was read from, as text (to hand on).
   asio::awaitable<void> stop() { co_await client_.stop(); }
 
   /// The cluster's ID, from the ConfigMap labelled app.kubernetes.io/name=clusterid-configmap in Liqo's namespace.

@@ -34,7 +34,7 @@ constexpr kube::Duration old_answer_patience = std::chrono::seconds(3);
 struct Answered {
   json::object granted;
   std::string denial;       ///< "" = accepted
-  bool shows_what = false;  ///< it says itself what it answers to
+  bool shows_what = false;  ///< the slice itself shows which request this answers
 };
 
 Look look_at(const Object* object, Answered& answer) {

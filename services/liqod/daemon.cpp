@@ -139,14 +139,14 @@ class Daemon {
   ServerMetrics kubelet_metrics_, webhook_metrics_, figures_metrics_, metrics_metrics_, health_metrics_;
   kube::net::HttpClient home_;
   ClientGauges home_gauges_;
-  kube::Api reviews_;  ///< of who asks for metrics, which are there before anything else is
+  kube::Api reviews_;  ///< asks who may read the metrics, which are served before anything else
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
   Webhooks webhooks_;
   MetricAgent figures_;
   kube::async::Event stop_;
-  bool told_silent_ = false;              ///< that the cluster does not answer yet
-  std::optional<kube::Failure> failure_;  ///< by which it ends
+  bool told_silent_ = false;              ///< it was logged that the cluster does not answer yet
+  std::optional<kube::Failure> failure_;  ///< the process ends by it
   kube::Log log_{"liqod"};
 };
 

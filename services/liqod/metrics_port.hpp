@@ -24,7 +24,7 @@ struct MetricsPortSettings {
   std::uint16_t port = 8082;
   bool secure = true;              ///< HTTPS, with a token of somebody who may `get` the path /metrics
   std::string certificate_path{};  ///< directory with tls.crt and tls.key, read again every 30 s; "" = one of our own
-  std::string node_ip{};           ///< that our own certificate is for, beside the names of the Service
+  std::string node_ip{};           ///< our own certificate is for it, beside the names of the Service
   std::string ns = "liqo";         ///< of that Service
   PeerNames names = PeerNames::shown;
 };

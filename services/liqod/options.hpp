@@ -19,7 +19,7 @@ struct Options {
   bool metrics_secure = true;                     ///< HTTPS there, for those who may read it
   std::string metrics_certificate_path;           ///< directory with tls.crt and tls.key; "" = one of its own
   std::string health_address = "0.0.0.0:8081";    ///< host:port of /healthz and /readyz
-  PeerNames peer_names = PeerNames::shown;        ///< in what those two ports answer
+  PeerNames peer_names = PeerNames::shown;        ///< how those two ports name peers
   std::string certificate_type = "kubelet";       ///< or "self-signed"
   std::string kubelet_client_ca_file;             ///< "" = kube-system/extension-apiserver-authentication
   std::uint16_t webhook_port = 9443;              ///< 0 = no webhooks
