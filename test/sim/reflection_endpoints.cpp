@@ -283,8 +283,9 @@ std::string ReflectionWorld::compare_endpoints(Cluster& provider) {
     const Tree there = provider.server.get(kinds::endpoint_slices, key_of(*shadow));
     // Somebody else has the name.
     if (there && !is_shadows(*there) && !has_our_mark(*there)) continue;
-    if (!plan.apply && there) return title + " is there" + where + ", though " + plan.refusal;
-    if (!plan.apply) continue;
+    const auto* due = std::get_if<core::endpoint_slice_action::Apply>(&plan.action);
+    if (!due && there) return title + " is there" + where + ", though " + plan.refusal;
+    if (!due) continue;
     if (!there) return title + " is missing" + where;
     if (is_deleting(*there)) return title + " is being deleted" + where;
     const Object have(*there);
@@ -294,13 +295,13 @@ std::string ReflectionWorld::compare_endpoints(Cluster& provider) {
         return value && *value == entry.value();
       });
     };
-    if (!agrees(*there, {{"addressType", plan.apply->tree().at("addressType")},
-                         {"endpoints", plan.apply->tree().at("endpoints")},
-                         {"ports", plan.apply->tree().at("ports")}}) ||
-        !agrees(have.labels(), plan.apply->labels()) || !agrees(have.annotations(), plan.apply->annotations()) ||
-        have.label(api::labels::service_name) != plan.apply->label(api::labels::service_name) || !have.controller() ||
+    if (!agrees(*there, {{"addressType", due->wanted.tree().at("addressType")},
+                         {"endpoints", due->wanted.tree().at("endpoints")},
+                         {"ports", due->wanted.tree().at("ports")}}) ||
+        !agrees(have.labels(), due->wanted.labels()) || !agrees(have.annotations(), due->wanted.annotations()) ||
+        have.label(api::labels::service_name) != due->wanted.label(api::labels::service_name) || !have.controller() ||
         have.controller()->uid != uid_of(*shadow))
-      return title + " differs" + where + ": " + have.text() + ", wanted " + plan.apply->text();
+      return title + " differs" + where + ": " + have.text() + ", wanted " + due->wanted.text();
   }
   for (const Tree& slice : provider.server.list(kinds::endpoint_slices, twin))
     if ((is_shadows(*slice) || has_our_mark(*slice)) &&

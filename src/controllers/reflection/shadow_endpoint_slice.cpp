@@ -305,7 +305,8 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey 
 
   auto live = slices_->find(key);
   core::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
-  if (!live && wanted.apply) {
+  namespace action = core::endpoint_slice_action;
+  if (!live && std::holds_alternative<action::Apply>(wanted.action)) {
     // Ours and not in the cache yet, or of somebody else, which the cache does not hold.
     auto found = co_await context_.home.api().get(api::kinds::endpoint_slices, key);
     if (!found && !found.error().is_not_found())
@@ -316,9 +317,11 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey 
     }
   }
   tell(*shadow, live ? &*live : nullptr, wanted);
-  if (!wanted.remove.empty()) co_return co_await remove(key, std::move(wanted.remove));
-  if (wanted.apply) co_return co_await write(*shadow, std::move(live), std::move(*wanted.apply));
-  if (wanted.await || (live && !wanted.refusal.empty())) co_return Outcome::again_after(taken_pause);
+  if (auto* ends = std::get_if<action::Remove>(&wanted.action)) co_return co_await remove(key, std::move(ends->uid));
+  if (auto* due = std::get_if<action::Apply>(&wanted.action))
+    co_return co_await write(*shadow, std::move(live), std::move(due->wanted));
+  if (std::holds_alternative<action::AwaitEnd>(wanted.action) || (live && !wanted.refusal.empty()))
+    co_return Outcome::again_after(taken_pause);
   if (wanted.crowded) co_return Outcome::again_after(crowded_pause);
   co_return Outcome::done();
 }

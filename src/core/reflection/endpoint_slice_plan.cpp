@@ -258,22 +258,24 @@ bool is_reachable(const kube::Object* foreign_cluster) {
 
 EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Object* live,
                                       const EndpointSurroundings& around) {
+  using namespace endpoint_slice_action;
   EndpointSlicePlan plan;
   const auto owner = live ? live->controller() : std::nullopt;
   const bool is_shadows = owner && owner->kind == api::kinds::shadow_endpoint_slices.kind;
   const bool is_ours = is_shadows && owner->uid == shadow.uid();
   if (live && live->is_deleting()) {
-    plan.await = true;
+    plan.action = AwaitEnd{};
     return plan;
   }
   if (live && !around.consumer.empty() && is_orphan(*live)) {
-    plan.remove = live->uid();
+    plan.action = Remove{std::string(live->uid())};
     return plan;
   }
   if (live && !is_ours) {
     // That of an earlier ShadowEndpointSlice is the garbage collector's.
-    plan.await = is_shadows;
-    if (!is_shadows)
+    if (is_shadows)
+      plan.action = AwaitEnd{};
+    else
       plan.refusal = "an EndpointSlice of this name exists that was not made for this ShadowEndpointSlice";
     return plan;
   }
@@ -290,7 +292,7 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
     plan.refusal = judge_ports(shadow);
   }
   if (!plan.refusal.empty()) {
-    if (live) plan.remove = live->uid();
+    if (live) plan.action = Remove{std::string(live->uid())};
     return plan;
   }
 
@@ -306,12 +308,12 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
   wanted.set_annotation(api::annotations::reflected_digest, digest_hex(wanted.text()));
   if (live && kube::string_at(live->tree(), {"addressType"}) != type) {
     // It cannot be changed.
-    plan.remove = live->uid();
+    plan.action = Remove{std::string(live->uid())};
     return plan;
   }
   if (live && is_as_wanted(*live, wanted)) return plan;
   if (live) wanted.mutable_metadata()["uid"] = live->uid();
-  plan.apply = std::move(wanted);
+  plan.action = Apply{std::move(wanted)};
   return plan;
 }
 

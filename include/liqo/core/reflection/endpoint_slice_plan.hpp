@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "kube/k8s/object.hpp"
@@ -34,14 +35,29 @@ struct EndpointSurroundings {
   bool denies_direct = false;  ///< nothing of a third cluster is taken, whatever is declared
 };
 
-/// What is to be done: `apply` or `remove`, or nothing where all is as it should be.
+namespace endpoint_slice_action {
+/// There is nothing to write: all is as it should be, or it is refused and there is none of ours.
+struct Keep {};
+/// What stands under the name goes by itself.
+struct AwaitEnd {};
+/// Remove the live EndpointSlice, which is ours or was, and cannot become the wanted one.
+struct Remove {
+  std::string uid;
+};
+/// Server-side apply.
+struct Apply {
+  kube::Object wanted;  ///< bears the UID of the live one, if there is one
+};
+}  // namespace endpoint_slice_action
+
+/// What is to be done, and what is to be told and remembered of it.
 struct EndpointSlicePlan {
-  std::optional<kube::Object> apply;  ///< by server-side apply; bears the UID of the live one, if there is one
-  std::string remove;    ///< UID of the live EndpointSlice, which is ours or was, and cannot become the wanted one
-  std::string refusal;   ///< why there is no EndpointSlice
-  bool await = false;    ///< what stands under the name goes by itself
-  std::string left_out;  ///< what is left out, as its annotation says it; "" = nothing
-  std::string told;      ///< the sentence about it
+  std::variant<endpoint_slice_action::Keep, endpoint_slice_action::AwaitEnd, endpoint_slice_action::Remove,
+               endpoint_slice_action::Apply>
+      action;
+  std::string refusal;            ///< why there is no EndpointSlice
+  std::string left_out;           ///< what is left out, as its annotation says it; "" = nothing
+  std::string told;               ///< the sentence about it
   std::vector<IpAddress> judged;  ///< addresses as they are reached from here, in order: kept, or this cluster's own
   std::set<std::string> direct;   ///< third clusters with addresses in it
   std::size_t endpoints = 0;      ///< how many it has

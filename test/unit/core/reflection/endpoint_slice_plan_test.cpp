@@ -80,18 +80,34 @@ struct Milan {
   }
 };
 
+/// What is applied; null = nothing is.
+const kube::Object* wanted_by(const EndpointSlicePlan& plan) {
+  const auto* due = std::get_if<endpoint_slice_action::Apply>(&plan.action);
+  return due ? &due->wanted : nullptr;
+}
+
+/// The UID of what is removed; "" = nothing is.
+std::string removed_by(const EndpointSlicePlan& plan) {
+  const auto* ends = std::get_if<endpoint_slice_action::Remove>(&plan.action);
+  return ends ? ends->uid : "";
+}
+
+bool awaits_end(const EndpointSlicePlan& plan) {
+  return std::holds_alternative<endpoint_slice_action::AwaitEnd>(plan.action);
+}
+
 std::vector<std::string> addresses_of(const EndpointSlicePlan& plan) {
   std::vector<std::string> found;
-  REQUIRE(plan.apply);
-  for (const json::value& endpoint : kube::array_at(plan.apply->tree(), {"endpoints"}))
+  REQUIRE(wanted_by(plan));
+  for (const json::value& endpoint : kube::array_at(wanted_by(plan)->tree(), {"endpoints"}))
     for (const json::value& address : kube::array_at(endpoint, {"addresses"})) found.emplace_back(address.get_string());
   return found;
 }
 
 /// What the server has once the plan is carried out.
 kube::Object applied(const EndpointSlicePlan& plan) {
-  REQUIRE(plan.apply);
-  kube::Object live = *plan.apply;
+  REQUIRE(wanted_by(plan));
+  kube::Object live = *wanted_by(plan);
   live.mutable_metadata()["uid"] = "slice-uid";
   return live;
 }
@@ -104,8 +120,8 @@ TEST_CASE("a new ShadowEndpointSlice becomes an EndpointSlice of its own") {
   const Milan milan;
   const kube::Object given = shadow({"10.1.0.5"});
   const auto plan = milan.plan(given);
-  REQUIRE(plan.apply);
-  const kube::Object& made = *plan.apply;
+  REQUIRE(wanted_by(plan));
+  const kube::Object& made = *wanted_by(plan);
   CHECK(made.key() == kube::ObjectKey{"shop-rome", "web-1"});
   CHECK(made.api_version() == "discovery.k8s.io/v1");
   CHECK(made.label("liqo.io/managed-by") == "shadowendpointslice");
@@ -130,7 +146,7 @@ TEST_CASE("what is as it should be is not written, and what somebody changed is"
   const Milan milan;
   const kube::Object given = shadow({"10.1.0.5"});
   const kube::Object live = applied(milan.plan(given));
-  CHECK_FALSE(milan.plan(given, &live).apply);
+  CHECK_FALSE(wanted_by(milan.plan(given, &live)));
   struct Case {
     const char* title;
     std::function<void(kube::Object&)> change;
@@ -147,17 +163,17 @@ TEST_CASE("what is as it should be is not written, and what somebody changed is"
     kube::Object changed = live;
     each.change(changed);
     const auto plan = milan.plan(given, &changed);
-    CHECK(plan.apply.has_value() == each.written);
-    if (plan.apply) CHECK(plan.apply->uid() == "slice-uid");
+    CHECK((wanted_by(plan) != nullptr) == each.written);
+    if (wanted_by(plan)) CHECK(wanted_by(plan)->uid() == "slice-uid");
   }
   // The digest tells what is to be removed.
   kube::Object fewer = given;
   fewer.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/destination");
-  CHECK(milan.plan(fewer, &live).apply);
+  CHECK(wanted_by(milan.plan(fewer, &live)));
   // No endpoints are written as an empty list, which a server may leave out.
   kube::Object empty = applied(milan.plan(shadow({})));
   empty.tree()["endpoints"] = nullptr;
-  CHECK_FALSE(milan.plan(shadow({}), &empty).apply);
+  CHECK_FALSE(wanted_by(milan.plan(shadow({}), &empty)));
 }
 
 TEST_CASE("an EndpointSlice that was not made for it is not touched") {
@@ -166,18 +182,18 @@ TEST_CASE("an EndpointSlice that was not made for it is not touched") {
   kube::Object foreign = parse(R"({"metadata": {"name": "web-1", "namespace": "shop-rome", "uid": "f"},
     "addressType": "IPv4", "endpoints": []})");
   auto plan = milan.plan(given, &foreign);
-  CHECK_FALSE(plan.apply);
-  CHECK(plan.remove.empty());
+  CHECK_FALSE(wanted_by(plan));
+  CHECK(removed_by(plan).empty());
   CHECK(plan.refusal == "an EndpointSlice of this name exists that was not made for this ShadowEndpointSlice");
   // That of an earlier ShadowEndpointSlice of the name goes by itself, and so does one that is being deleted.
   kube::Object earlier = applied(milan.plan(given));
   kube::Object next = given;
   next.mutable_metadata()["uid"] = "another";
   plan = milan.plan(next, &earlier);
-  CHECK(plan.await);
+  CHECK(awaits_end(plan));
   CHECK(plan.refusal.empty());
   earlier.mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
-  CHECK(milan.plan(given, &earlier).await);
+  CHECK(awaits_end(milan.plan(given, &earlier)));
 }
 
 TEST_CASE("an EndpointSlice of ours that has lost its controller goes, in twins of consumers") {
@@ -187,10 +203,10 @@ TEST_CASE("an EndpointSlice of ours that has lost its controller goes, in twins 
   orphan.mutable_metadata().erase("ownerReferences");
   CHECK(is_orphan(orphan));
   const auto plan = milan.plan(shadow({"10.1.0.5"}), &orphan);
-  CHECK(plan.remove == "slice-uid");
+  CHECK(removed_by(plan) == "slice-uid");
   CHECK(plan.refusal.empty());
   milan.consumer = "";
-  CHECK(milan.plan(shadow({"10.1.0.5"}), &orphan).remove.empty());
+  CHECK(removed_by(milan.plan(shadow({"10.1.0.5"}), &orphan)).empty());
   orphan.set_label("liqo.io/managed-by", "somebody");
   CHECK_FALSE(is_orphan(orphan));
 }
@@ -226,8 +242,8 @@ TEST_CASE("ports that Kubernetes would refuse make none, and end what there was"
     kube::ensure_object(given.mutable_spec(), "template")["ports"] = parse_value(each.ports);
     const auto plan = milan.plan(given, &live);
     CHECK(plan.refusal == each.refusal);
-    CHECK(plan.remove == (each.refusal.empty() ? "" : "slice-uid"));
-    CHECK(plan.apply.has_value() == each.refusal.empty());
+    CHECK(removed_by(plan) == (each.refusal.empty() ? "" : "slice-uid"));
+    CHECK((wanted_by(plan) != nullptr) == each.refusal.empty());
   }
 }
 
@@ -317,7 +333,7 @@ TEST_CASE("addresses are judged one by one, as they are reached from here") {
     const auto plan = milan.plan(shadow(each.given));
     CHECK(addresses_of(plan) == each.kept);
     CHECK(plan.told.empty() == (each.given.size() == each.kept.size()));
-    CHECK(plan.apply->annotation("offloading.liqo.io/left-out") == plan.left_out);
+    CHECK(wanted_by(plan)->annotation("offloading.liqo.io/left-out") == plan.left_out);
   }
 }
 
@@ -369,7 +385,7 @@ TEST_CASE("direct connections lead where this cluster reaches the third one, if 
                        R"({"clusterAddresses": {"turin": ["10.20.0.1", "10.10.0.7"], "nowhere": ["10.60.0.1"]}})");
   auto plan = milan.plan(given);
   CHECK(addresses_of(plan) == Texts{"10.30.0.1", "10.40.0.7", "192.168.100.1"});
-  CHECK_FALSE(plan.apply->has_annotation("liqo.io/direct-connections-data"));
+  CHECK_FALSE(wanted_by(plan)->has_annotation("liqo.io/direct-connections-data"));
   CHECK(plan.direct == std::set<std::string>{"turin", "nowhere"});
   milan.denies_direct = true;
   plan = milan.plan(given);
@@ -413,8 +429,8 @@ TEST_CASE("readiness needs a consumer that is reachable, and what is served is c
     Milan milan;
     milan.foreign_cluster = each.peer ? std::optional(peer(each.peer)) : std::nullopt;
     const auto plan = milan.plan(shadow({"10.1.0.5"}, each.given));
-    REQUIRE(plan.apply);
-    CHECK(kube::array_at(plan.apply->tree(), {"endpoints"}).at(0).at("conditions") == parse_value(each.made));
+    REQUIRE(wanted_by(plan));
+    CHECK(kube::array_at(wanted_by(plan)->tree(), {"endpoints"}).at(0).at("conditions") == parse_value(each.made));
   }
 }
 
@@ -425,11 +441,11 @@ TEST_CASE("a ShadowEndpointSlice that is not its consumer's, or of names, makes 
   CHECK(fqdn.refusal ==
         "endpoints of the address type \"FQDN\" are not taken here, because only addresses can be "
         "judged (IPv4, IPv6)");
-  CHECK(fqdn.remove == "slice-uid");
-  CHECK_FALSE(fqdn.apply);
-  CHECK(milan.plan(shadow({}, "{}", "FQDN")).remove.empty());
+  CHECK(removed_by(fqdn) == "slice-uid");
+  CHECK_FALSE(wanted_by(fqdn));
+  CHECK(removed_by(milan.plan(shadow({}, "{}", "FQDN"))).empty());
   // The type of an EndpointSlice cannot be changed.
-  CHECK(milan.plan(shadow({"fd00:1::5"}, "{}", "IPv6"), &live).remove == "slice-uid");
+  CHECK(removed_by(milan.plan(shadow({"fd00:1::5"}, "{}", "IPv6"), &live)) == "slice-uid");
   milan.consumer = "turin";
   CHECK(milan.plan(shadow({"10.1.0.5"}), &live).refusal ==
         "the label offloading.liqo.io/origin is not turin, whose namespace this is");
@@ -453,14 +469,14 @@ TEST_CASE("a hostile ShadowEndpointSlice gives no orders and stands for no pod o
   endpoints[0].as_object()["hostname"] = "Not A Name";
   endpoints[1] = json::value("nonsense");
   const auto plan = milan.plan(given);
-  REQUIRE(plan.apply);
-  CHECK(plan.apply->label("endpointslice.kubernetes.io/managed-by") == "endpointslice.reflection.liqo.io");
-  CHECK(plan.apply->label("liqo.io/managed-by") == "shadowendpointslice");
-  CHECK_FALSE(plan.apply->has_label("io.cilium/global"));
-  CHECK(plan.apply->annotation("note") == "kept");
-  CHECK_FALSE(plan.apply->has_annotation("endpoints.kubernetes.io/last-change-trigger-time"));
-  CHECK_FALSE(plan.apply->has_annotation("offloading.liqo.io/left-out"));
-  CHECK(plan.apply->tree().at("endpoints") ==
+  REQUIRE(wanted_by(plan));
+  CHECK(wanted_by(plan)->label("endpointslice.kubernetes.io/managed-by") == "endpointslice.reflection.liqo.io");
+  CHECK(wanted_by(plan)->label("liqo.io/managed-by") == "shadowendpointslice");
+  CHECK_FALSE(wanted_by(plan)->has_label("io.cilium/global"));
+  CHECK(wanted_by(plan)->annotation("note") == "kept");
+  CHECK_FALSE(wanted_by(plan)->has_annotation("endpoints.kubernetes.io/last-change-trigger-time"));
+  CHECK_FALSE(wanted_by(plan)->has_annotation("offloading.liqo.io/left-out"));
+  CHECK(wanted_by(plan)->tree().at("endpoints") ==
         parse_value(R"([{"addresses": ["10.1.0.5"], "conditions": {"ready": true}, "nodeName": "rome",
           "targetRef": {"kind": "RemotePod", "name": "admin", "namespace": "kube-system"}}])"));
 }
