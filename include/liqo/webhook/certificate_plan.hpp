@@ -25,6 +25,7 @@ struct CertificateSettings {
   kube::Duration lifetime = std::chrono::hours(24 * 90);
 };
 
+/// Three independent answers: what is there is served also while its successor is being stored.
 struct CertificatePlan {
   bool usable = false;                     ///< what is there can be served
   std::optional<CertificateState> change;  ///< to be stored, before it is used

@@ -56,13 +56,14 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::w
     lease = co_await home.create(kube::resources::leases, core::forge_heartbeat_lease(tenant));
   if (!lease) co_return kube::fail(std::move(lease.error()), "looking for the heartbeat of the consumer");
   const core::SilencePlan plan = core::plan_silence(*lease, tenant, context_.clock.wall(), limit);
-  if (!plan.cordon) co_return plan.look_again;
+  if (const auto* wait = std::get_if<core::silence_action::LookAgain>(&plan)) co_return wait->after;
+  const std::string& last = std::get<core::silence_action::Cordon>(plan).last;
   auto patched = co_await home.patch(api::kinds::tenants, tenant.key(), kube::PatchType::merge,
-                                     json::serialize(core::silence_patch(tenant, plan.last)));
+                                     json::serialize(core::silence_patch(tenant, last)));
   if (!patched) co_return kube::fail(std::move(patched.error()), "cordoning a tenant of which nobody has heard");
   const std::string consumer(api::Tenant(tenant).cluster_id());
   context_.events.warning(tenant, api::kinds::tenants, "TenantSilent",
-                          "nobody has heard of cluster " + consumer + " since " + plan.last +
+                          "nobody has heard of cluster " + consumer + " since " + last +
                               ": it is cordoned; liqoctl uncordon tenant " + std::string(tenant.name()) +
                               " lets it go on");
   tenants_->observe(std::move(*patched));

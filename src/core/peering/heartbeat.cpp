@@ -22,14 +22,12 @@ json::object heartbeat_patch(std::string_view consumer, kube::WallTime now) {
 
 SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, kube::WallTime now,
                          kube::Duration limit) {
-  SilencePlan plan{.cordon = false,
-                   .last = std::string(kube::string_at(lease.spec(), {"renewTime"})),
-                   .look_again = std::clamp<kube::Duration>(limit / 10, std::chrono::seconds(1), heartbeat_interval)};
-  const auto last = kube::parse_time(plan.last);
+  const std::string_view last = kube::string_at(lease.spec(), {"renewTime"});
+  const auto time = kube::parse_time(last);
   // A time that is none is the consumer's to correct, and says that it is there.
-  if (!last) return plan;
-  plan.cordon = now - *last >= limit && tenant.annotation(silent_since_annotation) != plan.last;
-  return plan;
+  if (time && now - *time >= limit && tenant.annotation(silent_since_annotation) != last)
+    return silence_action::Cordon{std::string(last)};
+  return silence_action::LookAgain{std::clamp<kube::Duration>(limit / 10, std::chrono::seconds(1), heartbeat_interval)};
 }
 
 json::object silence_patch(const kube::Object& tenant, std::string_view last) {

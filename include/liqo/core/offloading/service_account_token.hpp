@@ -53,6 +53,7 @@ IssuedTokens read_token_secret(const kube::Object& secret);
 /// True if the Secret is a token Secret of reflection for this pair of clusters.
 bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters);
 
+/// Parts that may be due together: a Secret is deleted, tokens are asked for, and one Secret is written with all.
 struct TokenPlan {
   bool refuse_foreign = false;               ///< a Secret of somebody else has the name: Warning, nothing else
   std::string delete_uid;                    ///< delete this Secret first: it is of another pod of the same name

@@ -2,9 +2,9 @@
 // notices that nobody is there any more.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
@@ -23,12 +23,17 @@ kube::Object forge_heartbeat_lease(const kube::Object& tenant);
 /// JSON merge patch by which the consumer says that it is there.
 kube::json::object heartbeat_patch(std::string_view consumer, kube::WallTime now);
 
-/// What a provider makes of the silence of an active tenant.
-struct SilencePlan {
-  bool cordon = false;
-  std::string last;              ///< the last heartbeat, "" where there never was one
-  kube::Duration look_again{0};  ///< after that time
+namespace silence_action {
+struct LookAgain {
+  kube::Duration after;
 };
+struct Cordon {
+  std::string last;  ///< the last heartbeat
+};
+}  // namespace silence_action
+
+/// What a provider makes of the silence of an active tenant.
+using SilencePlan = std::variant<silence_action::LookAgain, silence_action::Cordon>;
 /// `limit` is how long it may be silent. Who has never beaten, such as every consumer of the Go version, is not silent.
 SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, kube::WallTime now,
                          kube::Duration limit);

@@ -26,7 +26,7 @@ struct ReplicationView {
   bool peer_lost = false;                        ///< the provider is gone for good: do not wait for it
 };
 
-/// The parts are done in the order in which they stand here; each may be absent.
+/// Parts that may be due together, on both sides: they are done in the order in which they stand here.
 struct ReplicationPlan {
   enum class Finalizer { keep, add, remove };
   /// `crdreplicator.liqo.io/resource` of the local object. Without it nothing is made at the provider.

@@ -8,10 +8,10 @@
 
 namespace liqo::core::storage {
 
-/// What is known. References outlive the call.
 /// How sentences call the cluster that this process serves.
 inline constexpr std::string_view this_cluster = "this cluster";
 
+/// What is known. References outlive the call.
 struct VolumeSight {
   const kube::Object& claim;
   const kube::Object* volume = nullptr;   ///< of the claim; null = there is none
@@ -22,6 +22,7 @@ struct VolumeSight {
   bool is_late = false;  ///< the backing claim has not been bound for a minute
 };
 
+/// One thing is done next. Each of the patches may be due beside another, and is told by itself.
 struct VolumePlan {
   enum class Next {
     settled,         ///< nothing but the patches
