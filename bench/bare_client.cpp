@@ -116,8 +116,9 @@ class BareClient {
       waiting_.pop_front();
       auto created = co_await provider_.create(pods, forge_remote(local, options_.twin));
       if (!created && !failure_) failure_ = std::move(created.error());
-      auto patched = co_await home_.patch(pods, local.key(), kube::PatchType::strategic_merge,
-                                          running_status(local, home_.clock()), {.subresource = "status"});
+      auto patched = co_await home_.patch(pods, local.key(),
+                                          {kube::PatchType::strategic_merge, running_status(local, home_.clock())},
+                                          {.subresource = "status"});
       if (!patched && !failure_) failure_ = std::move(patched.error());
     }
     --busy_;

@@ -20,7 +20,7 @@ class Pair {
   /// Sends `count` requests side by side and takes all answers.
   void exchange(const kube::HttpRequest& request, int count) {
     const std::vector<std::pair<std::string, std::string>> extra{{"authorization", "Bearer sample"}};
-    for (int sent = 0; sent < count; ++sent) keep(client_.submit(request, "https", "rome:6443", "", extra));
+    for (int sent = 0; sent < count; ++sent) keep(client_.submit(request, {"https", "rome:6443"}, extra));
     while (true) {
       std::string up;
       keep(client_.take_output(up));

@@ -169,7 +169,7 @@ asio::awaitable<Result<std::vector<Object>>> Cluster::list(const kube::Resource&
                                                            std::string label_selector, std::string field_selector) {
   std::vector<Object> out;
   const auto listed = co_await kube::list_all(
-      *api_, resource, std::move(ns), {.selection = {std::move(label_selector), std::move(field_selector)}},
+      *api_, {resource, std::move(ns)}, {.selection = {std::move(label_selector), std::move(field_selector)}},
       [&](Object object) {
         json::object tree{{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
         for (auto& [key, value] : object.tree()) tree[key] = std::move(value);

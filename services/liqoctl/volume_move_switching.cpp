@@ -14,8 +14,8 @@ using kube::string_at;
 using model::MoveRecord;
 
 asio::awaitable<Result<void>> Mover::change(std::string volume, json::object changes) {
-  auto patched = co_await cluster_.api().patch(kinds::volumes, {"", std::move(volume)}, kube::PatchType::merge,
-                                               json::serialize(changes));
+  auto patched = co_await cluster_.api().patch(kinds::volumes, {"", std::move(volume)},
+                                               {kube::PatchType::merge, json::serialize(changes)});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return Result<void>();
 }

@@ -54,7 +54,7 @@ asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informe
   json::object changes;
   changes["metadata"] = std::move(metadata);
   changes["subjects"] = kube::array_at(wanted.tree(), {"subjects"});
-  auto patched = co_await api.patch(resource, key, kube::PatchType::merge, guarded_patch(*live, std::move(changes)));
+  auto patched = co_await api.patch(resource, key, {kube::PatchType::merge, guarded_patch(*live, std::move(changes))});
   if (!patched) co_return kube::fail(std::move(patched.error()), "repairing a binding");
   informer.observe(std::move(*patched));
   co_return kube::Result<void>();

@@ -59,7 +59,7 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
   const auto patch = core::plan_quota_status(*quota, usage);
   if (!patch) co_return Shown::yes;
   kube::Api& home = context_.home.api();
-  auto patched = co_await home.patch(api::kinds::quotas, key, kube::PatchType::merge, kube::json::serialize(*patch),
+  auto patched = co_await home.patch(api::kinds::quotas, key, {kube::PatchType::merge, kube::json::serialize(*patch)},
                                      {.subresource = "status"});
   if (patched) {
     troubled_ = false;

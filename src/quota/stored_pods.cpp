@@ -229,7 +229,7 @@ asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys
 asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> keys) {
   const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
   std::map<kube::ObjectKey, kube::Object> found;
-  const auto listed = co_await kube::list_all(api_, kube::resources::pods, keys.front().ns,
+  const auto listed = co_await kube::list_all(api_, {kube::resources::pods, keys.front().ns},
                                               {.selection = {.label_selector = managed_pods}}, [&](kube::Object pod) {
                                                 if (kube::ObjectKey key = pod.key(); asked.contains(key))
                                                   found.emplace(std::move(key), std::move(pod));

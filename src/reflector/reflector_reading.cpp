@@ -20,7 +20,7 @@ asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
   for (const char* version : {"0", ""}) {
     now.clear();
     auto read = co_await kube::list_all(
-        context_.home.api(), kind_.resource, ns->local, {.resource_version = version, .metadata_only = true},
+        context_.home.api(), {kind_.resource, ns->local}, {.resource_version = version, .metadata_only = true},
         [&](const kube::Object& object) {
           now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
           return true;
@@ -64,7 +64,7 @@ asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
   }
   const auto slot = co_await take_home_slot();
   auto read =
-      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local, {}, [&](const kube::Object& object) {
+      co_await kube::list_all(context_.home.api(), {kind_.resource, ns->local}, {}, [&](const kube::Object& object) {
         if (kind_.referred_only && !version_at_home(*ns, std::string(object.name()))) return true;
         ns->at_home.put(std::string(object.name()), object.text());
         // What is not held is read when it is needed.
@@ -78,7 +78,7 @@ asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
   ns->copies.clear();
   ns->found.clear();
   auto read =
-      co_await kube::list_all(context_.provider, kind_.copies(), ns->remote, {}, [&](const kube::Object& object) {
+      co_await kube::list_all(context_.provider, {kind_.copies(), ns->remote}, {}, [&](const kube::Object& object) {
         std::string local = kind_.local_name(object.name(), forging_);
         if (local.empty()) return true;
         ns->copies.find_there(object);
@@ -102,7 +102,7 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
     if (is_late && *version) continue;
     std::vector<Copies::Seen> seen;
     auto read = co_await kube::list_all(
-        context_.provider, kind_.copies(), ns->remote, {.resource_version = version, .metadata_only = true},
+        context_.provider, {kind_.copies(), ns->remote}, {.resource_version = version, .metadata_only = true},
         [&](const kube::Object& object) {
           if (!kind_.local_name(object.name(), forging_).empty())
             seen.push_back({std::string(object.name()), std::string(object.uid()), version_of(object)});

@@ -25,8 +25,8 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   // Of the times that are asked for the earliest counts.
   controller_.enqueue_after({ns->local, {ns->local, {}}}, check_after);
   const kube::WriteOptions options{.field_manager = api::reflection_manager};
-  auto applied = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, wanted.desired.text(),
-                                                  options, wanted.force);
+  auto applied = co_await context_.provider.patch(
+      kind_.copies(), key, {kube::PatchType::apply, wanted.desired.text(), wanted.force}, options);
   if (!applied && applied.error().is_conflict()) {
     // Somebody else has taken the name, or there is another copy by now.
     ns->copies.doubt(key.name);
@@ -71,7 +71,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
 asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Object remote, std::string patch) {
   const kube::ObjectKey key = remote.key();
   const std::uint64_t wishes = ns->wishes;
-  auto trimmed = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::merge, std::move(patch),
+  auto trimmed = co_await context_.provider.patch(kind_.copies(), key, {kube::PatchType::merge, std::move(patch)},
                                                   {.field_manager = api::reflection_manager});
   if (!trimmed && trimmed.error().is_not_found()) co_return Outcome::again_after(0s);
   if (!trimmed) {
@@ -92,7 +92,7 @@ asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Ob
 asio::awaitable<Outcome> Reflector::give_back(Shared ns, std::string name) {
   const kube::ObjectKey key{ns->remote, std::move(name)};
   const std::string nothing = kube::Object::make(kind_.copies(), key).text();
-  auto undone = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, nothing,
+  auto undone = co_await context_.provider.patch(kind_.copies(), key, {kube::PatchType::apply, nothing},
                                                  {.field_manager = api::reflection_manager});
   // What is not valid without what we have set was made by us.
   if (!undone && undone.error().is_permanent()) ns->unsure.erase(key.name);

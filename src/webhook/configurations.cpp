@@ -376,7 +376,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::insta
   metadata["ownerReferences"] = *kube::find(owned->tree(), {"metadata", "ownerReferences"});
   json::object patch;
   patch["metadata"] = std::move(metadata);
-  role = co_await api_.patch(cluster_roles, role->key(), kube::PatchType::merge, json::serialize(patch));
+  role = co_await api_.patch(cluster_roles, role->key(), {kube::PatchType::merge, json::serialize(patch)});
   if (!role) co_return std::unexpected(std::move(role.error()));
   co_return std::optional<kube::Object>(std::move(*role));
 }

@@ -433,7 +433,7 @@ asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube:
                                                                            std::string label_selector) {
   std::vector<kube::Object> all;
   const auto listed = co_await kube::list_all(
-      context_.api, kind, std::move(ns), {.selection = {.label_selector = std::move(label_selector)}, .limit = page},
+      context_.api, {kind, std::move(ns)}, {.selection = {.label_selector = std::move(label_selector)}, .limit = page},
       [&all](kube::Object object) {
         all.push_back(std::move(object));
         return all.size() < most_objects;

@@ -284,7 +284,7 @@ void Chaos::edit_labels() {
   const std::string value = std::to_string(random_.between(1, 9));
   note("label edit=" + value + " on local pod " + std::string(name_of(*pod)));
   (void)world_.home.server.update(
-      resources::pods, key_of(*pod), "",
+      {resources::pods, key_of(*pod)},
       [&](json::object& next) { kube::ensure_object(next["metadata"].as_object(), "labels")["edit"] = value; }, actor);
 }
 
@@ -294,7 +294,7 @@ void Chaos::edit_image() {
   const std::string image = "shop:" + std::to_string(random_.between(2, 9));
   note("image " + image + " on local pod " + std::string(name_of(*pod)));
   (void)world_.home.server.update(
-      resources::pods, key_of(*pod), "",
+      {resources::pods, key_of(*pod)},
       [&](json::object& next) { next["spec"].as_object()["containers"].as_array()[0].as_object()["image"] = image; },
       actor);
 }
@@ -303,7 +303,7 @@ void Chaos::edit_config_map() {
   const std::string value = std::to_string(random_.between(0, 99));
   note("config map settings: answer=" + value);
   (void)world_.home.server.update(
-      resources::config_maps, {std::string(home_namespace), "settings"}, "",
+      {resources::config_maps, {std::string(home_namespace), "settings"}},
       [&](json::object& next) { next["data"] = json::object{{"answer", value}}; }, actor);
 }
 
@@ -311,7 +311,7 @@ void Chaos::edit_offloading_patch() {
   const std::string& provider = any_provider().id;
   note("the offloading patch of " + provider + " changes");
   (void)world_.home.server.update(
-      api::kinds::virtual_nodes, {tenant_namespace(provider), provider}, "",
+      {api::kinds::virtual_nodes, {tenant_namespace(provider), provider}},
       [&](json::object& next) {
         next["spec"].as_object()["offloadingPatch"] =
             json::object{{"nodeSelector", json::object{{"pool", std::to_string(random_.between(0, 9))}}}};
@@ -329,7 +329,7 @@ void Chaos::edit_replicated() {
   note((relabel ? "label edit and renewal=" : "cpu=") + value + " of " + std::string(kind.kind) + " " +
        std::string(name_of(*object)));
   (void)world_.home.server.update(
-      kind, key_of(*object), "",
+      {kind, key_of(*object)},
       [&](json::object& next) {
         json::object& label_map = kube::ensure_object(next["metadata"].as_object(), "labels");
         if (relabel)
@@ -346,7 +346,7 @@ void Chaos::edit_replica() {
   if (!replica || is_deleting(*replica)) return;
   note("replica " + std::string(name_of(*replica)) + " is damaged in " + provider.id);
   (void)provider.server.update(
-      api::kinds::resource_slices, key_of(*replica), "",
+      {api::kinds::resource_slices, key_of(*replica)},
       [&](json::object& next) {
         json::object& label_map = kube::ensure_object(next["metadata"].as_object(), "labels");
         label_map["rack"] = "3";
@@ -386,7 +386,7 @@ void Chaos::rotate_credentials() {
   const std::string provider = any_provider().id;
   note("new credentials for " + provider);
   (void)world_.home.server.update(
-      resources::secrets, {tenant_namespace(provider), "kubeconfig-controlplane-" + provider}, "",
+      {resources::secrets, {tenant_namespace(provider), "kubeconfig-controlplane-" + provider}},
       [&](json::object& next) { next["data"].as_object()["issued"] = std::to_string(random_.between(1, 1'000'000)); },
       actor);
 }

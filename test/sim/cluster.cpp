@@ -56,7 +56,7 @@ void Cluster::add_offloading(const std::string& provider) {
   map["spec"] = json::object{{"desiredMapping", json::object{{home_namespace, twin_namespace(id)}}}};
   (void)server.create(api::kinds::namespace_maps, std::move(map), operator_actor);
   (void)server.update(
-      api::kinds::namespace_maps, {tenant, provider}, "status",
+      {api::kinds::namespace_maps, {tenant, provider}, "status"},
       [this](json::object& next) {
         next["status"] = json::object{
             {"currentMapping", json::object{{home_namespace, json::object{{"remoteNamespace", twin_namespace(id)},

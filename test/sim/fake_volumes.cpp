@@ -74,7 +74,7 @@ void FakeVolumes::attend(const ObjectKey& key) {
     // All of them have one digit.
     const std::string larger(requested(*claim));
     (void)server_.update(
-        kinds::volumes, {"", volume}, "",
+        {kinds::volumes, {"", volume}},
         [&](json::object& next) { next["spec"].as_object()["capacity"] = json::object{{"storage", larger}}; }, actor);
     bind(*claim, volume);
   }
@@ -84,14 +84,14 @@ void FakeVolumes::bind(const json::object& claim, const std::string& volume) {
   const ObjectKey key{std::string(kube::string_at(claim, {"metadata", "namespace"})), std::string(name_of(claim))};
   const Tree there = server_.get(kinds::volumes, {"", volume});
   (void)server_.update(
-      kinds::claims, key, "",
+      {kinds::claims, key},
       [&](json::object& next) {
         next["spec"].as_object()["volumeName"] = volume;
         kube::ensure_object(next["metadata"].as_object(), "annotations")["pv.kubernetes.io/bind-completed"] = "yes";
       },
       actor);
   (void)server_.update(
-      kinds::claims, key, "status",
+      {kinds::claims, key, "status"},
       [&](json::object& next) {
         next["status"] = json::object{{"phase", "Bound"},
                                       {"capacity", there->at("spec").at("capacity")},
@@ -99,7 +99,7 @@ void FakeVolumes::bind(const json::object& claim, const std::string& volume) {
       },
       actor);
   (void)server_.update(
-      kinds::volumes, {"", volume}, "status",
+      {kinds::volumes, {"", volume}, "status"},
       [](json::object& next) { next["status"] = json::object{{"phase", "Bound"}}; }, actor);
 }
 
@@ -111,7 +111,7 @@ void FakeVolumes::release(std::string_view claim_uid) {
       (void)server_.remove(kinds::volumes, key, {}, actor);
     else
       (void)server_.update(
-          kinds::volumes, key, "status",
+          {kinds::volumes, key, "status"},
           [](json::object& next) { next["status"] = json::object{{"phase", "Released"}}; }, actor);
   }
 }

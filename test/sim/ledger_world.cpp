@@ -179,7 +179,7 @@ void LedgerWorld::set_hard(std::int64_t cores) {
   }
   hard_ = cores;
   (void)server_.update(
-      api::kinds::quotas, {std::string(tenant), std::string(user)}, "",
+      {api::kinds::quotas, {std::string(tenant), std::string(user)}},
       [&](json::object& quota) {
         kube::ensure_object(kube::ensure_object(quota, "spec"), "resources")["cpu"] = std::to_string(cores);
       },
@@ -263,7 +263,7 @@ asio::awaitable<void> LedgerWorld::resize_one(json::object before, std::int64_t 
   // Stored by the version that it goes by, or not at all.
   if (const auto now = server_.get(api::kinds::shadow_pods, pod); !now || version_of(*now) != from) co_return;
   (void)server_.update(
-      api::kinds::shadow_pods, pod, "", [&](json::object& next) { next["spec"] = after.at("spec"); }, "consumer");
+      {api::kinds::shadow_pods, pod}, [&](json::object& next) { next["spec"] = after.at("spec"); }, "consumer");
   if (!lowered_) check("storing the growth of " + pod.name);
 }
 
@@ -367,7 +367,7 @@ void LedgerWorld::check(std::string_view when) {
 
 void LedgerWorld::look_as_node(const kube::ObjectKey& key, bool puts_off) {
   (void)server_.update(
-      kube::resources::pods, key, "status",
+      {kube::resources::pods, key, "status"},
       [puts_off](json::object& next) {
         json::object& status = kube::ensure_object(next, "status");
         status["observedGeneration"] = kube::int_at(next, {"metadata", "generation"});
@@ -413,21 +413,21 @@ asio::awaitable<void> LedgerWorld::live() {
       } else if (pod && !is_final(*pod) && owner_of(*pod) == kube::string_at(*shadow, {"metadata", "uid"}) &&
                  random_.chance(0.5) && kube::object_at(*pod, {"spec"}) != kube::object_at(*shadow, {"spec", "pod"})) {
         (void)server_.update(
-            kube::resources::pods, key, "resize",
+            {kube::resources::pods, key, "resize"},
             [&](json::object& next) { next["spec"] = kube::object_at(*shadow, {"spec", "pod"}); }, "controller");
         (void)server_.update(
-            kube::resources::pods, key, "",
+            {kube::resources::pods, key},
             [&](json::object& next) { next["metadata"].as_object()["annotations"] = applied_to(*shadow); },
             "controller");
       } else if (random_.chance(0.04)) {
         (void)server_.remove(api::kinds::shadow_pods, key, {}, "consumer");
       } else if (pod && is_final(*pod) && !is_final(*shadow)) {
         (void)server_.update(
-            api::kinds::shadow_pods, key, "status",
+            {api::kinds::shadow_pods, key, "status"},
             [](json::object& next) { kube::ensure_object(next, "status")["phase"] = "Succeeded"; }, "controller");
       } else if (pod && random_.chance(0.04)) {
         (void)server_.update(
-            kube::resources::pods, key, "status",
+            {kube::resources::pods, key, "status"},
             [](json::object& next) { kube::ensure_object(next, "status")["phase"] = "Succeeded"; }, "kubelet");
       }
     }

@@ -245,7 +245,7 @@ void PeeringWorld::edit_slice() {
   const bool adds = random_.chance(0.6);
   note("slice " + std::string(name_of(*slice)) + (adds ? " asks for cpu=" + amount : " asks for the default cpu"));
   (void)rome_.server.update(
-      kinds::resource_slices, key_of(*slice), "",
+      {kinds::resource_slices, key_of(*slice)},
       [&](json::object& next) {
         json::object& asked = kube::ensure_object(kube::ensure_object(next, "spec"), "resources");
         if (adds) {
@@ -270,7 +270,7 @@ void PeeringWorld::mark_slice() {
   const bool cordons = random_.chance(0.5);
   note("slice " + std::string(name_of(*replica)) + (cordons ? " is cordoned" : " is uncordoned"));
   (void)milan_.server.update(
-      kinds::resource_slices, key_of(*replica), "",
+      {kinds::resource_slices, key_of(*replica)},
       [&](json::object& next) {
         json::object& marks = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
         if (cordons) {
@@ -287,7 +287,7 @@ void PeeringWorld::set_tenant() {
   const std::string_view state = states[random_.between(0, 2)];
   note("tenant rome is " + std::string(state));
   (void)milan_.server.update(
-      kinds::tenants, {away_tenant, "rome"}, "",
+      {kinds::tenants, {away_tenant, "rome"}},
       [&](json::object& next) { kube::ensure_object(next, "spec")["tenantCondition"] = state; }, user);
 }
 
@@ -322,11 +322,11 @@ void PeeringWorld::calm_down() {
   }
   signer_.negligence = 0;
   (void)milan_.server.update(
-      kinds::tenants, {away_tenant, "rome"}, "",
+      {kinds::tenants, {away_tenant, "rome"}},
       [](json::object& next) { kube::ensure_object(next, "spec")["tenantCondition"] = "Active"; }, user);
   for (const Tree& replica : milan_.server.list(kinds::resource_slices))
     (void)milan_.server.update(
-        kinds::resource_slices, key_of(*replica), "",
+        {kinds::resource_slices, key_of(*replica)},
         [](json::object& next) {
           kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase(api::annotations::cordon);
         },

@@ -215,7 +215,7 @@ void ReflectionWorld::edit_object() {
   }
   note(key.name + " changes at home");
   (void)home_.server.update(
-      resource, key, "",
+      {resource, key},
       [&](json::object& next) {
         for (const char* part : {"labels", "annotations"})
           next["metadata"].as_object()[part] = after["metadata"].as_object()[part];
@@ -226,7 +226,7 @@ void ReflectionWorld::edit_object() {
   // There and back: a generation that no copy shows.
   if (drawn.name == widgets().resource.kind && random_.chance(0.3))
     (void)home_.server.update(
-        resource, key, "", [&](json::object& next) { next["spec"] = before->at("spec"); }, reflection_user);
+        {resource, key}, [&](json::object& next) { next["spec"] = before->at("spec"); }, reflection_user);
 }
 
 void ReflectionWorld::delete_object() {
@@ -282,7 +282,7 @@ void ReflectionWorld::edit_filters() {
   note_end();
   note("virtual node " + std::string(name_of(*node)) + " has copies leave out " + json::serialize(labels));
   (void)home_.server.update(
-      api::kinds::virtual_nodes, key_of(*node), "",
+      {api::kinds::virtual_nodes, key_of(*node)},
       [&](json::object& next) {
         next["spec"].as_object()["offloadingPatch"] = json::object{{"labelsNotReflected", labels}};
       },
@@ -299,7 +299,7 @@ void ReflectionWorld::edit_copy() {
   if (!copy || kube::bool_at(*copy, {"immutable"})) return;
   note("the copy " + std::string(name_of(*copy)) + " is damaged in " + provider.id);
   (void)provider.server.update(
-      kind.copies(), key_of(*copy), "",
+      {kind.copies(), key_of(*copy)},
       [&](json::object& next) {
         json::object& metadata = next["metadata"].as_object();
         if (random_.chance(0.3)) kube::ensure_object(metadata, "labels")["edit"] = "damaged";
@@ -339,7 +339,7 @@ void ReflectionWorld::hold_copy() {
   if (!copy || is_deleting(*copy)) return;
   note("the copy " + std::string(name_of(*copy)) + " is held by a finalizer in " + provider.id);
   (void)provider.server.update(
-      kind.copies(), key_of(*copy), "",
+      {kind.copies(), key_of(*copy)},
       [](json::object& next) {
         next["metadata"].as_object()["finalizers"] = json::array{json::value("sim.liqo/hold")};
       },
@@ -352,7 +352,7 @@ asio::awaitable<void> ReflectionWorld::release(Cluster* provider, const reflecti
                                                kube::ObjectKey key) {
   co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(100, 60'000)));
   (void)provider->server.update(
-      kind->copies(), key, "", [](json::object& next) { next["metadata"].as_object().erase("finalizers"); },
+      {kind->copies(), key}, [](json::object& next) { next["metadata"].as_object().erase("finalizers"); },
       reflection_stranger);
 }
 

@@ -101,7 +101,7 @@ void ReflectionWorld::add_storage_class() {
 void ReflectionWorld::add_virtual_node(const std::string& provider, const std::string& name) {
   home_.add_virtual_node(provider, name);
   (void)home_.server.update(
-      kinds::virtual_nodes, {tenant_namespace(provider), name}, "",
+      {kinds::virtual_nodes, {tenant_namespace(provider), name}},
       [](json::object& next) {
         next["spec"].as_object()["storageClasses"] = json::array{json::object{{"storageClassName", "fast"}}};
       },
@@ -122,7 +122,7 @@ void ReflectionWorld::change_claim() {
   } else if (kube::string_at(*there, {"status", "phase"}) == "Bound") {
     note(key.name + " is to be larger");
     (void)home_.server.update(
-        kinds::claims, key, "",
+        {kinds::claims, key},
         [](json::object& next) {
           next["spec"].as_object()["resources"] = json::object{{"requests", json::object{{"storage", "7Gi"}}}};
         },

@@ -185,7 +185,7 @@ void ReflectionWorld::add_consumer(Cluster& provider) {
 
 void ReflectionWorld::declare(Cluster& provider, std::string_view ranges) {
   (void)provider.server.update(
-      resources::namespaces, {"", tenant_namespace(home_.id)}, "",
+      {resources::namespaces, {"", tenant_namespace(home_.id)}},
       [&](json::object& next) {
         kube::ensure_object(next["metadata"].as_object(), "annotations")[api::annotations::pod_policy] =
             R"({"endpointCIDRs": )" + std::string(ranges) + "}";
@@ -248,7 +248,7 @@ void ReflectionWorld::meddle_with_endpoints() {
   note("the EndpointSlice " + name + " is damaged in " + provider.id);
   const bool orphans = random_.chance(0.2);
   (void)provider.server.update(
-      kinds::endpoint_slices, key_of(*slice), "",
+      {kinds::endpoint_slices, key_of(*slice)},
       [&](json::object& next) {
         json::object& metadata = next["metadata"].as_object();
         if (orphans) metadata.erase("ownerReferences");

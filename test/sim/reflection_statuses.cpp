@@ -153,7 +153,7 @@ void ReflectionWorld::report(Cluster& provider, const json::object& seen) {
   note("the operator in " + provider.id + " says of " + std::string(name_of(seen)) + " " +
        (takes_back ? "nothing any more" : json::serialize(status)));
   (void)provider.server.update(
-      widgets().resource, key_of(seen), "status",
+      {widgets().resource, key_of(seen), "status"},
       [&](json::object& next) {
         next.erase("status");
         if (!takes_back) next["status"] = std::move(status);
@@ -180,7 +180,7 @@ void ReflectionWorld::set_status_at_home() {
   note("somebody at home writes the status of " + std::string(name_of(*local)));
   json::object status = draw_status(random_, "home-" + std::to_string(next_value_++), generation_of(*local));
   (void)home_.server.update(
-      widgets().resource, key_of(*local), "status", [&](json::object& next) { next["status"] = std::move(status); },
+      {widgets().resource, key_of(*local), "status"}, [&](json::object& next) { next["status"] = std::move(status); },
       reflection_user);
 }
 

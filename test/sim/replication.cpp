@@ -81,7 +81,8 @@ void FakeGrants::seen(const FakeChange& change) {
 void FakeGrants::answer(const kube::Resource& kind, const ObjectKey& key) {
   const Tree now = server_.get(kind, key);
   if (!now || label(*now, labels::replicated) != "true") return;
-  (void)server_.update(kind, key, "status", [&](json::object& next) { next["status"] = answered(kind, *now); }, actor);
+  (void)server_.update(
+      {kind, key, "status"}, [&](json::object& next) { next["status"] = answered(kind, *now); }, actor);
 }
 
 json::object replication_labels(const std::string& provider) {
@@ -128,7 +129,7 @@ void add_twin(Cluster& provider, const std::string& consumer) {
        {"spec", json::object{{"desiredMapping", wanted}}}},
       operator_actor);
   (void)provider.server.update(
-      api::kinds::namespace_maps, {tenant, provider.id}, "status",
+      {api::kinds::namespace_maps, {tenant, provider.id}, "status"},
       [&](json::object& next) {
         const json::object entry{{"remoteNamespace", twin_namespace(consumer)}, {"phase", "Accepted"}};
         next["status"] = json::object{{"currentMapping", json::object{{home_namespace, entry}}}};

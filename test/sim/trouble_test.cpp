@@ -105,7 +105,7 @@ TEST_CASE("a dead node at the provider that lets go by force: the pod runs on an
   const auto say = [&](std::string_view status) {
     const json::object ready{{"type", "Ready"}, {"status", status}};
     (void)world.milan.server.update(
-        resources::nodes, {"", std::string(TroubleWorld::dead_node)}, "status",
+        {resources::nodes, {"", std::string(TroubleWorld::dead_node)}, "status"},
         [&](json::object& next) { kube::ensure_object(next, "status")["conditions"] = json::array{ready}; },
         "operator");
   };
@@ -159,7 +159,7 @@ TEST_CASE("a twin that is withdrawn: a pod at home is over when its remote pod i
   // A namespace is there as long as anything is in it.
   const auto hold = [&](bool held) {
     (void)world.milan.server.update(
-        resources::namespaces, {"", twin}, "",
+        {resources::namespaces, {"", twin}},
         [held](json::object& next) {
           next["metadata"].as_object()["finalizers"] = held ? json::array{"example.com/content"} : json::array();
         },

@@ -88,7 +88,7 @@ void TroubleWorld::delete_pod(std::string_view name) {
 
 void TroubleWorld::say_that_it_runs(std::string_view name) {
   (void)milan.server.update(
-      resources::pods, {twin_namespace("rome"), std::string(name)}, "status",
+      {resources::pods, {twin_namespace("rome"), std::string(name)}, "status"},
       [](json::object& next) {
         json::object& status = kube::ensure_object(next, "status");
         status["phase"] = "Running";

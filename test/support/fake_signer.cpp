@@ -101,7 +101,7 @@ void FakeSigner::sign(const std::string& name) {
   const std::string certificate = issuer_.issue(instead.empty() ? *pem : instead, now - options_.backdating,
                                                 now + std::min(asked, options_.validity), server_.store().version());
   (void)server_.update(
-      requests, {"", name}, "status",
+      {requests, {"", name}, "status"},
       [&](json::object& next) {
         kube::ensure_object(next, "status")["certificate"] = kube::encode_base64(certificate);
       },

@@ -31,8 +31,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::adjust_earlie
       if (earlier.fate == Fate::placed) ++left.placed;
       if (earlier.fate == Fate::waits) ++left.waiting;
       if (earlier.fate != Fate::adjustable) continue;
-      auto patched = co_await context_.home.api().patch(kube::resources::pods, pod->key(), kube::PatchType::json,
-                                                        kube::json::serialize(earlier.patch));
+      auto patched = co_await context_.home.api().patch(kube::resources::pods, pod->key(),
+                                                        {kube::PatchType::json, kube::json::serialize(earlier.patch)});
       if (patched || patched.error().is_not_found()) continue;
       if (!patched.error().is_permanent())
         co_return kube::fail(std::move(patched.error()), "making an earlier pod follow the podOffloadingStrategy");

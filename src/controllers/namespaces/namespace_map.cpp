@@ -212,7 +212,7 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
     co_return Outcome::done();
   }
   const core::TwinContext ctx = twin_context(key, origin ? *origin : std::string(), tenant ? &*tenant : nullptr);
-  auto guarded = co_await set_finalizer(context_.home.api(), *maps_, *object, api::finalizers::namespace_map, true);
+  auto guarded = co_await add_finalizer(context_.home.api(), *maps_, *object, api::finalizers::namespace_map);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
 
   Round round;
@@ -222,16 +222,16 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   const auto latest = maps_->find(key);
   if (!latest || latest->uid() != object->uid()) co_return Outcome::done();
   if (const auto patch = core::plan_map_status(*latest, round.entries)) {
-    auto patched = co_await context_.home.api().patch(kinds::namespace_maps, key, kube::PatchType::merge,
-                                                      json::serialize(*patch), {.subresource = "status"});
+    auto patched = co_await context_.home.api().patch(
+        kinds::namespace_maps, key, {kube::PatchType::merge, json::serialize(*patch)}, {.subresource = "status"});
     if (patched) maps_->observe(std::move(*patched));
     if (!patched && !patched.error().is_not_found())
       co_return Outcome::retry(std::move(patched.error()).in("reporting the twin namespaces"));
   }
   if (!round.failures.empty()) co_return Outcome::retry(kube::Failure(kube::Errc::api, std::move(round.failures)));
   if (object->is_deleting() && round.entries.empty()) {
-    auto released = co_await set_finalizer(context_.home.api(), *maps_, latest_of(*maps_, *object),
-                                           api::finalizers::namespace_map, false);
+    auto released = co_await remove_finalizer(context_.home.api(), *maps_, latest_of(*maps_, *object),
+                                              api::finalizers::namespace_map);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }
   co_return round.waits ? Outcome::again_after(counting_patience) : Outcome::done();
@@ -300,8 +300,8 @@ asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_nam
 asio::awaitable<kube::Result<bool>> NamespaceMapController::furnish_twin(std::string twin, core::TwinContext ctx,
                                                                          std::optional<json::object> patch) {
   if (patch) {
-    auto patched = co_await context_.home.api().patch(kube::resources::namespaces, {"", twin}, kube::PatchType::merge,
-                                                      json::serialize(*patch));
+    auto patched = co_await context_.home.api().patch(kube::resources::namespaces, {"", twin},
+                                                      {kube::PatchType::merge, json::serialize(*patch)});
     if (!patched) co_return kube::fail(std::move(patched.error()), "labelling the namespace");
     namespaces_->observe(std::move(*patched));
   }
@@ -379,7 +379,8 @@ asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::
   if (auto* refuse = std::get_if<action::Refuse>(&plan))
     co_return kube::fail(kube::Errc::invalid_input, std::move(refuse->message));
   if (const auto* due = std::get_if<action::Patch>(&plan)) {
-    auto patched = co_await home.patch(kinds::role_bindings, key, kube::PatchType::merge, json::serialize(due->patch));
+    auto patched =
+        co_await home.patch(kinds::role_bindings, key, {kube::PatchType::merge, json::serialize(due->patch)});
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the RoleBinding");
     bindings_->observe(std::move(*patched));
   }
@@ -401,7 +402,7 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
     if (!created && created.error().is_already_exists()) created = co_await home.get(kinds::resource_quotas, key);
     if (!created) co_return kube::fail(std::move(created.error()), "creating the ResourceQuota");
     if (auto patch = core::plan_twin_quota(*created, ctx, hard)) {
-      created = co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, json::serialize(*patch));
+      created = co_await home.patch(kinds::resource_quotas, key, {kube::PatchType::merge, json::serialize(*patch)});
       if (!created) co_return kube::fail(std::move(created.error()), "updating the ResourceQuota");
     }
     const bool counted = core::is_counted(*created);
@@ -411,7 +412,7 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
   const bool counted = core::is_counted(*existing);
   const auto made = kube::parse_time(existing->creation_timestamp());
   if (const auto patch = core::plan_twin_quota(*existing, ctx, hard)) {
-    auto patched = co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, json::serialize(*patch));
+    auto patched = co_await home.patch(kinds::resource_quotas, key, {kube::PatchType::merge, json::serialize(*patch)});
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the ResourceQuota");
     bounds_->observe(std::move(*patched));
   }

@@ -206,7 +206,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   if (object->is_deleting()) co_return co_await withdraw(std::move(*object));
 
   auto guarded =
-      co_await set_finalizer(context_.home.api(), *offloadings_, *object, api::finalizers::namespace_offloading, true);
+      co_await add_finalizer(context_.home.api(), *offloadings_, *object, api::finalizers::namespace_offloading);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   object = offloadings_->find(key);
   if (!object || object->is_deleting()) co_return Outcome::done();
@@ -231,8 +231,8 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   if (!told) co_return Outcome::retry(std::move(told.error()));
   // An event of the maps continues here.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
-  auto released = co_await set_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
-                                         api::finalizers::namespace_offloading, false);
+  auto released = co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
+                                            api::finalizers::namespace_offloading);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }
@@ -292,8 +292,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std
   json::object changes;
   changes[labels::scheduling_enabled] = wanted ? json::value("true") : json::value(nullptr);
   const json::object patch{{"metadata", json::object{{"labels", std::move(changes)}}}};
-  auto patched = co_await context_.home.api().patch(kube::resources::namespaces, object->key(), kube::PatchType::merge,
-                                                    json::serialize(patch));
+  auto patched = co_await context_.home.api().patch(kube::resources::namespaces, object->key(),
+                                                    {kube::PatchType::merge, json::serialize(patch)});
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "labelling the namespace");
   if (patched) namespaces_->observe(std::move(*patched));
@@ -305,8 +305,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
   const auto patch = core::plan_offloading_status(offloading, facts, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
   auto patched =
-      co_await context_.home.api().patch(api::kinds::namespace_offloadings, offloading.key(), kube::PatchType::merge,
-                                         json::serialize(*patch), {.subresource = "status"});
+      co_await context_.home.api().patch(api::kinds::namespace_offloadings, offloading.key(),
+                                         {kube::PatchType::merge, json::serialize(*patch)}, {.subresource = "status"});
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "reporting the status");
   if (!patched) co_return kube::Result<void>();

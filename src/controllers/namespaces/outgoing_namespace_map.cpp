@@ -200,8 +200,8 @@ asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::
                                                                           core::WantedTwins wanted) {
   const auto patch = core::plan_namespace_map(map, cluster, wanted);
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(api::kinds::namespace_maps, map.key(), kube::PatchType::merge,
-                                                    kube::json::serialize(*patch));
+  auto patched = co_await context_.home.api().patch(api::kinds::namespace_maps, map.key(),
+                                                    {kube::PatchType::merge, kube::json::serialize(*patch)});
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "writing the NamespaceMap");
   if (patched) {

@@ -320,8 +320,8 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
         if (created)
           if (const auto patch = core::plan_twin_pods_quota(
                   *created, {.consumer = pass.consumer, .hard = {}, .kinds = kinds}, pass.granted))
-            created =
-                co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, kube::json::serialize(*patch));
+            created = co_await home.patch(kinds::resource_quotas, key,
+                                          {kube::PatchType::merge, kube::json::serialize(*patch)});
         pass.again = true;
       }
       if (created)
@@ -342,7 +342,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
     pass.waits = pass.waits || !core::are_counted(*existing, kinds);
     if (!patch) continue;
     auto patched =
-        co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, kube::json::serialize(*patch));
+        co_await home.patch(kinds::resource_quotas, key, {kube::PatchType::merge, kube::json::serialize(*patch)});
     if (patched)
       bounds_->observe(std::move(*patched));
     else if (patched.error().is_not_found() || patched.error().is_conflict())

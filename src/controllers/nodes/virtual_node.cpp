@@ -209,8 +209,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   }
   if (object->is_deleting()) co_return co_await tear_down(*object);
 
-  auto guarded =
-      co_await set_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node, true);
+  auto guarded = co_await add_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   const VirtualNode virtual_node(*object);
   const core::ProviderHealth health = health_of(*object);
@@ -309,14 +308,15 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   }
   nodes_made_.insert(node_key.name);
   if (update.metadata) {
-    auto patched = co_await home.patch(kube::resources::nodes, node_key, kube::PatchType::merge,
-                                       kube::json::serialize(*update.metadata));
+    auto patched = co_await home.patch(kube::resources::nodes, node_key,
+                                       {kube::PatchType::merge, kube::json::serialize(*update.metadata)});
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node");
     nodes_->observe(std::move(*patched));
   }
   if (update.status) {
-    auto patched = co_await home.patch(kube::resources::nodes, node_key, kube::PatchType::strategic_merge,
-                                       kube::json::serialize(*update.status), {.subresource = "status"});
+    auto patched = co_await home.patch(kube::resources::nodes, node_key,
+                                       {kube::PatchType::strategic_merge, kube::json::serialize(*update.status)},
+                                       {.subresource = "status"});
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node's status");
     tell_readiness(node_key, core::unready_reason(*patched));
     nodes_->observe(std::move(*patched));
@@ -332,8 +332,9 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const k
   if (!wanted) co_return kube::Result<void>();
   const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", object->resource_version()}}},
                                  {"status", std::move(*wanted)}};
-  auto patched = co_await context_.home.api().patch(api::kinds::virtual_nodes, key, kube::PatchType::merge,
-                                                    kube::json::serialize(patch), {.subresource = "status"});
+  auto patched = co_await context_.home.api().patch(api::kinds::virtual_nodes, key,
+                                                    {kube::PatchType::merge, kube::json::serialize(patch)},
+                                                    {.subresource = "status"});
   if (patched) virtual_nodes_->observe(std::move(*patched));
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "setting a condition of the VirtualNode");

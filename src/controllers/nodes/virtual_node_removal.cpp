@@ -78,8 +78,8 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   }
   leases_.forget(key.name);
   auto released =
-      co_await set_finalizer(context_.home.api(), *virtual_nodes_, latest_of(*virtual_nodes_, std::move(virtual_node)),
-                             api::finalizers::virtual_node, false);
+      co_await remove_finalizer(context_.home.api(), *virtual_nodes_,
+                                latest_of(*virtual_nodes_, std::move(virtual_node)), api::finalizers::virtual_node);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }
@@ -126,8 +126,9 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::uncordon(const kube::ObjectKey& node) {
   const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", nullptr}}}};
-  auto patched = co_await kube::merge_patch(context_.home.api(), *nodes_, node, kube::json::serialize(patch),
-                                            "uncordoning the Node that is wanted again");
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *nodes_, node,
+      {.body = kube::json::serialize(patch), .phase = "uncordoning the Node that is wanted again"});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
@@ -139,7 +140,7 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
     const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
     auto cordoned =
-        co_await home.patch(kube::resources::nodes, node.key(), kube::PatchType::merge, kube::json::serialize(patch));
+        co_await home.patch(kube::resources::nodes, node.key(), {kube::PatchType::merge, kube::json::serialize(patch)});
     if (!cordoned) co_return kube::fail(std::move(cordoned.error()), "cordoning the Node");
     nodes_->observe(std::move(*cordoned));
   }

@@ -104,8 +104,9 @@ asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object loca
 
 asio::awaitable<kube::Result<void>> PodController::tell_grace(kube::ObjectKey key, kube::Object shadow,
                                                               std::int64_t seconds) {
-  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
-                                              kube::json::serialize(core::grace_patch(shadow, seconds)));
+  auto patched =
+      co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(),
+                                   {kube::PatchType::merge, kube::json::serialize(core::grace_patch(shadow, seconds))});
   if (!patched && !patched.error().is_permanent())
     co_return kube::fail(std::move(patched.error()), "telling how long the pod may take to end");
   const bool is_told = patched && core::ordered_grace(*patched) == seconds;

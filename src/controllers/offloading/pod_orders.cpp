@@ -126,8 +126,8 @@ asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Obj
                                                                  const kube::Object& shadow) {
   auto patch = core::plan_shadow_pod_update(local, shadow, forging_);
   if (!patch) co_return false;
-  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
-                                              kube::json::serialize(*patch));
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(),
+                                              {kube::PatchType::merge, kube::json::serialize(*patch)});
   if (!patched) {
     if (patched.error().is_permanent() && !patched.error().is_not_found())
       context_.events.warning(
@@ -145,8 +145,8 @@ asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::chang
                                                                                          kube::ObjectKey remote_key,
                                                                                          kube::json::object patch,
                                                                                          std::string_view phase) {
-  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
-                                              kube::json::serialize(patch));
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key,
+                                              {kube::PatchType::merge, kube::json::serialize(patch)});
   if (patched) {
     if (auto* now = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows))
       now->observe(std::move(*patched));

@@ -66,8 +66,8 @@ asio::awaitable<Outcome> PodStatusController::reconcile(kube::WorkKey work) {
   changes[labels::remote_unavailable] = wanted ? kube::json::value("true") : kube::json::value(nullptr);
   // The UID as precondition: a successor of the same name is another pod.
   const kube::json::object patch{{"metadata", kube::json::object{{"uid", pod->uid()}, {"labels", std::move(changes)}}}};
-  auto patched = co_await context_.home.api().patch(kube::resources::pods, work.object, kube::PatchType::merge,
-                                                    kube::json::serialize(patch));
+  auto patched = co_await context_.home.api().patch(kube::resources::pods, work.object,
+                                                    {kube::PatchType::merge, kube::json::serialize(patch)});
   if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("marking the pod"));
   // The node may have gone while the answer was on its way.

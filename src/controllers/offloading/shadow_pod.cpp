@@ -207,8 +207,9 @@ asio::awaitable<kube::Result<void>> ShadowPodController::tell(const kube::Object
 }
 
 asio::awaitable<kube::Result<void>> ShadowPodController::write_told(kube::ObjectKey key, kube::json::object patch) {
-  auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
-                                            kube::json::serialize(patch), "telling why the pod is not made");
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
+                                 {.body = kube::json::serialize(patch), .phase = "telling why the pod is not made"});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }

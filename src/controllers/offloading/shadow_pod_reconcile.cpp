@@ -43,8 +43,8 @@ asio::awaitable<kube::Result<void>> ShadowPodController::release(kube::Object po
     const auto controller = pod.controller();
     if (live && controller && controller->uid == live->uid()) co_return kube::Result<void>();
   }
-  auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
-                                     kube::json::serialize(core::release_patch(pod)));
+  auto patched = co_await home.patch(
+      kube::resources::pods, key, {kube::PatchType::strategic_merge, kube::json::serialize(core::release_patch(pod))});
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "releasing the pod");
   if (patched) released_[key] = uid;
@@ -77,16 +77,18 @@ asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, 
 asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Object shadow, kube::Object pod,
                                                                        core::EphemeralAddition addition) {
   kube::Api& home = context_.home.api();
-  auto patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
-                                     kube::json::serialize(addition.patch), {.subresource = "ephemeralcontainers"});
+  auto patched = co_await home.patch(kube::resources::pods, pod.key(),
+                                     {kube::PatchType::strategic_merge, kube::json::serialize(addition.patch)},
+                                     {.subresource = "ephemeralcontainers"});
   // For lack of our own rights nothing is noted: they may come.
   if (!patched && patched.error().is_permanent() && !patched.error().is_not_found() &&
       !core::is_for_lack_of_rights(patched.error())) {
     const std::string words = core::refusal_words(patched.error());
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
                             "The ephemeral container " + addition.name + " is refused: " + words);
-    patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
-                                  kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words)));
+    patched = co_await home.patch(kube::resources::pods, pod.key(),
+                                  {kube::PatchType::strategic_merge,
+                                   kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words))});
     // Where there is no room for the note, the next change of the Pod asks again.
     if (!patched && patched.error().is_permanent()) co_return kube::Result<void>();
   }
@@ -110,8 +112,9 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
   if (plan.patch && !plan.is_begun) {
     plan.done = std::move(plan.begin);
   } else if (plan.patch) {
-    auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
-                                       kube::json::serialize(*plan.patch), {.subresource = "resize"});
+    auto patched = co_await home.patch(kube::resources::pods, key,
+                                       {kube::PatchType::strategic_merge, kube::json::serialize(*plan.patch)},
+                                       {.subresource = "resize"});
     // What was made of it on the way stays, and is noted at once: it would be asked for with each change otherwise.
     if (patched) {
       memory_[key].resize_refused.clear();
@@ -135,8 +138,8 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
       plan.done = std::move(*note);
     }
   }
-  auto noted = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
-                                   kube::json::serialize(plan.done));
+  auto noted = co_await home.patch(kube::resources::pods, key,
+                                   {kube::PatchType::strategic_merge, kube::json::serialize(plan.done)});
   if (!noted && !noted.error().is_not_found())
     co_return kube::fail(std::move(noted.error()), "noting what the pod was resized to");
   if (noted) pods_->observe(std::move(*noted));
@@ -389,9 +392,9 @@ asio::awaitable<Outcome> ShadowPodController::act(const Look& look, action::Keep
 
 asio::awaitable<kube::Result<bool>> ShadowPodController::write_record(kube::ObjectKey key,
                                                                       const kube::json::object& status) {
-  auto patched =
-      co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key), kube::json::serialize(status),
-                                 "recording the phase", {.subresource = "status"});
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *shadows_, std::move(key),
+      {.body = kube::json::serialize(status), .phase = "recording the phase", .options = {.subresource = "status"}});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return patched->has_value();
 }
@@ -406,7 +409,7 @@ asio::awaitable<Outcome> ShadowPodController::refuse(const kube::Object& shadow,
 asio::awaitable<kube::Result<void>> ShadowPodController::patch_pod(const kube::Object& shadow,
                                                                    const kube::json::object& patch) {
   auto patched = co_await context_.home.api().patch(kube::resources::pods, shadow.key(),
-                                                    kube::PatchType::strategic_merge, kube::json::serialize(patch));
+                                                    {kube::PatchType::strategic_merge, kube::json::serialize(patch)});
   if (!patched && !patched.error().is_not_found()) {
     kube::Failure failure = std::move(patched.error()).in("updating the pod");
     if (failure.is_permanent())

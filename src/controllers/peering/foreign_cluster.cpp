@@ -159,8 +159,9 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   if (!wanted && core::is_made_by_us(object)) co_return co_await remove(object);
   // The Go version holds what it probes; our probes end by themselves.
   if (const auto patch = kube::finalizer_patch(object, api::finalizers::api_server_checker, false)) {
-    auto patched = co_await kube::merge_patch(context_.home.api(), *foreign_clusters_.objects, object.key(),
-                                              kube::json::serialize(*patch), "releasing the ForeignCluster");
+    auto patched =
+        co_await kube::merge_patch(context_.home.api(), *foreign_clusters_.objects, object.key(),
+                                   {.body = kube::json::serialize(*patch), .phase = "releasing the ForeignCluster"});
     if (!patched) co_return Outcome::retry(std::move(patched.error()));
     co_return Outcome::again_after(0ms);
   }

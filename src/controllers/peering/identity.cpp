@@ -151,8 +151,8 @@ asio::awaitable<kube::Result<bool>> IdentityController::ensure_secret(const kube
   } else {
     json::object changes = missing_in(*live, wanted);
     if (changes.empty()) co_return true;
-    written = co_await home.patch(kube::resources::secrets, key, kube::PatchType::merge,
-                                  guarded_patch(*live, std::move(changes)));
+    written = co_await home.patch(kube::resources::secrets, key,
+                                  {kube::PatchType::merge, guarded_patch(*live, std::move(changes))});
   }
   if (!written) co_return std::unexpected(std::move(written.error()));
   context_.events.normal(identity, api::kinds::identities, "KubeconfigEnsured",
@@ -169,8 +169,9 @@ asio::awaitable<kube::Result<void>> IdentityController::write_status(const kube:
   json::object changes;
   kube::ensure_object(changes, "status")["kubeconfigSecretRef"] = std::move(reference);
   auto patched = co_await kube::merge_patch(context_.home.api(), *identities_, identity.key(),
-                                            guarded_patch(identity, std::move(changes)),
-                                            "naming the Secret of an Identity", {.subresource = "status"});
+                                            {.body = guarded_patch(identity, std::move(changes)),
+                                             .phase = "naming the Secret of an Identity",
+                                             .options = {.subresource = "status"}});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }

@@ -90,8 +90,8 @@ asio::awaitable<Outcome> NonceController::write(kube::Object secret, Field field
   data[field.name] = kube::encode_base64(field.bytes);
   json::object changes;
   changes["data"] = std::move(data);
-  auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(), kube::PatchType::merge,
-                                                    guarded_patch(secret, std::move(changes)));
+  auto patched = co_await context_.home.api().patch(
+      kube::resources::secrets, secret.key(), {kube::PatchType::merge, guarded_patch(secret, std::move(changes))});
   if (!patched) {
     if (patched.error().is_not_found()) co_return Outcome::done();
     co_return Outcome::retry(std::move(patched.error()));

@@ -153,9 +153,10 @@ asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
     if (!answer.contains(field)) answer[field] = nullptr;
   json::object changes;
   kube::ensure_object(changes, "status")["authParams"] = std::move(answer);
-  auto patched =
-      co_await kube::merge_patch(context_.home.api(), *renews_, key, guarded_patch(*renew, std::move(changes)),
-                                 "answering a Renew", {.subresource = "status"});
+  auto patched = co_await kube::merge_patch(context_.home.api(), *renews_, key,
+                                            {.body = guarded_patch(*renew, std::move(changes)),
+                                             .phase = "answering a Renew",
+                                             .options = {.subresource = "status"}});
   if (!patched) co_return Outcome::retry(std::move(patched.error()));
   co_return Outcome::done();
 }

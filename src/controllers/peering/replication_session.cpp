@@ -91,7 +91,7 @@ asio::awaitable<void> ReplicationSession::beat() {
   const kube::ObjectKey lease{peer_.remote_namespace, std::string(core::heartbeat_lease)};
   while (true) {
     const std::string patch = kube::json::serialize(core::heartbeat_patch(peer_.local, context_.clock.wall()));
-    const auto beaten = co_await api_.patch(kube::resources::leases, lease, kube::PatchType::merge, patch);
+    const auto beaten = co_await api_.patch(kube::resources::leases, lease, {kube::PatchType::merge, patch});
     // The Go version, and whoever does not ask for it, has no Lease for us.
     const bool is_unwanted = !beaten && (is_refusal(beaten.error()) || beaten.error().is_not_found());
     co_await context_.clock.sleep(is_unwanted ? unwanted_pause : core::heartbeat_interval);
@@ -167,8 +167,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   memory_[work].ending_seen.reset();
   if (plan.finalizer == ReplicationPlan::Finalizer::add) {
     // Its answer comes back through the cache, and with it this key.
-    auto guarded =
-        co_await set_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object, true);
+    auto guarded = co_await add_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
     if (!guarded) co_return failed(kind, *local, std::move(guarded.error()));
     co_return Outcome::done();
   }
@@ -243,7 +242,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
   memory_.erase(work);
   if (!local || (!local->is_deleting() && core::is_for_peer(*local, peer_))) co_return Outcome::done();
   auto released =
-      co_await set_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object, false);
+      co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }
@@ -270,7 +269,7 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
   if (!(*live)->is_deleting()) {
     if (auto patch = core::update_replica(local, **live, peer_)) {
       auto repaired =
-          co_await api_.patch(kind.resource, remote_key, kube::PatchType::merge, kube::json::serialize(*patch));
+          co_await api_.patch(kind.resource, remote_key, {kube::PatchType::merge, kube::json::serialize(*patch)});
       if (!repaired) co_return failed(kind, local, std::move(repaired.error()).in("repairing the replica"));
       *live = std::move(*repaired);
     }
@@ -285,7 +284,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
   const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_update == text) co_return kube::Result<void>();
-  auto patched = co_await api_.patch(kind.resource, remote_key, kube::PatchType::merge, text);
+  auto patched = co_await api_.patch(kind.resource, remote_key, {kube::PatchType::merge, text});
   if (!patched && patched.error().is_not_found()) {
     // The watch is behind, or may not read any more. The change of the cache brings the key back.
     kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
@@ -309,7 +308,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind&
   const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_status == text) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(kind.resource, work.object, kube::PatchType::merge, text,
+  auto patched = co_await context_.home.api().patch(kind.resource, work.object, {kube::PatchType::merge, text},
                                                     {.subresource = "status"});
   if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
   if (!patched) co_return std::unexpected(std::move(patched.error()));

@@ -296,8 +296,8 @@ asio::awaitable<void> Replicator::end_lost_session(PeerKey key) {
 asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
   const auto patch = kube::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(), kube::PatchType::merge,
-                                                    kube::json::serialize(*patch));
+  auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(),
+                                                    {kube::PatchType::merge, kube::json::serialize(*patch)});
   if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
   if (!patched) co_return kube::fail(std::move(patched.error()), "setting the finalizer of the Secret");
   const auto informer = secrets_.find(std::string(secret.ns()));
@@ -470,7 +470,7 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
             {{"kind", kind->kind}, {"object", work.object}, {"cluster", cluster}});
   const auto patch = kube::finalizer_patch(*object, api::finalizers::replicated_object, false);
   auto patched =
-      co_await context_.home.api().patch(*kind, work.object, kube::PatchType::merge, kube::json::serialize(*patch));
+      co_await context_.home.api().patch(*kind, work.object, {kube::PatchType::merge, kube::json::serialize(*patch)});
   if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("removing the finalizer of replication"));
   orphans_.erase(work);

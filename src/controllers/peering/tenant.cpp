@@ -231,7 +231,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   // Nothing can be made in a namespace that goes, not even an Event.
   if (namespaces_.is_ending(key.ns) || is_misplaced(tenant)) co_return Outcome::done();
   kube::Api& home = context_.home.api();
-  auto guarded = co_await set_finalizer(home, *tenants_, tenant, api::finalizers::tenant, true);
+  auto guarded = co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
 
   const auto pods_left = co_await enforce_condition(tenant);
@@ -341,9 +341,10 @@ asio::awaitable<kube::Result<void>> TenantController::write_status(const kube::O
   if (status.empty()) co_return kube::Result<void>();
   json::object changes;
   changes["status"] = std::move(status);
-  auto patched =
-      co_await kube::merge_patch(context_.home.api(), *tenants_, key, guarded_patch(*tenant, std::move(changes)),
-                                 "writing the Tenant's status", {.subresource = "status"});
+  auto patched = co_await kube::merge_patch(context_.home.api(), *tenants_, key,
+                                            {.body = guarded_patch(*tenant, std::move(changes)),
+                                             .phase = "writing the Tenant's status",
+                                             .options = {.subresource = "status"}});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
@@ -361,8 +362,9 @@ asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns
     metadata["annotations"] = std::move(annotations);
     json::object changes;
     changes["metadata"] = std::move(metadata);
-    auto patched = co_await kube::merge_patch(context_.home.api(), *slices_, key,
-                                              guarded_patch(*slice, std::move(changes)), "marking a ResourceSlice");
+    auto patched = co_await kube::merge_patch(
+        context_.home.api(), *slices_, key,
+        {.body = guarded_patch(*slice, std::move(changes)), .phase = "marking a ResourceSlice"});
     if (!patched) co_return std::unexpected(std::move(patched.error()));
   }
   co_return kube::Result<void>();
@@ -421,7 +423,7 @@ asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Objec
   annotations[core::decisions_annotation] = decisions.empty() ? json::value(nullptr) : json::value(decisions);
   json::object changes{{"metadata", json::object{{"annotations", std::move(annotations)}}}};
   auto patched =
-      co_await home.patch(kube::resources::namespaces, key, kube::PatchType::merge, json::serialize(changes));
+      co_await home.patch(kube::resources::namespaces, key, {kube::PatchType::merge, json::serialize(changes)});
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "keeping what was decided about the consumer");
   co_return kube::Result<void>();
@@ -456,7 +458,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
   }
   const kube::ObjectKey key = tenant.key();
   const std::string uid(tenant.uid());
-  auto released = co_await set_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant, false);
+  auto released = co_await remove_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   told_conditions_.erase(uid);
   told_namesakes_.erase(uid);

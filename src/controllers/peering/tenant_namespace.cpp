@@ -130,7 +130,7 @@ asio::awaitable<kube::Result<void>> TenantNamespaces::hold_rights(std::string ns
   if (!binding) co_return kube::fail(kube::Errc::missing, "our rights in tenant namespace " + ns + " are not there");
   // What is being deleted takes no finalizer.
   if (binding->is_deleting()) co_return kube::Result<void>();
-  co_return co_await set_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace, true);
+  co_return co_await add_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace);
 }
 
 asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string ns) {
@@ -153,9 +153,9 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
       co_return false;
   }
   const auto patch = kube::finalizer_patch(*binding, api::finalizers::tenant_namespace, false);
-  auto patched =
-      co_await kube::merge_patch(context_.home.api(), *bindings_, binding->key(), kube::json::serialize(*patch),
-                                 "letting go of the rights in a tenant namespace");
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *bindings_, binding->key(),
+      {.body = kube::json::serialize(*patch), .phase = "letting go of the rights in a tenant namespace"});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return true;
 }

@@ -58,8 +58,8 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::w
   const core::SilencePlan plan = core::plan_silence(*lease, tenant, context_.clock.wall(), limit);
   if (const auto* wait = std::get_if<core::silence_action::LookAgain>(&plan)) co_return wait->after;
   const std::string& last = std::get<core::silence_action::Cordon>(plan).last;
-  auto patched = co_await home.patch(api::kinds::tenants, tenant.key(), kube::PatchType::merge,
-                                     json::serialize(core::silence_patch(tenant, last)));
+  auto patched = co_await home.patch(api::kinds::tenants, tenant.key(),
+                                     {kube::PatchType::merge, json::serialize(core::silence_patch(tenant, last))});
   if (!patched) co_return kube::fail(std::move(patched.error()), "cordoning a tenant of which nobody has heard");
   const std::string consumer(api::Tenant(tenant).cluster_id());
   context_.events.warning(tenant, api::kinds::tenants, "TenantSilent",

@@ -180,7 +180,7 @@ asio::awaitable<kube::Result<void>> TwinWatches::find_tokens(std::shared_ptr<Twi
   watch->tokens_read = std::make_shared<kube::async::Event>(executor_);
   const EndOfReading end{*watch};
   auto listed = co_await kube::list_all(
-      api, kube::resources::secrets, watch->remote,
+      api, {kube::resources::secrets, watch->remote},
       {.selection = {.label_selector = std::string(token_selector())}, .resource_version = "0", .metadata_only = true},
       [&](const kube::Object& secret) {
         const std::string_view node = secret.label(api::labels::node_name);

@@ -330,9 +330,9 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
                                                               kube::Object wanted) {
   const kube::ObjectKey key = shadow.key();
   // Without force where there was none: who has taken the name meanwhile keeps it.
-  auto applied =
-      co_await context_.home.api().patch(api::kinds::endpoint_slices, key, kube::PatchType::apply, wanted.text(),
-                                         {.field_manager = api::endpoint_slice_field_manager}, live.has_value());
+  auto applied = co_await context_.home.api().patch(api::kinds::endpoint_slices, key,
+                                                    {kube::PatchType::apply, wanted.text(), live.has_value()},
+                                                    {.field_manager = api::endpoint_slice_field_manager});
   if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
   if (applied) {
     const bool is_theirs = !live && core::was_there_before(*applied, api::endpoint_slice_field_manager);
@@ -362,7 +362,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey k
   if (found && core::was_there_before(*found, api::endpoint_slice_field_manager)) {
     kube::Object nothing = kube::Object::make(api::kinds::endpoint_slices, key);
     nothing.mutable_metadata()["uid"] = found->uid();
-    auto undone = co_await api.patch(api::kinds::endpoint_slices, key, kube::PatchType::apply, nothing.text(),
+    auto undone = co_await api.patch(api::kinds::endpoint_slices, key, {kube::PatchType::apply, nothing.text()},
                                      {.field_manager = api::endpoint_slice_field_manager});
     // What is not valid without what we have set was made by us.
     if (!undone && !undone.error().is_permanent())

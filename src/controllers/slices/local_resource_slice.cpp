@@ -79,8 +79,8 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
                                "operator whether there is one");
   const auto* due = std::get_if<action::Patch>(&plan);
   if (!due) co_return Outcome::done();
-  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
-                                                    kube::json::serialize(due->patch));
+  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key,
+                                                    {kube::PatchType::merge, kube::json::serialize(due->patch)});
   if (patched) slices_->observe(std::move(*patched));
   if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("completing the ResourceSlice"));

@@ -349,7 +349,8 @@ asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Obje
   }
   auto patch = core::plan_quota_update(*quota, slice, wish);
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await home.patch(api::kinds::quotas, quota->key(), kube::PatchType::merge, json::serialize(*patch));
+  auto patched =
+      co_await home.patch(api::kinds::quotas, quota->key(), {kube::PatchType::merge, json::serialize(*patch)});
   if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Quota");
   const api::Quota now(*patched);
   log_.info("quota changed", {{"quota", patched->key()},
@@ -361,8 +362,9 @@ asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Obje
 }
 
 asio::awaitable<kube::Result<void>> SliceGrantController::write_status(kube::Object slice, json::object patch) {
-  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, slice.key(), kube::PatchType::merge,
-                                                    json::serialize(patch), {.subresource = "status"});
+  auto patched =
+      co_await context_.home.api().patch(api::kinds::resource_slices, slice.key(),
+                                         {kube::PatchType::merge, json::serialize(patch)}, {.subresource = "status"});
   if (patched) slices_->observe(std::move(*patched));
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "answering the ResourceSlice");

@@ -122,8 +122,8 @@ asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::Object
   if (!slice || slice->uid() != uid) co_return kube::Result<void>();
   auto patch = core::plan_slice_authentication(*slice, accepted, auth_params, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
-                                                    json::serialize(*patch), {.subresource = "status"});
+  auto patched = co_await context_.home.api().patch(
+      api::kinds::resource_slices, key, {kube::PatchType::merge, json::serialize(*patch)}, {.subresource = "status"});
   if (patched) slices_->observe(std::move(*patched));
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "answering the ResourceSlice");

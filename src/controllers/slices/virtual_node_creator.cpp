@@ -83,7 +83,7 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
       if (!removed) co_return Outcome::retry(std::move(removed.error()));
     }
     if (!nodes.empty()) co_return Outcome::done();  // their end brings the slice back here
-    auto released = co_await set_finalizer(home, *slices_, *slice, api::finalizers::resource_slice, false);
+    auto released = co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice);
     if (!released) co_return Outcome::retry(std::move(released.error()));
     co_return Outcome::done();
   }
@@ -103,7 +103,9 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   const bool ready = wanted && view.is_accepted(conditions::authentication) &&
                      view.is_accepted(conditions::resources) && !secret.empty();
   // Before there is something to hold it for, so that no node is ever without.
-  auto held = co_await set_finalizer(home, *slices_, *slice, api::finalizers::resource_slice, ready || !nodes.empty());
+  auto held = ready || !nodes.empty()
+                  ? co_await add_finalizer(home, *slices_, *slice, api::finalizers::resource_slice)
+                  : co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice);
   if (!held) co_return Outcome::retry(std::move(held.error()));
   if (!ready || (existing && existing->is_deleting())) co_return Outcome::done();
 
@@ -117,10 +119,10 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   const auto* create = std::get_if<action::Create>(&plan.action);
   const auto* due = std::get_if<action::Patch>(&plan.action);
   if (!create && !due) co_return Outcome::done();
-  kube::Result<kube::Object> written = create
-                                           ? co_await home.create(api::kinds::virtual_nodes, create->virtual_node)
-                                           : co_await home.patch(api::kinds::virtual_nodes, key, kube::PatchType::merge,
-                                                                 kube::json::serialize(due->patch));
+  kube::Result<kube::Object> written =
+      create ? co_await home.create(api::kinds::virtual_nodes, create->virtual_node)
+             : co_await home.patch(api::kinds::virtual_nodes, key,
+                                   {kube::PatchType::merge, kube::json::serialize(due->patch)});
   if (!written) co_return Outcome::retry(std::move(written.error()).in("writing the VirtualNode of the slice"));
   virtual_nodes_->observe(std::move(*written));
   if (!plan.dropped.empty())

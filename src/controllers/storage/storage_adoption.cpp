@@ -29,16 +29,16 @@ asio::awaitable<Outcome> StorageProvisioner::adopt(kube::Object claim, kube::Obj
     co_return Outcome::again_after(rarely);
   }
   if (!is_taken) {
-    auto patched = co_await api_of(*site).patch(kinds::claims, site->key, kube::PatchType::merge,
-                                                guarded_patch(*backing, storage::backing_notes(claim)));
+    auto patched = co_await api_of(*site).patch(
+        kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
     if (!patched) co_return Outcome::retry(std::move(patched.error()).in("taking over the claim that holds the data"));
   }
   // The volume last: with its record the others count as written.
   const storage::Backing recorded{.cluster = site->cluster, .key = site->key, .uid = std::string(backing->uid())};
   auto noted = co_await note_backing(claim, *site);
   if (!noted) co_return Outcome::retry(std::move(noted.error()));
-  auto patched = co_await context_.home.api().patch(kinds::volumes, volume.key(), kube::PatchType::merge,
-                                                    guarded_patch(volume, storage::backing_record(recorded)));
+  auto patched = co_await context_.home.api().patch(
+      kinds::volumes, volume.key(), {kube::PatchType::merge, guarded_patch(volume, storage::backing_record(recorded))});
   if (!patched) co_return Outcome::retry(std::move(patched.error()).in("recording where the data of the volume is"));
   log_.info("volume of the Go version taken over",
             {{"claim", claim.key()}, {"behind", site->key}, {"where", site->where}});
@@ -51,8 +51,9 @@ asio::awaitable<kube::Result<kube::Object>> StorageProvisioner::note_backing(kub
   json::object notes{{api::annotations::backing_claim, json::string(site.key.text())},
                      {api::annotations::backing_cluster, cluster}};
   auto noted = co_await context_.home.api().patch(
-      kinds::claims, claim.key(), kube::PatchType::merge,
-      guarded_patch(claim, json::object{{"metadata", json::object{{"annotations", std::move(notes)}}}}));
+      kinds::claims, claim.key(),
+      {kube::PatchType::merge,
+       guarded_patch(claim, json::object{{"metadata", json::object{{"annotations", std::move(notes)}}}})});
   if (noted) claims_->observe(*noted);
   co_return noted;
 }

@@ -90,8 +90,8 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
     co_return refuse("the claim " + recorded.key.text() + " in " + site->where + ", which held the data of " + name +
                      ", is gone");
   if (!storage::is_backing_of(*backing, claim.uid())) {
-    backing = co_await api_of(*site).patch(kinds::claims, site->key, kube::PatchType::merge,
-                                           guarded_patch(*backing, storage::backing_notes(claim)));
+    backing = co_await api_of(*site).patch(
+        kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
     if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
   }
   // Where it is, should the volume be lost.
@@ -112,8 +112,8 @@ asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim,
     json::object& notes = kube::ensure_object(kube::ensure_object(*patch, "metadata"), "annotations");
     notes[api::annotations::backing_claim] = json::string(site.key.text());
     notes[api::annotations::backing_cluster] = site.cluster.empty() ? json::value() : json::string(site.cluster);
-    live = co_await home.patch(kinds::claims, claim.key(), kube::PatchType::merge,
-                               guarded_patch(claim, std::move(*patch)));
+    live = co_await home.patch(kinds::claims, claim.key(),
+                               {kube::PatchType::merge, guarded_patch(claim, std::move(*patch))});
   } else {
     live = co_await home.get(kinds::claims, claim.key());
   }
@@ -153,8 +153,8 @@ asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, k
   context_.events.normal(claim, kinds::claims, reasons::provisioning_succeeded,
                          "the volume is in " + site.where + ", by the claim " + site.key.text());
   volumes_->observe(std::move(*created));
-  auto released = co_await set_finalizer(context_.home.api(), *claims_, latest_of(*claims_, claim),
-                                         api::finalizers::storage_provisioning, false);
+  auto released = co_await remove_finalizer(context_.home.api(), *claims_, latest_of(*claims_, claim),
+                                            api::finalizers::storage_provisioning);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::again_after(soon);
 }
@@ -165,8 +165,9 @@ asio::awaitable<Outcome> StorageProvisioner::reschedule(kube::Object claim, std:
       {"metadata", json::object{{"annotations", json::object{{api::annotations::selected_node, nullptr},
                                                              {api::annotations::backing_claim, nullptr},
                                                              {api::annotations::backing_cluster, nullptr}}}}}};
-  auto patched = co_await context_.home.api().patch(kinds::claims, claim.key(), kube::PatchType::merge,
-                                                    guarded_patch(latest_of(*claims_, claim), std::move(changes)));
+  auto patched = co_await context_.home.api().patch(
+      kinds::claims, claim.key(),
+      {kube::PatchType::merge, guarded_patch(latest_of(*claims_, claim), std::move(changes))});
   if (!patched && !patched.error().is_not_found()) co_return Outcome::retry(std::move(patched.error()));
   if (patched) claims_->observe(std::move(*patched));
   co_return Outcome::done();

@@ -112,7 +112,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   if (claim->is_deleting() && !volume) co_return co_await abandon(*claim);
   if (volume) {
     auto released =
-        co_await set_finalizer(context_.home.api(), *claims_, *claim, api::finalizers::storage_provisioning, false);
+        co_await remove_finalizer(context_.home.api(), *claims_, *claim, api::finalizers::storage_provisioning);
     if (!released) co_return Outcome::retry(std::move(released.error()));
     if (claim->is_deleting()) {
       waiting_since_.erase(std::string(claim->uid()));
@@ -217,8 +217,8 @@ asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube:
   storage::VolumePlan& plan = behind.plan;
   kube::Api& home = context_.home.api();
   if (!plan.backing.empty() && behind.live) {
-    auto patched = co_await api_of(site).patch(kinds::claims, site.key, kube::PatchType::merge,
-                                               guarded_patch(*behind.live, std::move(plan.backing)));
+    auto patched = co_await api_of(site).patch(
+        kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(*behind.live, std::move(plan.backing))});
     if (!patched && !patched.error().is_permanent()) co_return Outcome::retry(std::move(patched.error()));
     if (!patched) {
       context_.events.warning(
@@ -228,15 +228,16 @@ asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube:
     }
   }
   if (!plan.volume.empty()) {
-    auto patched = co_await home.patch(kinds::volumes, volume.key(), kube::PatchType::merge,
-                                       guarded_patch(volume, std::move(plan.volume)));
+    auto patched = co_await home.patch(kinds::volumes, volume.key(),
+                                       {kube::PatchType::merge, guarded_patch(volume, std::move(plan.volume))});
     if (!patched) co_return Outcome::retry(std::move(patched.error()).in("correcting the volume"));
     volumes_->observe(std::move(*patched));
   }
   if (!plan.claim_status.empty()) {
-    auto patched = co_await home.patch(kinds::claims, claim.key(), kube::PatchType::merge,
-                                       guarded_patch(latest_of(*claims_, claim), std::move(plan.claim_status)),
-                                       {.subresource = "status"});
+    auto patched = co_await home.patch(
+        kinds::claims, claim.key(),
+        {kube::PatchType::merge, guarded_patch(latest_of(*claims_, claim), std::move(plan.claim_status))},
+        {.subresource = "status"});
     if (!patched) co_return Outcome::retry(std::move(patched.error()).in("telling the size of the volume"));
     claims_->observe(std::move(*patched));
   }

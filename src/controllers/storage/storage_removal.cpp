@@ -45,7 +45,7 @@ asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
     }
   }
   auto released =
-      co_await set_finalizer(context_.home.api(), *claims_, claim, api::finalizers::storage_provisioning, false);
+      co_await remove_finalizer(context_.home.api(), *claims_, claim, api::finalizers::storage_provisioning);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }

@@ -31,8 +31,8 @@ class PodCounter {
     if (ns->annotation(annotation) == count) co_return kube::Outcome::done();
     const kube::json::object patch{
         {"metadata", kube::json::object{{"annotations", kube::json::object{{annotation, count}}}}}};
-    auto patched = co_await api_.patch(kube::resources::namespaces, key.object, kube::PatchType::merge,
-                                       kube::json::serialize(patch));
+    auto patched = co_await api_.patch(kube::resources::namespaces, key.object,
+                                       {kube::PatchType::merge, kube::json::serialize(patch)});
     if (!patched && !patched.error().is_not_found()) co_return kube::Outcome::retry(std::move(patched.error()));
     co_return kube::Outcome::done();
   }

@@ -38,7 +38,7 @@ class WidgetController {
     const auto widget = widgets_->find(key.object);
     if (!widget) co_return kube::Outcome::done();
     if (widget->is_deleting()) co_return co_await tear_down(*widget);
-    if (auto held = co_await kube::set_finalizer(api_, *widgets_, *widget, finalizer, true); !held)
+    if (auto held = co_await kube::add_finalizer(api_, *widgets_, *widget, finalizer); !held)
       co_return kube::Outcome::retry(std::move(held.error()));
     auto made = co_await ensure_map(*widget);
     if (!made) co_return kube::Outcome::retry(std::move(made.error()));
@@ -52,7 +52,7 @@ class WidgetController {
       auto removed = co_await api_.remove(kube::resources::config_maps, widget.key(), {.uid = std::string(map->uid())});
       if (!removed && !removed.error().is_not_found()) co_return kube::Outcome::retry(std::move(removed.error()));
     }
-    auto released = co_await kube::set_finalizer(api_, *widgets_, std::move(widget), finalizer, false);
+    auto released = co_await kube::remove_finalizer(api_, *widgets_, std::move(widget), finalizer);
     co_return released ? kube::Outcome::done() : kube::Outcome::retry(std::move(released.error()));
   }
 
@@ -86,8 +86,9 @@ class WidgetController {
                                     {"ready", ready}};
     if (widget.status() == status) co_return kube::Result<void>();
     const kube::json::object patch{{"status", status}};
-    auto patched = co_await kube::merge_patch(api_, *widgets_, widget.key(), kube::json::serialize(patch),
-                                              "writing the status", {.subresource = "status"});
+    auto patched = co_await kube::merge_patch(
+        api_, *widgets_, widget.key(),
+        {.body = kube::json::serialize(patch), .phase = "writing the status", .options = {.subresource = "status"}});
     if (!patched) co_return std::unexpected(std::move(patched.error()));
     co_return kube::Result<void>();
   }

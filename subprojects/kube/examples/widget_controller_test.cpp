@@ -69,7 +69,7 @@ TEST_CASE("a Widget has its ConfigMap, says so, and goes with it, whoever leads"
   for (auto& link : world.links) link->heal();
   REQUIRE(world.server
               .update(
-                  example::widgets, world.key, "",
+                  {example::widgets, world.key},
                   [](json::object& widget) { widget["spec"].as_object()["colour"] = "blue"; }, "test")
               .has_value());
   CHECK(world.reaches([&] { return world.colour() == "blue" && world.is_ready(); }));

@@ -68,12 +68,12 @@ class ClusterFixture {
   kube::Object apply(const kube::Resource& resource, const kube::Object& object) {
     if (!server.get(resource, object.key())) static_cast<void>(server.create(resource, object.tree(), "operator"));
     static_cast<void>(
-        server.update(resource, object.key(), "", [&](json::object& next) { merge(next, object.tree()); }, "operator"));
+        server.update({resource, object.key()}, [&](json::object& next) { merge(next, object.tree()); }, "operator"));
     return *find(resource, object.key());
   }
   void change(const kube::Resource& resource, const kube::ObjectKey& key, std::string_view subresource,
               const std::function<void(json::object&)>& how) {
-    static_cast<void>(server.update(resource, key, subresource, how, "operator"));
+    static_cast<void>(server.update({resource, key, subresource}, how, "operator"));
   }
   std::optional<kube::Object> find(const kube::Resource& resource, const kube::ObjectKey& key) {
     const auto tree = server.get(resource, key);

@@ -143,7 +143,7 @@ struct Offloading : ClusterFixture {
   /// Changes a Pod in milan.
   void change_at_milan(std::string_view name, std::string_view subresource,
                        const std::function<void(json::object&)>& how) {
-    (void)milan.update(resources::pods, {twin, std::string(name)}, subresource, how, "milan");
+    (void)milan.update({resources::pods, {twin, std::string(name)}, subresource}, how, "milan");
   }
   std::optional<kube::Object> local(std::string_view name) { return find(resources::pods, {shop, std::string(name)}); }
   std::optional<kube::Object> at_milan(const kube::Resource& resource, std::string_view name) {

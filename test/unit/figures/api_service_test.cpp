@@ -68,7 +68,7 @@ TEST_CASE("the APIService is there once there is a certificate, and is put right
   CHECK(kube::string_at(*made, {"spec", "service", "name"}) == "liqo-metric-agent");
   CHECK(kube::string_at(*made, {"spec", "service", "namespace"}) == "liqo");
   REQUIRE(world.server.update(
-      api_services, key, "",
+      {api_services, key},
       [](json::object& tree) {
         kube::ensure_object(tree, "spec").erase("caBundle");
         kube::ensure_object(tree, "spec")["insecureSkipTLSVerify"] = true;
@@ -106,7 +106,7 @@ TEST_CASE("the APIService goes first where the namespace of its Service is being
   CHECK(world.becomes("authority"));
   const kube::ObjectKey space{"", "liqo"};
   REQUIRE(world.server.update(
-      kube::resources::namespaces, space, "",
+      {kube::resources::namespaces, space},
       [](json::object& tree) {
         tree["metadata"].as_object()["finalizers"] = json::array{json::value("example.org/content")};
       },

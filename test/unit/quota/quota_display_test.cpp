@@ -81,7 +81,7 @@ struct Display {
   }
   void grant(json::object amounts) {
     static_cast<void>(server.update(
-        api::kinds::quotas, key, "", [&](json::object& next) { next["spec"].as_object()["resources"] = amounts; },
+        {api::kinds::quotas, key}, [&](json::object& next) { next["spec"].as_object()["resources"] = amounts; },
         "operator"));
   }
   bool measures(const std::string& line) const { return metrics.text().find(line) != std::string::npos; }

@@ -59,7 +59,7 @@ TEST_CASE("a record whose floor lies in the future of its server is computed ane
   record.floor = fixture.server.store().version() + 1'000'000;
   const kube::Object forged = core::forge_ledger("liqo", quota_key, record);
   REQUIRE(fixture.server.update(
-      kube::resources::config_maps, forged.key(), "",
+      {kube::resources::config_maps, forged.key()},
       [&](json::object& tree) { tree["data"] = forged.tree().at("data"); }, "other"));
   CHECK(fixture.admits(LedgerFixture::shadow("second", "1")));
   CHECK(fixture.admits(LedgerFixture::shadow("third", "1")));
@@ -77,7 +77,7 @@ TEST_CASE("stored ShadowPods are weighed by their consumer, finished ones too") 
   CHECK(fixture.ledger.stored("paris").objects == 0);
   const kube::ObjectKey db{"shop", "db"};
   static_cast<void>(fixture.server.update(
-      api::kinds::shadow_pods, db, "status",
+      {api::kinds::shadow_pods, db, "status"},
       [](json::object& next) { next["status"] = json::object{{"phase", "Failed"}}; }, "operator"));
   REQUIRE(fixture.reaches([&] { return fixture.ledger.stored("rome").bytes > bytes; }));
   CHECK(fixture.ledger.stored("rome").objects == 2);
@@ -96,7 +96,7 @@ TEST_CASE("refusals are counted by consumer and reason") {
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("large", "100")));
   CHECK(counts(R"(cluster_id="rome",reason="no_room")"));
   static_cast<void>(fixture.server.update(
-      api::kinds::quotas, quota_key, "", [](json::object& tree) { tree["spec"].as_object()["cordoned"] = true; },
+      {api::kinds::quotas, quota_key}, [](json::object& tree) { tree["spec"].as_object()["cordoned"] = true; },
       "operator"));
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "1")));
   CHECK(counts(R"(cluster_id="rome",reason="cordoned")"));
@@ -208,7 +208,7 @@ TEST_CASE("who was refused because the Quota had been lowered is refused again, 
   fixture.start();
   fixture.link.set_faults({.stalled = 1, .stalled_by = 60min});
   static_cast<void>(fixture.server.update(
-      api::kinds::quotas, quota_key, "",
+      {api::kinds::quotas, quota_key},
       [](json::object& quota) { quota["spec"].get_object()["resources"].get_object()["cpu"] = "3"; }, "operator"));
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5"), "the-same"));
   CHECK(fixture.records() == 1);
@@ -230,7 +230,7 @@ struct Growing : LedgerFixture {
   }
   void store(std::string_view cpu) {
     static_cast<void>(server.update(
-        api::kinds::shadow_pods, {"shop", "web"}, "", [&](json::object& next) { set_cpu(next, cpu); }, "consumer"));
+        {api::kinds::shadow_pods, {"shop", "web"}}, [&](json::object& next) { set_cpu(next, cpu); }, "consumer"));
   }
   core::QuotaVerdict resize(std::string_view cpu, bool dry_run = false) {
     std::optional<core::QuotaVerdict> judgement;
@@ -275,7 +275,7 @@ TEST_CASE("what a pod was let grow and did not is free again") {
 TEST_CASE("a pod that shrinks reserves nothing, and may where the quota takes no more") {
   Growing f("4");
   static_cast<void>(f.server.update(
-      api::kinds::quotas, quota_key, "", [](json::object& quota) { quota["spec"].as_object()["cordoned"] = true; },
+      {api::kinds::quotas, quota_key}, [](json::object& quota) { quota["spec"].as_object()["cordoned"] = true; },
       "operator"));
   CHECK(f.resize("1").ruling == core::QuotaVerdict::Ruling::admitted);
   CHECK(f.records() == 0);
@@ -298,7 +298,7 @@ TEST_CASE("a resize keeps to what the quota demands of pods, and a dry run reser
   CHECK(f.admits(LedgerFixture::shadow("other", "7")));
   CHECK(f.resize("2", true).ruling == core::QuotaVerdict::Ruling::refused);
   static_cast<void>(f.server.update(
-      api::kinds::quotas, quota_key, "",
+      {api::kinds::quotas, quota_key},
       [](json::object& quota) { quota["spec"].as_object()["limitsEnforcement"] = "Hard"; }, "operator"));
   const core::QuotaVerdict open = f.resize("500m");
   CHECK(open.ruling == core::QuotaVerdict::Ruling::refused);

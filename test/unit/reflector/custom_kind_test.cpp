@@ -20,15 +20,15 @@ struct Widgets : World {
   }
   void resize(std::string_view name, int size) {
     REQUIRE(rome.update(
-        widgets().resource, {"shop", std::string(name)}, "",
+        {widgets().resource, {"shop", std::string(name)}},
         [size](json::object& tree) { tree["spec"] = json::object{{"size", size}}; }, actor));
   }
   /// As the operator of either cluster does.
   static void report(kube::testing::FakeApiServer& server, const std::string& ns, const std::string& name,
                      json::object status) {
     REQUIRE(server.update(
-        widgets().resource, {ns, name}, "status", [&status](json::object& tree) { tree["status"] = std::move(status); },
-        "operator"));
+        {widgets().resource, {ns, name}, "status"},
+        [&status](json::object& tree) { tree["status"] = std::move(status); }, "operator"));
   }
   kube::testing::Tree here(const std::string& name) { return rome.get(widgets().resource, {"shop", name}); }
   kube::testing::Tree there(const std::string& name) { return milan.get(widgets().resource, {"shop-rome", name}); }
@@ -178,7 +178,7 @@ TEST_CASE("what an operator changes again and again is not put right at each cha
   const std::size_t before = w.writes();
   for (int second = 0; second < 120; ++second) {
     REQUIRE(w.milan.update(
-        widgets().resource, {"shop-rome", "one"}, "",
+        {widgets().resource, {"shop-rome", "one"}},
         [](json::object& tree) { tree["spec"] = json::object{{"size", 7}}; }, "operator"));
     w.pass(1s);
   }

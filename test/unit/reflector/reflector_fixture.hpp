@@ -93,7 +93,7 @@ struct World {
   }
   void set(std::string_view name, std::string_view value) {
     REQUIRE(rome.update(
-        kind, {"shop", std::string(name)}, "", [&](json::object& tree) { tree["data"] = json::object{{"key", value}}; },
+        {kind, {"shop", std::string(name)}}, [&](json::object& tree) { tree["data"] = json::object{{"key", value}}; },
         actor));
   }
   std::string at_milan(const std::string& name) {

@@ -16,7 +16,7 @@ TEST_CASE("a copy follows its object, by one write for each change") {
   CHECK(w.writes() == 2);
   // What is not reflected costs nothing there.
   REQUIRE(w.rome.update(
-      kind, {"shop", "words"}, "",
+      {kind, {"shop", "words"}},
       [](json::object& tree) {
         kube::ensure_object(kube::ensure_object(tree, "metadata"),
                             "annotations")["kubectl.kubernetes.io/last-applied-configuration"] = "x";
@@ -39,15 +39,14 @@ TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") 
   for (int round = 0; round < 5; ++round) {
     CAPTURE(round);
     REQUIRE(w.milan.update(
-        kind, {"shop-rome", "words"}, "", [](json::object& tree) { tree["data"] = json::object{{"key", "no"}}; },
-        actor));
+        {kind, {"shop-rome", "words"}}, [](json::object& tree) { tree["data"] = json::object{{"key", "no"}}; }, actor));
     CHECK(w.reaches([&] { return w.at_milan("words") == "ciao"; }, 30s));
     REQUIRE(w.milan.remove(kind, {"shop-rome", "words"}, {}, actor));
     CHECK(w.reaches([&] { return w.at_milan("words") == "ciao"; }, 30s));
   }
   // What somebody adds to the data goes.
   REQUIRE(w.milan.update(
-      kind, {"shop-rome", "words"}, "", [](json::object& tree) { kube::ensure_object(tree, "data")["theirs"] = "1"; },
+      {kind, {"shop-rome", "words"}}, [](json::object& tree) { kube::ensure_object(tree, "data")["theirs"] = "1"; },
       actor));
   const auto has_more = [&] {
     const auto copy = w.milan.get(kind, {"shop-rome", "words"});
@@ -57,12 +56,12 @@ TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") 
   CHECK(w.reaches([&] { return !has_more(); }, 30s));
   // So it does where something of ours was changed at the same time.
   REQUIRE(w.milan.update(
-      kind, {"shop-rome", "words"}, "",
+      {kind, {"shop-rome", "words"}},
       [](json::object& tree) { tree["data"] = json::object{{"key", "no"}, {"theirs", "1"}}; }, actor));
   CHECK(w.reaches([&] { return !has_more() && w.at_milan("words") == "ciao"; }, 30s));
   // Another label stays, and is looked at once.
   REQUIRE(w.milan.update(
-      kind, {"shop-rome", "words"}, "",
+      {kind, {"shop-rome", "words"}},
       [](json::object& tree) { kube::ensure_object(kube::ensure_object(tree, "metadata"), "labels")["theirs"] = "1"; },
       actor));
   const std::size_t writes = w.writes();
@@ -137,7 +136,7 @@ TEST_CASE("who leads next writes nothing that is right, and removes what is left
   w.set("c1", "y");
   REQUIRE(w.rome.remove(kind, {"shop", "c2"}, {}, actor));
   REQUIRE(w.milan.update(
-      kind, {"shop-rome", "c3"}, "", [](json::object& tree) { tree["data"] = json::object{{"key", "no"}}; }, actor));
+      {kind, {"shop-rome", "c3"}}, [](json::object& tree) { tree["data"] = json::object{{"key", "no"}}; }, actor));
   w.pass(1min);
   const std::size_t writes = w.writes();
   const std::uint64_t requests = w.to_milan.requests(), reads = w.to_rome.requests();
@@ -272,7 +271,7 @@ struct Endpoints {
   }
   void set_hostname(std::string_view hostname) {
     REQUIRE(world.rome.update(
-        api::kinds::endpoint_slices, {"shop", "web"}, "",
+        {api::kinds::endpoint_slices, {"shop", "web"}},
         [&](json::object& tree) { tree["endpoints"].as_array()[0].as_object()["hostname"] = hostname; }, actor));
   }
   const json::value* endpoint() {
@@ -387,7 +386,7 @@ TEST_CASE("that an address is left out is told once, however the others come and
   e.create("web", "192.0.2.9");
   for (int i = 0; i < 20; ++i) {
     REQUIRE(e.world.rome.update(
-        api::kinds::endpoint_slices, {"shop", "web"}, "",
+        {api::kinds::endpoint_slices, {"shop", "web"}},
         [&](json::object& tree) {
           tree["endpoints"].as_array().push_back(
               json::object{{"addresses", json::array{json::string("10.200.3." + std::to_string(i))}}});
@@ -424,7 +423,7 @@ TEST_CASE("endpoints are copied once all is known that decides about them, and f
   CHECK(e.world.events("AddressLeftOut") == 1);
   // A copy that somebody changes is put right as any other.
   REQUIRE(e.world.milan.update(
-      api::kinds::shadow_endpoint_slices, {"shop-rome", "web"}, "",
+      {api::kinds::shadow_endpoint_slices, {"shop-rome", "web"}},
       [](json::object& tree) {
         kube::ensure_object(kube::ensure_object(tree, "spec"), "template")["endpoints"] = json::array();
       },
@@ -637,7 +636,7 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
          {"type", "Opaque"}},
         actor));
   REQUIRE(w.milan.update(
-      secrets, {"shop-rome", "gone"}, "",
+      {secrets, {"shop-rome", "gone"}},
       [](json::object& tree) {
         kube::ensure_object(kube::ensure_object(tree, "metadata"),
                             "annotations")["offloading.liqo.io/reflected-digest"] = "x";
@@ -649,7 +648,7 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   create("later");
   CHECK(w.reaches([&] { return has("later"); }, 30s));
   REQUIRE(w.rome.update(
-      secrets, {"shop", "used"}, "", [](json::object& tree) { tree["data"] = json::object{{"key", "eQ=="}}; }, actor));
+      {secrets, {"shop", "used"}}, [](json::object& tree) { tree["data"] = json::object{{"key", "eQ=="}}; }, actor));
   CHECK(w.reaches(
       [&] { return kube::string_at(*w.milan.get(secrets, {"shop-rome", "used"}), {"data", "key"}) == "eQ=="; }, 30s));
   CHECK_FALSE(has("unused"));
@@ -820,7 +819,7 @@ TEST_CASE("a Secret that is allowed no more when it is read is not sent") {
     if (!request.target.starts_with("/api/v1/namespaces/shop/secrets/mine") || std::exchange(was_listed, true)) return;
     w.simulator.clock().call_in(0s, [&] {
       (void)w.rome.update(
-          secrets, {"shop", "mine"}, "",
+          {secrets, {"shop", "mine"}},
           [](json::object& tree) {
             tree["metadata"].as_object().erase("annotations");
             tree["data"] = json::object{{"key", "eQ=="}};
@@ -995,7 +994,7 @@ TEST_CASE("while many namespaces get their first copies, others are compared les
     CHECK(w.reaches([&] { return w.at_milan("words") == "here"; }, 30s));
     w.pass(1s);
     REQUIRE(w.milan.update(
-        kind, {"shop-rome", "words"}, "", [](json::object& tree) { tree["data"] = json::object{{"key", "theirs"}}; },
+        {kind, {"shop-rome", "words"}}, [](json::object& tree) { tree["data"] = json::object{{"key", "theirs"}}; },
         actor));
     CHECK(w.reaches([&] { return w.at_milan("words") == "here"; }, 30s));
     if (w.milan.list(kind).size() >= count) break;

@@ -150,7 +150,7 @@ TEST_CASE("a configuration that somebody changes or deletes is put right") {
   REQUIRE(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
   const kube::ObjectKey key{{}, std::string(configuration_name)};
   cluster.server.update(
-      validating_configurations, key, "", [](kube::json::object& tree) { tree["webhooks"] = kube::json::array(); },
+      {validating_configurations, key}, [](kube::json::object& tree) { tree["webhooks"] = kube::json::array(); },
       "somebody");
   CHECK(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
   cluster.server.remove(validating_configurations, key, {}, "somebody");
@@ -202,7 +202,7 @@ TEST_CASE("configurations of an older version get their owner, and are kept righ
   CHECK(kube::array_at(*cluster.server.get(validating_configurations, key), {"metadata", "ownerReferences"}).empty());
   cluster.install();
   const auto change = [](kube::json::object& tree) { tree["webhooks"] = kube::json::array(); };
-  cluster.server.update(validating_configurations, key, "", change, "somebody");
+  cluster.server.update({validating_configurations, key}, change, "somebody");
   const auto owned = [&] {
     const auto& owners =
         kube::array_at(*cluster.server.get(validating_configurations, key), {"metadata", "ownerReferences"});

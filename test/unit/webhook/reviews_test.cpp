@@ -303,7 +303,7 @@ TEST_CASE("what a consumer writes may be as large as its policy and the number o
                R"({"metadata":{"name":"liqo-twin","namespace":")" + std::string(ns) +
                    R"(","labels":{"app.kubernetes.io/managed-by":"liqo","liqo.io/remote-cluster-id":"rome"}}})");
     static_cast<void>(world.server.update(
-        kinds::resource_quotas, {ns, "liqo-twin"}, "status",
+        {kinds::resource_quotas, {ns, "liqo-twin"}, "status"},
         [](json::object& next) {
           kube::ensure_object(next, "status")["used"] =
               json::object{{"count/secrets", "3"}, {"count/configmaps", "2"}, {"services.nodeports", "90"}};
@@ -399,7 +399,7 @@ TEST_CASE("claims, and their templates in pods, are of the classes that the cons
     const auto granted = [](json::object& next) {
       next["status"] = json::parse(R"({"storageClasses":[{"storageClassName":"fast"}]})");
     };
-    REQUIRE(world.server.update(kinds::resource_slices, {"liqo-tenant-rome", std::string(name)}, "status", granted,
+    REQUIRE(world.server.update({kinds::resource_slices, {"liqo-tenant-rome", std::string(name)}, "status"}, granted,
                                 "admin"));
   };
   grant("own");

@@ -190,15 +190,15 @@ asio::awaitable<Result<Object>> Api::replace(const Resource& resource, const Obj
   return exchange_object(request::replace(resource, object, options));
 }
 
-asio::awaitable<Result<Object>> Api::patch(const Resource& resource, const ObjectKey& key, PatchType type,
-                                           std::string body, const WriteOptions& options, bool force) {
-  return exchange_object(request::patch(resource, key, type, std::move(body), options, force));
+asio::awaitable<Result<Object>> Api::patch(const Resource& resource, const ObjectKey& key, Patch patch,
+                                           const WriteOptions& options) {
+  return exchange_object(request::patch(resource, key, std::move(patch), options));
 }
 
 asio::awaitable<Result<Object>> Api::apply(const Resource& resource, const Object& object,
                                            std::string_view field_manager, std::string_view subresource) {
   const WriteOptions options{.field_manager = field_manager, .subresource = subresource};
-  return exchange_object(request::patch(resource, object.key(), PatchType::apply, object.text(), options, true));
+  return exchange_object(request::patch(resource, object.key(), {PatchType::apply, object.text(), true}, options));
 }
 
 asio::awaitable<Result<void>> Api::exchange_nothing(HttpRequest request) {

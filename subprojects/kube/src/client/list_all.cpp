@@ -12,12 +12,12 @@ constexpr std::size_t page_bytes = 32U << 20;
 
 }  // namespace
 
-asio::awaitable<Result<std::string>> list_all(Api& api, Resource resource, std::string ns, ListOptions options,
+asio::awaitable<Result<std::string>> list_all(Api& api, Collection collection, ListOptions options,
                                               std::function<bool(Object)> take) {
   if (options.limit == 0) options.limit = page_size;
   std::string version;
   while (true) {
-    auto page = co_await api.list(resource, ns, options, page_bytes);
+    auto page = co_await api.list(collection.resource, collection.ns, options, page_bytes);
     if (!page && page.error().code() == Errc::too_large && options.limit > smallest_page) {
       options.limit = std::max(options.limit / 4, smallest_page);
       // What comes from the server's cache may come whole, whatever the limit.

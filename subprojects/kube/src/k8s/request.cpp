@@ -143,11 +143,10 @@ HttpRequest replace(const Resource& resource, const Object& object, const WriteO
   return out;
 }
 
-HttpRequest patch(const Resource& resource, const ObjectKey& key, PatchType type, std::string body,
-                  const WriteOptions& options, bool force) {
+HttpRequest patch(const Resource& resource, const ObjectKey& key, Patch patch, const WriteOptions& options) {
   std::string target = write_target(resource.path(key.ns, key.name), options);
   std::string_view media = "application/json-patch+json";
-  switch (type) {
+  switch (patch.type) {
     case PatchType::json:
       break;
     case PatchType::merge:
@@ -158,13 +157,13 @@ HttpRequest patch(const Resource& resource, const ObjectKey& key, PatchType type
       break;
     case PatchType::apply:
       media = "application/apply-patch+yaml";
-      if (force) target.append(!target.contains('?') ? "?" : "&").append("force=true");
+      if (patch.force) target.append(!target.contains('?') ? "?" : "&").append("force=true");
       break;
   }
-  HttpRequest out = make("PATCH", type == PatchType::apply ? "apply" : "patch", resource, std::move(target));
-  set_body(out, media, std::move(body));
+  HttpRequest out = make("PATCH", patch.type == PatchType::apply ? "apply" : "patch", resource, std::move(target));
+  set_body(out, media, std::move(patch.body));
   // Merge patches and apply set what they name; a JSON patch may append, so it is not sent twice.
-  out.repeatable = type != PatchType::json;
+  out.repeatable = patch.type != PatchType::json;
   return out;
 }
 

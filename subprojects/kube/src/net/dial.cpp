@@ -85,24 +85,20 @@ asio::awaitable<Result<tcp::socket>> Dialer::connect(const wire::ServerUrl& serv
   co_return fail(Errc::timeout, race.failure ? "no answer in time; " + race.failure->text() : "no answer in time");
 }
 
-asio::awaitable<Result<Dialed>> Dialer::dial(wire::ServerUrl server, const TlsContext* tls, std::string tls_server_name,
-                                             bool offer_http2, Deadline deadline, std::shared_ptr<Traffic> traffic) {
+asio::awaitable<Result<Dialed>> Dialer::dial(wire::ServerUrl server, std::optional<ClientTls> tls, Deadline deadline,
+                                             std::shared_ptr<Traffic> traffic) {
   const std::string phase = "connecting to " + server.host_port();
   auto addresses = co_await resolve(server.host, deadline);
   if (!addresses) co_return fail(std::move(addresses.error()), phase);
   auto socket = co_await connect(server, *addresses, deadline);
   if (!socket) co_return fail(std::move(socket.error()), phase);
   Dialed dialed;
-  if (tls == nullptr) {
+  if (!tls) {
     dialed.stream = make_tcp_stream(std::move(*socket), traffic);
     co_return dialed;
   }
-  const TlsContext context = *tls;
   auto secured = co_await async::with_deadline(
-      clock_,
-      tls_handshake_client(std::move(*socket), context, tls_server_name.empty() ? server.host : tls_server_name,
-                           offer_http2, traffic),
-      deadline);
+      clock_, tls_handshake_client(std::move(*socket), std::move(*tls), traffic), deadline);
   if (!secured) co_return fail(Errc::timeout, phase + ": no TLS handshake in time");
   if (!*secured) co_return fail(std::move(secured->error()), phase);
   dialed.stream = std::move((*secured)->stream);

@@ -20,10 +20,10 @@ class Dialer {
       : executor_(std::move(executor)), clock_(clock), resolver_(std::move(resolver)) {}
 
   /// Tries the addresses of the server until the deadline, each a quarter of a second behind the one before, so that
-  /// dead ones do not use up the time; the first that answers is taken. With TLS where a context is given. Failures:
-  /// Errc::connect, Errc::tls, Errc::timeout; the text names host, port and cause.
-  asio::awaitable<Result<Dialed>> dial(wire::ServerUrl server, const TlsContext* tls, std::string tls_server_name,
-                                       bool offer_http2, Deadline deadline, std::shared_ptr<Traffic> traffic);
+  /// dead ones do not use up the time; the first that answers is taken. Without `tls` the connection is a plain one.
+  /// Failures: Errc::connect, Errc::tls, Errc::timeout; the text names host, port and cause.
+  asio::awaitable<Result<Dialed>> dial(wire::ServerUrl server, std::optional<ClientTls> tls, Deadline deadline,
+                                       std::shared_ptr<Traffic> traffic);
 
  private:
   struct Race;

@@ -112,13 +112,19 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
+/// A program that is to run.
+struct Program {
+  std::string file;
+  std::vector<std::string> argv, env;
+  bool with_input = false;  ///< it reads our standard input, else nothing
+};
+
 /// Answers 0 or an errno.
-int spawn(const std::string& file, std::vector<std::string> argv, std::vector<std::string> env, bool with_input,
-          int output, pid_t& pid) {
+int spawn(Program program, int output, pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  if (!with_input) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (!program.with_input) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   // Sockets to API servers are not closed by themselves.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
@@ -128,8 +134,8 @@ int spawn(const std::string& file, std::vector<std::string> argv, std::vector<st
   sigaddset(&defaults, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const int failure =
-      posix_spawn(&pid, file.c_str(), &actions, &attributes, pointers(argv).data(), pointers(env).data());
+  const int failure = posix_spawn(&pid, program.file.c_str(), &actions, &attributes, pointers(program.argv).data(),
+                                  pointers(program.env).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return failure;
@@ -170,10 +176,10 @@ asio::awaitable<Result<wire::ExecCredential>> ExecPluginRunner::ask(wire::Cluste
     co_return fail(Errc::unsupported, what + " wants to talk to somebody: run this at a terminal");
   const bool interactive = plugin.interactive != never && options_.terminal;
 
-  const std::string file = locate(plugin.command);
-  if (file.empty()) co_return fail(Errc::missing, what + " is not found in PATH" + hint(plugin));
-  std::vector<std::string> argv{plugin.command};
-  argv.insert(argv.end(), plugin.args.begin(), plugin.args.end());
+  Program program{.file = locate(plugin.command), .argv = {plugin.command}, .env = {}, .with_input = interactive};
+  if (program.file.empty()) co_return fail(Errc::missing, what + " is not found in PATH" + hint(plugin));
+  program.argv.insert(program.argv.end(), plugin.args.begin(), plugin.args.end());
+  program.env = environment(plugin, wire::exec_info(config, plugin, interactive));
 
   const auto executor = co_await asio::this_coro::executor;
   // Before the program starts, so that its end is not missed.
@@ -181,8 +187,7 @@ asio::awaitable<Result<wire::ExecCredential>> ExecPluginRunner::ask(wire::Cluste
   Pipe pipe;
   if (!pipe.open()) co_return fail(Errc::missing, what + " cannot be run: " + std::strerror(errno));
   pid_t pid = 0;
-  const int refused = spawn(file, std::move(argv), environment(plugin, wire::exec_info(config, plugin, interactive)),
-                            interactive, pipe.ends[1], pid);
+  const int refused = spawn(std::move(program), pipe.ends[1], pid);
   if (refused != 0) co_return fail(Errc::missing, what + " cannot be run: " + std::strerror(refused) + hint(plugin));
   Child child(pid);
   pipe.close(pipe.ends[1]);

@@ -78,12 +78,11 @@ asio::awaitable<Failure> Http2Connection::run() {
   co_return *why_;
 }
 
-Result<Http2StreamHandle> Http2Connection::open(const HttpRequest& request, std::string_view scheme,
-                                                std::string_view authority, std::string_view path_prefix,
+Result<Http2StreamHandle> Http2Connection::open(const HttpRequest& request, const wire::http2::BaseUrl& base,
                                                 const std::vector<std::pair<std::string, std::string>>& extra,
                                                 Deadline deadline) {
   if (why_) return std::unexpected(*why_);
-  auto id = session_.submit(request, scheme, authority, path_prefix, extra);
+  auto id = session_.submit(request, base, extra);
   if (!id) return std::unexpected(std::move(id.error()));
   auto stream = std::make_shared<Http2Stream>(executor_);
   stream->connection = this;

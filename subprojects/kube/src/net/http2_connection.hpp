@@ -72,8 +72,7 @@ class Http2Connection {
   void close(Failure why) { finish(std::move(why)); }
 
   /// Sends a request; the answer's headers must come by the deadline. Errors: as Http2Session::submit.
-  Result<Http2StreamHandle> open(const HttpRequest& request, std::string_view scheme, std::string_view authority,
-                                 std::string_view path_prefix,
+  Result<Http2StreamHandle> open(const HttpRequest& request, const wire::http2::BaseUrl& base,
                                  const std::vector<std::pair<std::string, std::string>>& extra, Deadline deadline);
   /// True while one more stream would be opened at once.
   bool has_room() const;

@@ -168,10 +168,12 @@ Failure HttpClient::Impl::all_in_use(const Lane& lane) const {
 
 asio::awaitable<Result<Dialed>> HttpClient::Impl::dial(bool offer_http2, Deadline deadline) {
   const auto& config = credentials->config();
-  std::optional<TlsContext> context;
-  if (config.server.tls) context = credentials->tls();
-  auto dialed = co_await dialer.dial(config.server, context ? &*context : nullptr, config.tls_server_name, offer_http2,
-                                     deadline, traffic);
+  std::optional<ClientTls> tls;
+  if (config.server.tls)
+    tls = ClientTls{.context = credentials->tls(),
+                    .server_name = config.tls_server_name.empty() ? config.server.host : config.tls_server_name,
+                    .offers_http2 = offer_http2};
+  auto dialed = co_await dialer.dial(config.server, std::move(tls), deadline, traffic);
   if (dialed) {
     ++counters.connects;
   } else {
@@ -393,7 +395,8 @@ asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline
       failure = std::move(response.error());
     } else {
       const auto& server = impl->server();
-      auto stream = way->http2->open(request, server.tls ? "https" : "http", server.authority(), server.path,
+      const std::string authority = server.authority();
+      auto stream = way->http2->open(request, {server.tls ? "https" : "http", authority, server.path},
                                      impl->own_headers(), deadline);
       way->http2.reset();
       if (stream) {

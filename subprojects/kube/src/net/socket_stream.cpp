@@ -233,42 +233,42 @@ std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<
   return std::make_unique<TcpStream>(std::move(socket), std::move(traffic));
 }
 
-asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsContext context, std::string server_name,
-                                                      bool offer_http2, std::shared_ptr<Traffic> traffic) {
+asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, ClientTls how,
+                                                      std::shared_ptr<Traffic> traffic) {
   ERR_clear_error();
-  auto stream = std::make_unique<TlsSocket>(std::move(socket), context.impl()->context.native_handle());
-  SSL* tls = stream->tls();
-  const bool address = is_address(server_name);
-  if (!address) SSL_set_tlsext_host_name(tls, server_name.c_str());
-  if (context.impl()->verify) {
-    X509_VERIFY_PARAM* parameters = SSL_get0_param(tls);
+  auto stream = std::make_unique<TlsSocket>(std::move(socket), how.context.impl()->context.native_handle());
+  SSL* session = stream->tls();
+  const bool address = is_address(how.server_name);
+  if (!address) SSL_set_tlsext_host_name(session, how.server_name.c_str());
+  if (how.context.impl()->verify) {
+    X509_VERIFY_PARAM* parameters = SSL_get0_param(session);
     // The names that a certificate is for are its alternative ones, as for every client of Kubernetes.
     X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    const int set = address ? X509_VERIFY_PARAM_set1_ip_asc(parameters, server_name.c_str())
-                            : X509_VERIFY_PARAM_set1_host(parameters, server_name.data(), server_name.size());
-    if (set != 1) co_return fail(Errc::tls, "TLS: '" + server_name + "' cannot be checked against a certificate");
+    const int set = address ? X509_VERIFY_PARAM_set1_ip_asc(parameters, how.server_name.c_str())
+                            : X509_VERIFY_PARAM_set1_host(parameters, how.server_name.data(), how.server_name.size());
+    if (set != 1) co_return fail(Errc::tls, "TLS: '" + how.server_name + "' cannot be checked against a certificate");
   }
   // The certificate is not kept once it was refused, so whom it is for is noted on the way.
   std::string names;
-  if (context.impl()->verify) {
-    SSL_set_app_data(tls, &names);
-    SSL_set_verify(tls, SSL_VERIFY_PEER, note_names);
+  if (how.context.impl()->verify) {
+    SSL_set_app_data(session, &names);
+    SSL_set_verify(session, SSL_VERIFY_PEER, note_names);
   }
   static constexpr unsigned char both[] = "\x02h2\x08http/1.1";
   static constexpr unsigned char http1[] = "\x08http/1.1";
-  if (offer_http2) {
-    SSL_set_alpn_protos(tls, both, sizeof(both) - 1);
+  if (how.offers_http2) {
+    SSL_set_alpn_protos(session, both, sizeof(both) - 1);
   } else {
-    SSL_set_alpn_protos(tls, http1, sizeof(http1) - 1);
+    SSL_set_alpn_protos(session, http1, sizeof(http1) - 1);
   }
 
   const error_code error = co_await stream->handshake(TlsSocket::Role::client);
-  SSL_set_app_data(tls, nullptr);
+  SSL_set_app_data(session, nullptr);
   if (error) {
     co_await throw_if_cancelled(error);
-    const long result = SSL_get_verify_result(tls);
-    if (context.impl()->verify && result != X509_V_OK)
-      co_return fail(Errc::tls, "TLS: " + verdict(server_name, result, names));
+    const long result = SSL_get_verify_result(session);
+    if (how.context.impl()->verify && result != X509_V_OK)
+      co_return fail(Errc::tls, "TLS: " + verdict(how.server_name, result, names));
     Failure failure = failure_of(error);
     if (error == asio::error::eof || error == ssl::error::stream_truncated || failure.code() == Errc::closed)
       co_return fail(Errc::connect, "TLS: the server broke the handshake off");
@@ -276,7 +276,7 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
       co_return fail(Errc::tls, "TLS: the server does not speak TLS on this port");
     co_return std::unexpected(std::move(failure));
   }
-  Secured secured{.stream = nullptr, .protocol = chosen_protocol(tls)};
+  Secured secured{.stream = nullptr, .protocol = chosen_protocol(session)};
   secured.stream = std::make_unique<TlsStream<ByteStream>>(std::move(stream), std::move(traffic));
   co_return secured;
 }

@@ -31,10 +31,17 @@ struct Secured {
   std::string protocol;  ///< by ALPN, "" = none
 };
 
-/// The client's handshake. `server_name` is what the certificate is checked against (name or IP literal).
-/// Errors: Errc::tls, saying what is wrong with the certificate; Errc::connect where the connection broke.
-asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsContext context, std::string server_name,
-                                                      bool offer_http2, std::shared_ptr<Traffic> traffic = nullptr);
+/// How a client speaks TLS with one server.
+struct ClientTls {
+  TlsContext context;
+  std::string server_name;  ///< name or IP literal that the certificate is checked against
+  bool offers_http2 = false;
+};
+
+/// The client's handshake. Errors: Errc::tls, saying what is wrong with the certificate; Errc::connect where the
+/// connection broke.
+asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, ClientTls how,
+                                                      std::shared_ptr<Traffic> traffic = nullptr);
 
 /// A TLS connection of a server; may be closed from the start, within the handshake too.
 class TlsServerStream : public ByteStream {

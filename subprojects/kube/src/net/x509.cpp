@@ -209,14 +209,22 @@ struct Purpose {
   const char* extended_usage;  ///< null = any
 };
 
+/// What a new certificate says.
+struct Content {
+  const CertificateSubject& subject;
+  WallTime now;
+  Duration validity;
+  Purpose purpose;
+};
+
 struct Signer {
   EVP_PKEY* key;
   const X509* certificate;
 };
 
 /// A certificate for the public half of `key`; signed by `signer`, or by itself where there is none.
-Result<std::string> sign_certificate(EVP_PKEY* key, const CertificateSubject& subject, WallTime now, Duration validity,
-                                     const Purpose& purpose, const Signer* signer) {
+Result<std::string> sign_certificate(EVP_PKEY* key, const Content& content, const Signer* signer) {
+  const auto& [subject, now, validity, purpose] = content;
   auto names = alternative_names(subject);
   if (!names) return fail(std::move(names.error()), "certificate");
   const openssl::Certificate certificate(X509_new());
@@ -256,11 +264,10 @@ Result<std::string> sign_certificate(EVP_PKEY* key, const CertificateSubject& su
 }
 
 /// A new key and a certificate for it.
-Result<KeyAndCertificate> make_pair(const CertificateSubject& subject, WallTime now, Duration validity,
-                                    const Purpose& purpose, const Signer* signer) {
+Result<KeyAndCertificate> make_pair(const Content& content, const Signer* signer) {
   const openssl::Key key(EVP_EC_gen("P-256"));
   if (!key) return tls_failure("making a key");
-  auto pem = sign_certificate(key.get(), subject, now, validity, purpose, signer);
+  auto pem = sign_certificate(key.get(), content, signer);
   if (!pem) return std::unexpected(std::move(pem.error()));
   return KeyAndCertificate{.key_pem = pem_of(key.get()), .certificate_pem = std::move(*pem)};
 }
@@ -269,10 +276,12 @@ Result<KeyAndCertificate> make_pair(const CertificateSubject& subject, WallTime 
 
 Result<KeyAndCertificate> make_self_signed(const CertificateSubject& subject, WallTime now, Duration validity) {
   ERR_clear_error();
-  return make_pair(subject, now, validity,
-                   {.constraints = "critical,CA:FALSE",
-                    .key_usage = "critical,digitalSignature",
-                    .extended_usage = "serverAuth,clientAuth"},
+  return make_pair({subject,
+                    now,
+                    validity,
+                    {.constraints = "critical,CA:FALSE",
+                     .key_usage = "critical,digitalSignature",
+                     .extended_usage = "serverAuth,clientAuth"}},
                    nullptr);
 }
 
@@ -280,10 +289,12 @@ Result<KeyAndCertificate> make_authority(std::string_view common_name, WallTime 
   ERR_clear_error();
   CertificateSubject subject;
   subject.common_name = common_name;
-  return make_pair(subject, now, validity,
-                   {.constraints = "critical,CA:TRUE,pathlen:0",
-                    .key_usage = "critical,keyCertSign,cRLSign",
-                    .extended_usage = nullptr},
+  return make_pair({subject,
+                    now,
+                    validity,
+                    {.constraints = "critical,CA:TRUE,pathlen:0",
+                     .key_usage = "critical,keyCertSign,cRLSign",
+                     .extended_usage = nullptr}},
                    nullptr);
 }
 
@@ -297,8 +308,10 @@ Result<KeyAndCertificate> issue_server_certificate(const KeyAndCertificate& auth
   if (!key) return fail(Errc::parse, "key of the authority: " + openssl::take_error());
   const Signer signer{.key = key.get(), .certificate = certificate.get()};
   return make_pair(
-      subject, now, validity,
-      {.constraints = "critical,CA:FALSE", .key_usage = "critical,digitalSignature", .extended_usage = "serverAuth"},
+      {subject,
+       now,
+       validity,
+       {.constraints = "critical,CA:FALSE", .key_usage = "critical,digitalSignature", .extended_usage = "serverAuth"}},
       &signer);
 }
 

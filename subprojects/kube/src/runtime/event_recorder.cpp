@@ -24,14 +24,19 @@ EventRecorder::EventRecorder(const asio::any_io_executor& executor, Api& api, Me
   dropped_ = counter("dropped");
 }
 
-void EventRecorder::record(const Object& object, const Resource& resource, EventType type, std::string_view reason,
+void EventRecorder::normal(const Object& object, const Resource& resource, std::string_view reason,
                            std::string message) {
-  note(object, resource, type, reason, std::move(message), queue_, max_queue);
+  note({object, resource, "Normal", reason, std::move(message)}, queue_, max_queue);
+}
+
+void EventRecorder::warning(const Object& object, const Resource& resource, std::string_view reason,
+                            std::string message) {
+  note({object, resource, "Warning", reason, std::move(message)}, queue_, max_queue);
 }
 
 void EventRecorder::routine(const Object& object, const Resource& resource, std::string_view reason,
                             std::string message) {
-  note(object, resource, EventType::normal, reason, std::move(message), routine_, most_routine);
+  note({object, resource, "Normal", reason, std::move(message)}, routine_, most_routine);
 }
 
 void EventRecorder::forget_routine(std::string_view uid) {
@@ -45,9 +50,9 @@ void EventRecorder::forget_routine(std::string_view uid) {
   });
 }
 
-void EventRecorder::note(const Object& object, const Resource& resource, EventType type, std::string_view reason,
-                         std::string message, std::deque<std::string>& queue, std::size_t most) {
-  if (message.size() > max_message) message.resize(max_message);
+void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t most) {
+  if (note.message.size() > max_message) note.message.resize(max_message);
+  const auto& [object, resource, type, reason, message] = note;
   const std::string id = std::string(object.uid()).append("/").append(reason).append("/").append(message);
   const TimePoint now = api_.clock().now();
   if (const auto known = series_.find(id); known != series_.end()) {
@@ -85,7 +90,7 @@ void EventRecorder::note(const Object& object, const Resource& resource, EventTy
                                                 {"uid", object.uid()}};
   event.tree()["reason"] = reason;
   event.tree()["message"] = message;
-  event.tree()["type"] = type == EventType::warning ? "Warning" : "Normal";
+  event.tree()["type"] = type;
   const std::string component = source_(resource, reason);
   event.tree()["source"] = json::object{{"component", component}};
   event.tree()["reportingComponent"] = component;
@@ -141,7 +146,7 @@ asio::awaitable<void> EventRecorder::write(const std::string& id) {
     if (!created) failure = std::move(created.error());
   } else {
     const json::object patch{{"count", count}, {"lastTimestamp", format_time(api_.clock().wall())}};
-    auto patched = co_await api_.patch(resources::events, key, PatchType::merge, json::serialize(patch));
+    auto patched = co_await api_.patch(resources::events, key, {PatchType::merge, json::serialize(patch)});
     if (!patched) failure = std::move(patched.error());
   }
   if (failure) {

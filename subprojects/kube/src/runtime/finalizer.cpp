@@ -4,13 +4,21 @@
 
 namespace kube {
 
-asio::awaitable<Result<void>> set_finalizer(Api& api, Informer& informer, Object live, std::string_view finalizer,
-                                            bool wanted) {
-  if (wanted && live.is_deleting()) co_return Result<void>();
-  const auto patch = finalizer_patch(live, finalizer, wanted);
+asio::awaitable<Result<void>> add_finalizer(Api& api, Informer& cache, Object live, std::string_view finalizer) {
+  if (live.is_deleting()) co_return Result<void>();
+  const auto patch = finalizer_patch(live, finalizer, true);
   if (!patch) co_return Result<void>();
-  auto patched = co_await merge_patch(api, informer, live.key(), json::serialize(*patch),
-                                      wanted ? "adding the finalizer" : "removing the finalizer");
+  auto patched =
+      co_await merge_patch(api, cache, live.key(), {.body = json::serialize(*patch), .phase = "adding the finalizer"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> remove_finalizer(Api& api, Informer& cache, Object live, std::string_view finalizer) {
+  const auto patch = finalizer_patch(live, finalizer, false);
+  if (!patch) co_return Result<void>();
+  auto patched = co_await merge_patch(api, cache, live.key(),
+                                      {.body = json::serialize(*patch), .phase = "removing the finalizer"});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return Result<void>();
 }

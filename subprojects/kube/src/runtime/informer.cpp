@@ -389,7 +389,7 @@ asio::awaitable<Result<void>> Informer::refresh() {
   const std::uint64_t lists = begun_lists_;
   std::map<ObjectKey, std::uint64_t> live;
   auto listed =
-      co_await list_all(api_, scope_.resource, scope_.ns, {.selection = scope_.selection, .metadata_only = true},
+      co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection, .metadata_only = true},
                         [&live](const Object& object) {
                           live[object.key()] = Store::version_number(object.resource_version());
                           return true;
@@ -424,7 +424,7 @@ asio::awaitable<Result<Informer::Read>> Informer::read_each(std::set<ObjectKey> 
   Read read;
   if (keys.size() > most_single_reads) {
     auto listed =
-        co_await list_all(api_, scope_.resource, scope_.ns, {.selection = scope_.selection}, [&](Object object) {
+        co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection}, [&](Object object) {
           const ObjectKey key = object.key();
           if (keys.erase(key) > 0) read.emplace(key, std::move(object));
           return true;

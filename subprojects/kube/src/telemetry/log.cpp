@@ -66,17 +66,16 @@ void configure_logging(LogLevel level, LogFormat format) {
   if (format == LogFormat::json) sink().set_pattern("%v");
 }
 
-std::string format_line(LogFormat format, LogLevel level, std::string_view logger, std::string_view message,
-                        const std::vector<std::pair<std::string, std::string>>& fields) {
+std::string format_line(LogFormat format, const LogLine& line) {
   if (format == LogFormat::json) {
-    json::object line{{"level", name_of(level)}, {"logger", logger}, {"msg", message}};
-    for (const auto& [key, value] : fields) line[key] = value;
-    return json::serialize(line);
+    json::object written{{"level", name_of(line.level)}, {"logger", line.logger}, {"msg", line.message}};
+    for (const auto& [key, value] : line.fields) written[key] = value;
+    return json::serialize(written);
   }
-  std::string line(logger);
-  line.append(": ").append(message);
-  for (const auto& [key, value] : fields) line.append(" ").append(key).append("=").append(quoted(value));
-  return line;
+  std::string written(line.logger);
+  written.append(": ").append(line.message);
+  for (const auto& [key, value] : line.fields) written.append(" ").append(key).append("=").append(quoted(value));
+  return written;
 }
 
 Log Log::with(std::string_view key, std::string value) const {
@@ -89,7 +88,7 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
   if (!sink().should_log(to_spdlog(level))) return;
   auto all = bound_;
   for (const Field& field : fields) all.emplace_back(field.key, field.value);
-  std::string line = format_line(chosen_format, level, name_, message, all);
+  std::string line = format_line(chosen_format, {level, name_, message, std::move(all)});
   if (chosen_format == LogFormat::json) {
     const auto now = std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
     line.insert(1, "\"ts\":\"" + format_micro_time(now) + "\",");

@@ -94,9 +94,16 @@ std::string describe_labels(const MetricFamily& family, std::string_view joined)
   return text;
 }
 
-/// One line: the family's name with what is behind it, the labels with those of this line alone, the value.
-void append_line(std::string& out, const MetricFamily& family, std::string_view suffix, std::string_view labels,
-                 std::string_view own_label, double value) {
+/// One line of a family's text.
+struct Sample {
+  std::string_view suffix;  ///< behind the family's name
+  std::string_view labels;  ///< of the series
+  std::string_view own_label;
+  double value;
+};
+
+void append_line(std::string& out, const MetricFamily& family, const Sample& sample) {
+  const auto& [suffix, labels, own_label, value] = sample;
   out.append(family.name).append(suffix);
   if (!labels.empty() || !own_label.empty()) {
     out.append("{").append(labels).append(labels.empty() || own_label.empty() ? "" : ",").append(own_label) += '}';
@@ -119,16 +126,16 @@ void append_text(std::string& out, const PassingFamily& of) {
     const std::string labels = describe_labels(family, values);
     const prometheus::ClientMetric metric = held->collect();
     if (!is_histogram) {
-      append_line(out, family, "", labels, "", is_counter ? metric.counter.value : metric.gauge.value);
+      append_line(out, family, {"", labels, "", is_counter ? metric.counter.value : metric.gauge.value});
       continue;
     }
-    append_line(out, family, "_count", labels, "", double(metric.histogram.sample_count));
-    append_line(out, family, "_sum", labels, "", metric.histogram.sample_sum);
+    append_line(out, family, {"_count", labels, "", double(metric.histogram.sample_count)});
+    append_line(out, family, {"_sum", labels, "", metric.histogram.sample_sum});
     for (const auto& bucket : metric.histogram.bucket) {
       std::string bound = "le=\"";
       append_number(bound, bucket.upper_bound);
       bound += '"';
-      append_line(out, family, "_bucket", labels, bound, double(bucket.cumulative_count));
+      append_line(out, family, {"_bucket", labels, bound, double(bucket.cumulative_count)});
     }
   }
 }

@@ -136,8 +136,8 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     if (kind.namespaced && request.key.ns.empty())
       return refuse::bad_request("an empty namespace may not be set during creation");
     if (!request.body.is_object()) return refuse::bad_request("the body is not an object");
-    return object_answer(create(table, request.key.ns, std::move(request.body.get_object()), request.dry_run(), actor),
-                         201);
+    return object_answer(
+        create(table, request.key.ns, std::move(request.body.get_object()), {actor, request.dry_run()}), 201);
   }
   if (request.method == "PUT" && !collection) {
     if (!request.body.is_object()) return refuse::bad_request("the body is not an object");
@@ -146,10 +146,10 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
       return refuse::bad_request("the name of the object (" + std::string(name) +
                                  ") does not match the name on the URL (" + request.key.name + ")");
     if (kind.custom && string_at(request.body, {"metadata", "resourceVersion"}).empty())
-      return refuse::invalid(kind.group, kind.plural, name, "metadata.resourceVersion",
+      return refuse::invalid({kind.group, kind.plural, name}, "metadata.resourceVersion",
                              "Invalid value: 0: must be specified for an update");
-    return object_answer(replace(table, request.key, request.subresource, std::move(request.body.get_object()),
-                                 request.dry_run(), actor),
+    return object_answer(replace({table, request.key, request.subresource}, std::move(request.body.get_object()),
+                                 {actor, request.dry_run()}),
                          200);
   }
   if (request.method == "PATCH" && !collection) {

@@ -49,9 +49,9 @@ Answer<Tree> FakeApiServer::patch(const FakeRequest& request, std::string_view a
   if (!next.is_object()) return refuse::bad_request("the patched document is not an object");
   const std::string_view name = string_at(next, {"metadata", "name"});
   if (name != request.key.name)
-    return refuse::invalid(kind.group, kind.kind, request.key.name, "metadata.name",
+    return refuse::invalid({kind.group, kind.kind, request.key.name}, "metadata.name",
                            "Invalid value: field is immutable");
-  return replace(table, request.key, request.subresource, std::move(next.get_object()), request.dry_run(), actor);
+  return replace({table, request.key, request.subresource}, std::move(next.get_object()), {actor, request.dry_run()});
 }
 
 Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view actor) {
@@ -76,7 +76,7 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
     json::object fresh = *config;
     json::object& metadata = ensure_object(fresh, "metadata");
     metadata["name"] = request.key.name;
-    auto created = create(table, request.key.ns, std::move(fresh), request.dry_run(), actor);
+    auto created = create(table, request.key.ns, std::move(fresh), {actor, request.dry_run()});
     if (created && !request.dry_run())
       applied_[std::string(string_at(**created, {"metadata", "uid"}))][owner] = std::move(wanted);
     return with_managers(std::move(created));
@@ -104,7 +104,7 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
     if (const json::value* value = kube::find(*config, {"metadata", key})) next["metadata"].as_object()[key] = *value;
   const auto last = managers.find(owner);
   apply_configuration(next, wanted, last == managers.end() ? json::object() : last->second, !kind.custom);
-  auto stored = replace(table, request.key, request.subresource, std::move(next), request.dry_run(), actor);
+  auto stored = replace({table, request.key, request.subresource}, std::move(next), {actor, request.dry_run()});
   if (stored && !request.dry_run() && table.objects.contains(request.key)) applied_[uid][owner] = std::move(wanted);
   return with_managers(std::move(stored));
 }

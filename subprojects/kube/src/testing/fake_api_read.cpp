@@ -127,13 +127,13 @@ Answer<FakeAnswer> FakeApiServer::watch_answer(const FakeRequest& request) {
   using enum FakeManners::StreamingLists;
   const bool asks_for_list = request.is_set("sendInitialEvents");
   if (asks_for_list && manners_.streaming_lists == off)
-    return refuse::invalid("meta.k8s.io", "ListOptions", "", "sendInitialEvents",
+    return refuse::invalid({"meta.k8s.io", "ListOptions", ""}, "sendInitialEvents",
                            "Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is "
                            "enabled");
   const bool streams_list = asks_for_list && manners_.streaming_lists == on;
   const bool match = !asks_for_list && !request.parameter("resourceVersionMatch").empty();
   if (streams_list ? request.parameter("resourceVersionMatch") != "NotOlderThan" : match)
-    return refuse::invalid("meta.k8s.io", "ListOptions", "", "resourceVersionMatch",
+    return refuse::invalid({"meta.k8s.io", "ListOptions", ""}, "resourceVersionMatch",
                            "Forbidden: resourceVersionMatch=NotOlderThan and sendInitialEvents go together for watch");
 
   FakeWatchOptions options{.ns = request.key.ns, .selector = std::move(*selector)};

@@ -22,19 +22,18 @@ FakeApiServer::FakeApiServer(VirtualClock& clock, std::uint64_t seed) : store_(c
   });
 }
 
-Answer<Tree> FakeApiServer::create(FakeTable& table, std::string_view ns, json::object object, bool dry_run,
-                                   std::string_view actor) {
+Answer<Tree> FakeApiServer::create(FakeTable& table, std::string_view ns, json::object object, const Writer& writer) {
   const Stamp stamp{format_time(store_.clock().wall()), store_.new_uid(), store_.new_suffix()};
   if (auto prepared = prepare_create(table.kind, ns, object, stamp); !prepared)
     return std::unexpected(std::move(prepared.error()));
   const ObjectKey key{std::string(ns), std::string(string_at(object, {"metadata", "name"}))};
   if (table.objects.contains(key)) return refuse::already_exists(table.kind.group, table.kind.plural, key.name);
-  if (dry_run) return std::make_shared<const json::object>(std::move(object));
-  return store_.put(table, std::move(object), actor);
+  if (writer.dry_run) return std::make_shared<const json::object>(std::move(object));
+  return store_.put(table, std::move(object), writer.actor);
 }
 
-Answer<Tree> FakeApiServer::replace(FakeTable& table, const ObjectKey& key, std::string_view subresource,
-                                    json::object next, bool dry_run, std::string_view actor) {
+Answer<Tree> FakeApiServer::replace(const Place& place, json::object next, const Writer& writer) {
+  const auto& [table, key, subresource] = place;
   const auto found = table.objects.find(key);
   if (found == table.objects.end()) return refuse::not_found(table.kind.group, table.kind.plural, key.name);
   const Tree before = found->second;
@@ -42,28 +41,28 @@ Answer<Tree> FakeApiServer::replace(FakeTable& table, const ObjectKey& key, std:
     return std::unexpected(std::move(prepared.error()));
   // A write that changes nothing leaves the version as it is, and no watch hears of it.
   if (next == *before && !is_gone_by(next)) return before;
-  if (dry_run) return std::make_shared<const json::object>(std::move(next));
-  if (!is_gone_by(next)) return store_.put(table, std::move(next), actor);
+  if (writer.dry_run) return std::make_shared<const json::object>(std::move(next));
+  if (!is_gone_by(next)) return store_.put(table, std::move(next), writer.actor);
   // The last finalizer went. Watches see the object one last time, in its last state.
   if (next != *before) found->second = std::make_shared<const json::object>(std::move(next));
-  return store_.erase(table, key, actor);
+  return store_.erase(table, key, writer.actor);
 }
 
 Answer<Tree> FakeApiServer::create(const Resource& resource, json::object object, std::string_view actor) {
   const std::string ns(string_at(object, {"metadata", "namespace"}));
   FakeTable& table = store_.table(resource);
   if (!table.is_served) return refuse::no_such_path();
-  return create(table, ns, std::move(object), false, actor);
+  return create(table, ns, std::move(object), {.actor = actor});
 }
 
-Answer<Tree> FakeApiServer::update(const Resource& resource, const ObjectKey& key, std::string_view subresource,
-                                   const std::function<void(json::object&)>& change, std::string_view actor) {
-  FakeTable& table = store_.table(resource);
-  const auto found = table.objects.find(key);
-  if (found == table.objects.end()) return refuse::not_found(table.kind.group, table.kind.plural, key.name);
+Answer<Tree> FakeApiServer::update(const FakePath& path, const std::function<void(json::object&)>& change,
+                                   std::string_view actor) {
+  FakeTable& table = store_.table(path.resource);
+  const auto found = table.objects.find(path.key);
+  if (found == table.objects.end()) return refuse::not_found(table.kind.group, table.kind.plural, path.key.name);
   json::object next = *found->second;
   change(next);
-  return replace(table, key, subresource, std::move(next), false, actor);
+  return replace({table, path.key, path.subresource}, std::move(next), {.actor = actor});
 }
 
 Answer<Tree> FakeApiServer::remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options,

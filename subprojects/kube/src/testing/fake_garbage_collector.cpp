@@ -95,7 +95,7 @@ void FakeGarbageCollector::attend(const Place& place) {
     return;
   }
   (void)server_.update(
-      resource_of(place), place.second, "",
+      {resource_of(place), place.second},
       [&alive](json::object& next) { next["metadata"].as_object()["ownerReferences"] = alive; }, actor);
 }
 
@@ -122,7 +122,7 @@ void FakeGarbageCollector::orphan_dependents(const Place& place, const json::obj
   const std::set<Place> dependents = dependents_[uid];
   for (const Place& dependent : dependents)
     (void)server_.update(
-        resource_of(dependent), dependent.second, "",
+        {resource_of(dependent), dependent.second},
         [&uid](json::object& next) {
           json::array kept;
           for (const json::value& owner : array_at(next, {"metadata", "ownerReferences"}))
@@ -135,7 +135,7 @@ void FakeGarbageCollector::orphan_dependents(const Place& place, const json::obj
 
 void FakeGarbageCollector::drop_finalizer(const Place& place, std::string_view finalizer) {
   (void)server_.update(
-      resource_of(place), place.second, "",
+      {resource_of(place), place.second},
       [finalizer](json::object& next) {
         json::array kept;
         for (const json::value& have : array_at(next, {"metadata", "finalizers"}))

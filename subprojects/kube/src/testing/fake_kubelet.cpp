@@ -24,8 +24,14 @@ std::int64_t restarts_of(const json::object& pod) {
   return statuses.empty() ? 0 : int_at(statuses[0], {"restartCount"});
 }
 
-void set_condition(json::object& status, std::string_view type, bool holds, std::string_view now,
-                   std::string_view reason = {}) {
+struct Condition {
+  std::string_view type;
+  bool holds = false;
+  std::string_view reason = {};
+};
+
+void set_condition(json::object& status, const Condition& wanted, std::string_view now) {
+  const auto& [type, holds, reason] = wanted;
   json::value& slot = status["conditions"];
   if (!slot.is_array()) slot = json::array();
   json::object condition{
@@ -47,25 +53,24 @@ json::object terminated(std::int64_t code, std::string_view started, std::string
           {"containerID", id}};
 }
 
-json::object container_status(const json::value& container, std::string_view id, json::object state, bool ready,
-                              std::int64_t restarts) {
+json::object running_container(const json::value& container, std::string_view id, std::string_view started) {
   return {{"name", string_at(container, {"name"})},
           {"image", string_at(container, {"image"})},
           {"imageID", "sha256:" + std::string(string_at(container, {"image"}))},
           {"containerID", id},
-          {"state", std::move(state)},
+          {"state", json::object{{"running", json::object{{"startedAt", started}}}}},
           {"lastState", json::object()},
-          {"ready", ready},
-          {"started", ready},
-          {"restartCount", restarts}};
+          {"ready", true},
+          {"started", true},
+          {"restartCount", 0}};
 }
 
 json::array running_statuses(const json::object& pod, std::string_view started) {
   const std::string prefix = "containerd://" + std::string(string_at(pod, {"metadata", "uid"})) + "/";
   json::array statuses;
   for (const json::value& container : array_at(pod, {"spec", "containers"}))
-    statuses.push_back(container_status(container, prefix + std::string(string_at(container, {"name"})) + "/0",
-                                        json::object{{"running", json::object{{"startedAt", started}}}}, true, 0));
+    statuses.push_back(
+        running_container(container, prefix + std::string(string_at(container, {"name"})) + "/0", started));
   return statuses;
 }
 
@@ -123,7 +128,8 @@ Tree FakeKubelet::pod(const ObjectKey& key, std::string_view uid) {
 
 void FakeKubelet::write_status(const ObjectKey& key, const std::function<void(json::object&)>& change) {
   (void)server_.update(
-      resources::pods, key, "status", [&change](json::object& next) { change(ensure_object(next, "status")); }, actor);
+      {resources::pods, key, "status"}, [&change](json::object& next) { change(ensure_object(next, "status")); },
+      actor);
 }
 
 void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
@@ -151,7 +157,7 @@ void FakeKubelet::report_start(const ObjectKey& key, const std::string& uid, con
     status["startTime"] = now;
     status["containerStatuses"] = running_statuses(*before, now);
     for (std::string_view type : {"PodScheduled", "Initialized", "ContainersReady", "Ready"})
-      set_condition(status, type, true, now);
+      set_condition(status, {type, true}, now);
   });
   plan_end(key, *before, 0);
 }
@@ -184,8 +190,8 @@ void FakeKubelet::end(const ObjectKey& key, const std::string& uid, std::int64_t
     if (!restarts) {
       terminate(status, code, now);
       status["phase"] = code == 0 ? "Succeeded" : "Failed";
-      set_condition(status, "ContainersReady", false, now, code == 0 ? "PodCompleted" : "PodFailed");
-      set_condition(status, "Ready", false, now, code == 0 ? "PodCompleted" : "PodFailed");
+      set_condition(status, {"ContainersReady", false, code == 0 ? "PodCompleted" : "PodFailed"}, now);
+      set_condition(status, {"Ready", false, code == 0 ? "PodCompleted" : "PodFailed"}, now);
       return;
     }
     json::value& statuses = status["containerStatuses"];
@@ -212,7 +218,7 @@ void FakeKubelet::evict(const ObjectKey& key) {
     status["phase"] = "Failed";
     status["reason"] = "Evicted";
     status["message"] = "The node was low on resource: memory.";
-    set_condition(status, "Ready", false, now, "PodFailed");
+    set_condition(status, {"Ready", false, "PodFailed"}, now);
   });
 }
 
@@ -229,8 +235,8 @@ void FakeKubelet::stop(const ObjectKey& key, const std::string& uid) {
       if (is_unreported) status["containerStatuses"] = running_statuses(*before, now);
       terminate(status, code, now);
       status["phase"] = code == 0 ? "Succeeded" : "Failed";
-      set_condition(status, "ContainersReady", false, now, "PodCompleted");
-      set_condition(status, "Ready", false, now, "PodCompleted");
+      set_condition(status, {"ContainersReady", false, "PodCompleted"}, now);
+      set_condition(status, {"Ready", false, "PodCompleted"}, now);
     });
   }
   simulator_.clock().call_in(random_.between(std::chrono::milliseconds(1), std::chrono::milliseconds(200)),

@@ -113,11 +113,27 @@ void strategic(json::object& target, const json::object& patch, std::string_view
   }
 }
 
-void apply(json::object& target, const json::object& config, const json::object& previous, bool built_in,
-           std::string_view parent);
+/// Where a tree stands in an object.
+struct Place {
+  bool built_in = false;  ///< the object's kind is one of Kubernetes' own: lists merge by their keys
+  std::string_view parent = {};
 
-void apply_list(json::array& target, const json::array& config, const json::array& previous, std::string_view key,
-                std::string_view field) {
+  Place inside(std::string_view field) const { return {built_in, field}; }
+  /// By which the elements of that list are told apart; "" = it is replaced as a whole.
+  std::string_view key_of(std::string_view field, const json::value& value) const {
+    return built_in && value.is_array() ? merge_key(parent, field) : "";
+  }
+};
+
+struct KeyedList {
+  std::string_view key;
+  std::string_view field;  ///< whose value it is
+};
+
+void apply(json::object& target, const json::object& config, const json::object& previous, const Place& place);
+
+void apply_list(json::array& target, const json::array& config, const json::array& previous, const KeyedList& list) {
+  const std::string_view key = list.key;
   static const json::object nothing;
   for (const json::value& old : previous) {
     const json::value* gone = key == "." ? &old : element_key(old, key);
@@ -137,25 +153,24 @@ void apply_list(json::array& target, const json::array& config, const json::arra
       json::array copy = previous;
       const auto old = find_element(copy, key, *wanted);
       if (old != copy.end() && old->is_object()) before = &old->get_object();
-      apply(found->get_object(), element.get_object(), *before, true, field);
+      apply(found->get_object(), element.get_object(), *before, {.built_in = true, .parent = list.field});
     }
   }
 }
 
-void apply(json::object& target, const json::object& config, const json::object& previous, bool built_in,
-           std::string_view parent) {
+void apply(json::object& target, const json::object& config, const json::object& previous, const Place& place) {
   static const json::object no_object;
   static const json::array no_array;
   for (const auto& [field, old] : previous) {
     if (config.contains(field)) continue;
     json::value* have = target.if_contains(field);
     if (!have) continue;
-    const std::string_view key = built_in && old.is_array() ? merge_key(parent, field) : "";
+    const std::string_view key = place.key_of(field, old);
     if (old.is_object() && have->is_object()) {
-      apply(have->get_object(), no_object, old.get_object(), built_in, field);
+      apply(have->get_object(), no_object, old.get_object(), place.inside(field));
       if (have->get_object().empty()) target.erase(field);
     } else if (!key.empty() && have->is_array()) {
-      apply_list(have->get_array(), no_array, old.get_array(), key, field);
+      apply_list(have->get_array(), no_array, old.get_array(), {key, field});
       if (have->get_array().empty()) target.erase(field);
     } else {
       target.erase(field);
@@ -163,34 +178,35 @@ void apply(json::object& target, const json::object& config, const json::object&
   }
   for (const auto& [field, value] : config) {
     const json::value* old = previous.if_contains(field);
-    const std::string_view key = built_in && value.is_array() ? merge_key(parent, field) : "";
+    const std::string_view key = place.key_of(field, value);
     if (value.is_object()) {
       json::value& slot = target[field];
       if (!slot.is_object()) slot = json::object();
-      apply(slot.get_object(), value.get_object(), old && old->is_object() ? old->get_object() : no_object, built_in,
-            field);
+      apply(slot.get_object(), value.get_object(), old && old->is_object() ? old->get_object() : no_object,
+            place.inside(field));
     } else if (!key.empty()) {
       json::value& slot = target[field];
       if (!slot.is_array()) slot = json::array();
-      apply_list(slot.get_array(), value.get_array(), old && old->is_array() ? old->get_array() : no_array, key, field);
+      apply_list(slot.get_array(), value.get_array(), old && old->is_array() ? old->get_array() : no_array,
+                 {key, field});
     } else {
       target[field] = value;
     }
   }
 }
 
-std::string differing(const json::object& config, const json::object& other, bool built_in, const std::string& path,
-                      std::string_view parent) {
+std::string differing(const json::object& config, const json::object& other, const Place& place,
+                      const std::string& path) {
   for (const auto& [field, value] : config) {
     const json::value* theirs = other.if_contains(field);
     if (!theirs) continue;
     const std::string here = path + "." + std::string(field);
     if (value.is_object() && theirs->is_object()) {
-      if (auto found = differing(value.get_object(), theirs->get_object(), built_in, here, field); !found.empty())
+      if (auto found = differing(value.get_object(), theirs->get_object(), place.inside(field), here); !found.empty())
         return found;
       continue;
     }
-    const std::string_view key = built_in && value.is_array() && theirs->is_array() ? merge_key(parent, field) : "";
+    const std::string_view key = theirs->is_array() ? place.key_of(field, value) : "";
     if (key == ".") continue;
     if (!key.empty()) {
       json::array list = theirs->get_array();
@@ -199,7 +215,7 @@ std::string differing(const json::object& config, const json::object& other, boo
         if (!wanted) continue;
         const auto found = find_element(list, key, *wanted);
         if (found == list.end() || !found->is_object()) continue;
-        if (auto at = differing(element.get_object(), found->get_object(), built_in, here, field); !at.empty())
+        if (auto at = differing(element.get_object(), found->get_object(), place.inside(field), here); !at.empty())
           return at;
       }
       continue;
@@ -224,11 +240,11 @@ void strategic_merge(json::object& target, const json::object& patch) { strategi
 
 void apply_configuration(json::object& target, const json::object& config, const json::object& previous,
                          bool built_in) {
-  apply(target, config, previous, built_in, "");
+  apply(target, config, previous, {.built_in = built_in});
 }
 
 std::string disagreement(const json::object& config, const json::object& other, bool built_in) {
-  return differing(config, other, built_in, "", "");
+  return differing(config, other, {.built_in = built_in}, "");
 }
 
 }  // namespace kube::testing

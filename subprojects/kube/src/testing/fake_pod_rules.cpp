@@ -49,23 +49,17 @@ bool has_element(const json::array& list, const json::value& element) {
   return false;
 }
 
-/// Containers that have ended for good stay so.
-Answer<> check_ended(const FakeKind& kind, const json::object& before, const json::object& after, std::string_view list,
-                     std::string_view policy) {
-  if (policy == "Always") return {};
-  for (const json::value& old : array_at(before, {"status", list})) {
-    const json::object& ended = object_at(old, {"state", "terminated"});
-    if (ended.empty()) continue;
+/// Whether each container that had ended for good has ended still.
+bool keeps_ended(const json::array& before, const json::array& after, std::string_view policy) {
+  if (policy == "Always") return true;
+  for (const json::value& old : before) {
+    if (object_at(old, {"state", "terminated"}).empty()) continue;
     if (policy == "OnFailure" && int_at(old, {"state", "terminated", "exitCode"}) != 0) continue;
-    for (const json::value& now : array_at(after, {"status", list})) {
-      if (string_at(now, {"name"}) != string_at(old, {"name"})) continue;
-      if (object_at(now, {"state", "terminated"}).empty())
-        return refuse::invalid(kind.group, kind.kind, string_at(before, {"metadata", "name"}),
-                               "status." + std::string(list) + ".state",
-                               "Forbidden: may not be transitioned to non-terminated state");
-    }
+    for (const json::value& now : after)
+      if (string_at(now, {"name"}) == string_at(old, {"name"}) && object_at(now, {"state", "terminated"}).empty())
+        return false;
   }
-  return {};
+  return true;
 }
 
 }  // namespace
@@ -119,13 +113,13 @@ std::string_view qos_class(const json::object& pod) {
 Answer<> check_pod_spec_update(const FakeKind& kind, const json::object& before, const json::object& after) {
   const std::string_view name = string_at(before, {"metadata", "name"});
   if (frozen_part(before) != frozen_part(after))
-    return refuse::invalid(kind.group, kind.kind, name, "spec",
+    return refuse::invalid({kind.group, kind.kind, name}, "spec",
                            "Forbidden: of a pod's spec only images, activeDeadlineSeconds, tolerations (additions) and "
                            "terminationGracePeriodSeconds may be changed");
   const json::array& kept = array_at(after, {"spec", "tolerations"});
   for (const json::value& toleration : array_at(before, {"spec", "tolerations"}))
     if (!has_element(kept, toleration))
-      return refuse::invalid(kind.group, kind.kind, name, "spec.tolerations",
+      return refuse::invalid({kind.group, kind.kind, name}, "spec.tolerations",
                              "Forbidden: existing tolerations may not be changed");
   return {};
 }
@@ -140,18 +134,19 @@ Answer<> add_ephemeral_containers(const FakeKind& kind, const json::object& befo
   for (json::value& entry : wanted) {
     json::object* container = entry.if_object();
     if (!container || !taken.emplace(string_at(entry, {"name"})).second)
-      return refuse::invalid(kind.group, kind.kind, name, path, "Duplicate value");
+      return refuse::invalid({kind.group, kind.kind, name}, path, "Duplicate value");
     for (std::string_view field : {"ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"})
       if (container->contains(field))
-        return refuse::invalid(kind.group, kind.kind, name, path,
+        return refuse::invalid({kind.group, kind.kind, name}, path,
                                "Forbidden: cannot be set for an Ephemeral Container");
     if (!object_at(*container, {"resources"}).empty())
-      return refuse::invalid(kind.group, kind.kind, name, path, "Forbidden: cannot be set for an Ephemeral Container");
+      return refuse::invalid({kind.group, kind.kind, name}, path,
+                             "Forbidden: cannot be set for an Ephemeral Container");
     default_container(*container);
   }
   for (const json::value& have : array_at(before, {"spec", "ephemeralContainers"}))
     if (!has_element(wanted, have))
-      return refuse::invalid(kind.group, kind.kind, name, path,
+      return refuse::invalid({kind.group, kind.kind, name}, path,
                              "Forbidden: existing ephemeral containers may not be changed or removed");
   after = before;
   ensure_object(after, "spec")["ephemeralContainers"] = std::move(wanted);
@@ -176,10 +171,15 @@ Answer<> check_pod_status_update(const FakeKind& kind, const json::object& befor
   const std::string_view name = string_at(before, {"metadata", "name"});
   const std::string_view qos = string_at(before, {"status", "qosClass"});
   if (!qos.empty() && string_at(after, {"status", "qosClass"}) != qos)
-    return refuse::invalid(kind.group, kind.kind, name, "status.qosClass", "Invalid value: field is immutable");
+    return refuse::invalid({kind.group, kind.kind, name}, "status.qosClass", "Invalid value: field is immutable");
+  const std::string_view policy = string_at(before, {"spec", "restartPolicy"});
   // An ephemeral container never starts again, whatever the policy of the pod.
-  if (auto fine = check_ended(kind, before, after, "ephemeralContainerStatuses", "Never"); !fine) return fine;
-  return check_ended(kind, before, after, "containerStatuses", string_at(before, {"spec", "restartPolicy"}));
+  for (const auto& [list, restarts] :
+       {std::pair("ephemeralContainerStatuses", std::string_view("Never")), std::pair("containerStatuses", policy)})
+    if (!keeps_ended(array_at(before, {"status", list}), array_at(after, {"status", list}), restarts))
+      return refuse::invalid({kind.group, kind.kind, name}, "status." + std::string(list) + ".state",
+                             "Forbidden: may not be transitioned to non-terminated state");
+  return {};
 }
 
 }  // namespace kube::testing

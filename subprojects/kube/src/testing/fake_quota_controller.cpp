@@ -74,7 +74,7 @@ void FakeQuotaController::count(const std::string& ns) {
     const json::object status{{"hard", hard}, {"used", std::move(used)}};
     if (object_at(*quota, {"status"}) == status) continue;
     (void)server_.update(
-        resource_quotas, key, "status", [&status](json::object& next) { next["status"] = status; }, actor);
+        {resource_quotas, key, "status"}, [&status](json::object& next) { next["status"] = status; }, actor);
   }
 }
 

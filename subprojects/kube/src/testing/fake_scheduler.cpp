@@ -30,7 +30,7 @@ void FakeScheduler::consider(const ObjectKey& key, const std::string& uid) {
                        "scheduler");
   const std::string now = format_time(simulator_.clock().wall());
   (void)server_.update(
-      resources::pods, key, "status",
+      {resources::pods, key, "status"},
       [&now](json::object& next) {
         json::value& slot = ensure_object(next, "status")["conditions"];
         if (!slot.is_array()) slot = json::array();

@@ -31,7 +31,7 @@ Answer<> check_metadata(const FakeKind& kind, const json::object& object) {
   for (const auto& [key, value] : object_at(object, {"metadata", "labels"})) {
     if (!value.is_string()) return refuse::bad_request("the value of label " + std::string(key) + " is not a string");
     if (!is_label_value(value.get_string()))
-      return refuse::invalid(kind.group, kind.kind, name, "metadata.labels",
+      return refuse::invalid({kind.group, kind.kind, name}, "metadata.labels",
                              "Invalid value: \"" + std::string(value.get_string()) + "\"");
   }
   std::size_t annotation_bytes = 0;
@@ -41,7 +41,7 @@ Answer<> check_metadata(const FakeKind& kind, const json::object& object) {
     annotation_bytes += key.size() + value.get_string().size();
   }
   if (annotation_bytes > 256 * 1024)
-    return refuse::invalid(kind.group, kind.kind, name, "metadata.annotations",
+    return refuse::invalid({kind.group, kind.kind, name}, "metadata.annotations",
                            "Too long: may not be more than 262144 bytes");
   return {};
 }
@@ -94,7 +94,7 @@ Answer<> check_finalizers(const FakeKind& kind, const json::object& before, cons
   const json::array& old = array_at(before, {"metadata", "finalizers"});
   for (const json::value& finalizer : array_at(after, {"metadata", "finalizers"}))
     if (std::ranges::find(old, finalizer) == old.end())
-      return refuse::invalid(kind.group, kind.kind, string_at(before, {"metadata", "name"}), "metadata.finalizers",
+      return refuse::invalid({kind.group, kind.kind, string_at(before, {"metadata", "name"})}, "metadata.finalizers",
                              "Forbidden: no new finalizers can be added if the object is being deleted");
   return {};
 }
@@ -140,14 +140,14 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
   if (string_at(metadata, {"name"}).empty()) {
     const std::string base(string_at(metadata, {"generateName"}).substr(0, 58));
     if (base.empty())
-      return refuse::invalid(kind.group, kind.kind, "", "metadata.name",
+      return refuse::invalid({kind.group, kind.kind, ""}, "metadata.name",
                              "Required value: name or generateName is required");
     metadata["name"] = base + stamp.suffix;
   }
   // A copy: short strings live inside the tree, which the lines below change.
   const std::string name(string_at(metadata, {"name"}));
   if (!is_dns_subdomain(name))
-    return refuse::invalid(kind.group, kind.kind, name, "metadata.name", "Invalid value: not a DNS subdomain");
+    return refuse::invalid({kind.group, kind.kind, name}, "metadata.name", "Invalid value: not a DNS subdomain");
   metadata["uid"] = stamp.uid;
   metadata["creationTimestamp"] = stamp.now;
   metadata.erase("deletionTimestamp");
@@ -159,9 +159,9 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
 
   if (kind.plural == "pods" && kind.group.empty()) {
     if (array_at(object, {"spec", "containers"}).empty())
-      return refuse::invalid(kind.group, kind.kind, name, "spec.containers", "Required value");
+      return refuse::invalid({kind.group, kind.kind, name}, "spec.containers", "Required value");
     if (!array_at(object, {"spec", "ephemeralContainers"}).empty())
-      return refuse::invalid(kind.group, kind.kind, name, "spec.ephemeralContainers",
+      return refuse::invalid({kind.group, kind.kind, name}, "spec.ephemeralContainers",
                              "Forbidden: cannot be set on create");
     default_pod(object);
     object["status"] = json::object{{"phase", "Pending"}, {"qosClass", qos_class(object)}};
@@ -190,11 +190,11 @@ Answer<> check_immutable(const FakeKind& kind, const json::object& before, const
     return type.empty() ? "Opaque" : type;
   };
   if (is_secret && type_of(before) != type_of(after))
-    return refuse::invalid(kind.group, kind.kind, name, "type", "Invalid value: field is immutable");
+    return refuse::invalid({kind.group, kind.kind, name}, "type", "Invalid value: field is immutable");
   if (bool_at(before, {"immutable"}))
     for (std::string_view field : {"immutable", "data", "binaryData"})
       if (differs(field))
-        return refuse::invalid(kind.group, kind.kind, name, field,
+        return refuse::invalid({kind.group, kind.kind, name}, field,
                                "Forbidden: field is immutable when `immutable` is set");
   return {};
 }

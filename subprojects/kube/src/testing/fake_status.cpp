@@ -59,8 +59,8 @@ std::unexpected<Refusal> stale(std::string_view group, std::string_view plural, 
   return conflict(group, plural, name, "the object has been modified since it was read");
 }
 
-std::unexpected<Refusal> invalid(std::string_view group, std::string_view kind, std::string_view name,
-                                 std::string_view field, std::string_view why) {
+std::unexpected<Refusal> invalid(const About& object, std::string_view field, std::string_view why) {
+  const auto& [group, kind, name] = object;
   json::object details = about(group, kind, name);
   details["causes"] = json::array{json::object{{"reason", "FieldValueInvalid"}, {"message", why}, {"field", field}}};
   return std::unexpected(Refusal{422, "Invalid",

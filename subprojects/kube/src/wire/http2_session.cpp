@@ -313,17 +313,16 @@ Result<void> Http2Session::take_output(std::string& out, std::size_t limit) {
 
 bool Http2Session::has_output() const { return nghttp2_session_want_write(impl_->session) != 0; }
 
-Result<StreamId> Http2Session::submit(const HttpRequest& request, std::string_view scheme, std::string_view authority,
-                                      std::string_view path_prefix,
+Result<StreamId> Http2Session::submit(const HttpRequest& request, const http2::BaseUrl& base,
                                       const std::vector<std::pair<std::string, std::string>>& extra) {
   if (is_closing()) return fail(Errc::closed, "the connection takes no more requests");
-  const std::string path = std::string(path_prefix) + request.target;
+  const std::string path = std::string(base.path) + request.target;
   const std::string length = std::to_string(request.body.size());
   std::vector<nghttp2_nv> fields;
   fields.reserve(5 + request.headers.size() + extra.size());
   fields.push_back(field(":method", request.method));
-  fields.push_back(field(":scheme", scheme));
-  fields.push_back(field(":authority", authority));
+  fields.push_back(field(":scheme", base.scheme));
+  fields.push_back(field(":authority", base.authority));
   fields.push_back(field(":path", path));
   const bool has_body = !request.body.empty() || (request.method != "GET" && request.method != "DELETE");
   if (has_body) fields.push_back(field("content-length", length));

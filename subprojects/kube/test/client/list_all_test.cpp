@@ -71,7 +71,7 @@ Read read(PagedServer& server, ListOptions options, std::size_t most = 1'000'000
   Api api(server, simulator.clock(), random, metrics, {.cluster = "milan"});
   Read out{.version = fail(Errc::closed, "not read"), .names = {}};
   simulator.run([](Api& api, ListOptions options, std::size_t most, Read& out) -> asio::awaitable<void> {
-    out.version = co_await list_all(api, resources::pods, "", std::move(options), [&](const Object& object) {
+    out.version = co_await list_all(api, {resources::pods, ""}, std::move(options), [&](const Object& object) {
       out.names.emplace_back(object.name());
       return out.names.size() < most;
     });

@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     request.method = i == 0 ? "GET" : "POST";
     request.target = "/";
     if (i == 2) request.body = std::string(100'000, 'b');
-    streams[session.submit(request, "https", "h", "").value()] = {};
+    streams[session.submit(request, {"https", "h"}).value()] = {};
   }
   std::string out;
   check(session.take_output(out).has_value());

@@ -29,7 +29,7 @@ struct RuntimeFixture {
   }
   void set(const std::string& name, std::int64_t size) {
     REQUIRE(server.update(
-        widgets, {"d", name}, "", [&](json::object& tree) { ensure_object(tree, "spec")["size"] = size; }, "user"));
+        {widgets, {"d", name}}, [&](json::object& tree) { ensure_object(tree, "spec")["size"] = size; }, "user"));
   }
   void remove(const std::string& name) { REQUIRE(server.remove(widgets, {"d", name}, {}, "user")); }
   bool reaches(const std::function<bool()>& holds, Duration limit = std::chrono::minutes(2)) {

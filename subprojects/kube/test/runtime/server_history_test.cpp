@@ -212,8 +212,8 @@ TEST_CASE("whatever is cut, changed and restored, informers show what the server
         if (is_ours) informer->observe_gone(key, string_at(*now, {"metadata", "uid"}));
       } else {
         auto changed = w.server.update(
-            kind, key, "",
-            [&](json::object& tree) { ensure_object(tree, "data")["n"] = std::to_string(random.next()); }, "user");
+            {kind, key}, [&](json::object& tree) { ensure_object(tree, "data")["n"] = std::to_string(random.next()); },
+            "user");
         if (is_ours) informer->observe(Object(**changed));
       }
     };

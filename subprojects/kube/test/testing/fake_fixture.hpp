@@ -53,9 +53,8 @@ struct Fixture {
   Said get(const Resource& resource, std::string_view name) {
     return ask(request::get(resource, {"d", std::string(name)}));
   }
-  Said patch(const Resource& resource, std::string_view name, PatchType type, std::string body,
-             const WriteOptions& options = {}) {
-    return ask(request::patch(resource, {"d", std::string(name)}, type, std::move(body), options));
+  Said patch(const Resource& resource, std::string_view name, Patch patch, const WriteOptions& options = {}) {
+    return ask(request::patch(resource, {"d", std::string(name)}, std::move(patch), options));
   }
   Said remove(const Resource& resource, std::string_view name, const DeleteOptions& options = {}) {
     return ask(request::remove(resource, {"d", std::string(name)}, options));

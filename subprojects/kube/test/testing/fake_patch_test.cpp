@@ -105,14 +105,15 @@ TEST_CASE("strategic merge patches merge lists by their keys") {
 TEST_CASE("server-side apply sets what it names, removes what it named before, and keeps the rest") {
   Fixture f;
   f.create(resources::pods, Fixture::pod("a"));
-  f.patch(resources::pods, "a", PatchType::merge, R"({"metadata":{"labels":{"foreign":"1"}}})");
+  f.patch(resources::pods, "a", {PatchType::merge, R"({"metadata":{"labels":{"foreign":"1"}}})"});
   const auto apply = [&f](std::string_view labels, std::string_view manager, bool force) {
     WriteOptions options;
     options.field_manager = manager;
     return f.ask(request::patch(
-        resources::pods, {"d", "a"}, PatchType::apply,
-        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":)" + std::string(labels) + "}}", options,
-        force));
+        resources::pods, {"d", "a"},
+        {PatchType::apply,
+         R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":)" + std::string(labels) + "}}", force},
+        options));
   };
   const Said first = apply(R"({"x":"1","y":"2"})", "m", true);
   CHECK(first.code == 200);
@@ -131,18 +132,18 @@ TEST_CASE("server-side apply creates what is not there, but not through a UID or
   options.field_manager = "m";
   const std::string body =
       R"({"apiVersion":"example.io/v1","kind":"Widget","metadata":{"name":"w","namespace":"d"},"spec":{"size":1}})";
-  CHECK(f.patch(widgets, "w", PatchType::apply, body, options).code == 201);
-  CHECK(f.patch(widgets, "w", PatchType::apply, body, options).code == 200);
+  CHECK(f.patch(widgets, "w", {PatchType::apply, body}, options).code == 201);
+  CHECK(f.patch(widgets, "w", {PatchType::apply, body}, options).code == 200);
   const std::string with_uid =
       R"({"apiVersion":"example.io/v1","kind":"Widget","metadata":{"name":"v","namespace":"d","uid":"u"}})";
-  CHECK(f.patch(widgets, "v", PatchType::apply, with_uid, options).code == 404);
+  CHECK(f.patch(widgets, "v", {PatchType::apply, with_uid}, options).code == 404);
   WriteOptions status = options;
   status.subresource = "status";
-  CHECK(f.patch(widgets, "v", PatchType::apply, body, status).code == 404);
+  CHECK(f.patch(widgets, "v", {PatchType::apply, body}, status).code == 404);
 }
 
 TEST_CASE("a custom resource takes no strategic merge patch") {
   Fixture f;
   f.create(widgets, Fixture::widget("w"));
-  CHECK(f.patch(widgets, "w", PatchType::strategic_merge, "{}").code == 415);
+  CHECK(f.patch(widgets, "w", {PatchType::strategic_merge, "{}"}).code == 415);
 }

@@ -109,10 +109,10 @@ TEST_CASE("a watch goes on behind its version, and tells what enters and leaves 
   options.resource_version = std::to_string(f.server.store().version());
   auto watch = f.watch(widgets, options);
   CHECK(Fixture::events(*watch).empty());
-  f.patch(widgets, "a", PatchType::merge, R"({"spec":{"size":2}})");
-  f.patch(widgets, "a", PatchType::merge, R"({"metadata":{"labels":{"group":"two"}}})");
-  f.patch(widgets, "a", PatchType::merge, R"({"spec":{"size":3}})");
-  f.patch(widgets, "b", PatchType::merge, R"({"metadata":{"labels":{"group":"one"}}})");
+  f.patch(widgets, "a", {PatchType::merge, R"({"spec":{"size":2}})"});
+  f.patch(widgets, "a", {PatchType::merge, R"({"metadata":{"labels":{"group":"two"}}})"});
+  f.patch(widgets, "a", {PatchType::merge, R"({"spec":{"size":3}})"});
+  f.patch(widgets, "b", {PatchType::merge, R"({"metadata":{"labels":{"group":"one"}}})"});
   f.remove(widgets, "b");
   CHECK(Fixture::events(*watch) == Lines{"MODIFIED a", "DELETED a", "ADDED b", "DELETED b"});
 }

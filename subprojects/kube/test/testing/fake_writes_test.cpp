@@ -30,7 +30,7 @@ TEST_CASE("what is immutable of ConfigMaps and Secrets, and the type of a Secret
     REQUIRE(f.server.create(kind, std::move(rest), "user"));
   };
   const auto set = [&](const Resource& kind, std::string_view field, json::value value) {
-    return f.server.update(kind, key, "", [&](json::object& next) { next[field] = value; }, "user").has_value();
+    return f.server.update({kind, key}, [&](json::object& next) { next[field] = value; }, "user").has_value();
   };
   make(resources::config_maps, {{"data", json::object{{"k", "a"}}}});
   CHECK(set(resources::config_maps, "data", json::object{{"k", "b"}}));
@@ -138,8 +138,8 @@ TEST_CASE("labels travel through the status of a built-in kind, and not of a cus
   WriteOptions status;
   status.subresource = "status";
   const std::string body = R"({"metadata":{"labels":{"k":"v"}},"status":{"phase":"Running"}})";
-  CHECK(f.patch(resources::pods, "a", PatchType::merge, body, status).text({"metadata", "labels", "k"}) == "v");
-  CHECK(f.patch(widgets, "a", PatchType::merge, body, status).text({"metadata", "labels", "k"}) == "");
+  CHECK(f.patch(resources::pods, "a", {PatchType::merge, body}, status).text({"metadata", "labels", "k"}) == "v");
+  CHECK(f.patch(widgets, "a", {PatchType::merge, body}, status).text({"metadata", "labels", "k"}) == "");
 }
 
 TEST_CASE("a wrong UID or version is a conflict for every verb that can name one") {
@@ -150,7 +150,7 @@ TEST_CASE("a wrong UID or version is a conflict for every verb that can name one
   for (const char* body : bodies) {
     CAPTURE(body);
     for (PatchType type : {PatchType::merge, PatchType::strategic_merge}) {
-      const Said said = f.patch(resources::pods, "a", type, body);
+      const Said said = f.patch(resources::pods, "a", {type, body});
       CHECK(said.code == 409);
       CHECK(said.reason() == "Conflict");
     }
@@ -184,7 +184,8 @@ TEST_CASE("a bound pod is deleted with grace, an unbound or finished one at once
     f.create(resources::pods, Fixture::pod("a", c.node));
     WriteOptions status;
     status.subresource = "status";
-    f.patch(resources::pods, "a", PatchType::merge, std::string(R"({"status":{"phase":")") + c.phase + "\"}}", status);
+    f.patch(resources::pods, "a", {PatchType::merge, std::string(R"({"status":{"phase":")") + c.phase + "\"}}"},
+            status);
     DeleteOptions options;
     options.grace_period_seconds = c.grace;
     f.remove(resources::pods, "a", options);
@@ -211,12 +212,13 @@ TEST_CASE("a finalizer keeps a deleted object until it is taken off, and no new 
   const Said held = f.get(widgets, "w");
   CHECK(held.code == 200);
   CHECK_FALSE(held.text({"metadata", "deletionTimestamp"}).empty());
-  CHECK(f.patch(widgets, "w", PatchType::merge, R"({"metadata":{"finalizers":["example.io/hold","example.io/more"]}})")
-            .code == 422);
+  CHECK(
+      f.patch(widgets, "w", {PatchType::merge, R"({"metadata":{"finalizers":["example.io/hold","example.io/more"]}})"})
+          .code == 422);
   WatchOptions options;
   options.resource_version = held.version();
   auto watch = f.watch(widgets, options);
-  CHECK(f.patch(widgets, "w", PatchType::merge, R"({"metadata":{"finalizers":null}})").code == 200);
+  CHECK(f.patch(widgets, "w", {PatchType::merge, R"({"metadata":{"finalizers":null}})"}).code == 200);
   CHECK(f.get(widgets, "w").code == 404);
   CHECK(Fixture::events(*watch) == Lines{"DELETED w"});
 }
@@ -228,7 +230,7 @@ TEST_CASE("dry runs change nothing") {
   WriteOptions dry;
   dry.dry_run = true;
   CHECK(f.ask(request::create(widgets, Object(Fixture::widget("x")), dry)).code == 201);
-  CHECK(f.patch(widgets, "w", PatchType::merge, R"({"spec":{"size":5}})", dry).code == 200);
+  CHECK(f.patch(widgets, "w", {PatchType::merge, R"({"spec":{"size":5}})"}, dry).code == 200);
   DeleteOptions dry_delete;
   dry_delete.dry_run = true;
   CHECK(f.remove(widgets, "w", dry_delete).code == 200);
@@ -255,7 +257,7 @@ TEST_CASE("of a pod's spec only what the real server allows can change") {
     json::object sent = Fixture::pod("a", "n");
     sent["spec"].as_object()["tolerations"] = json::array{json::object{{"key", "own"}, {"operator", "Exists"}}};
     f.create(resources::pods, sent);
-    CHECK(f.patch(resources::pods, "a", PatchType::strategic_merge, c.patch).code == c.code);
+    CHECK(f.patch(resources::pods, "a", {PatchType::strategic_merge, c.patch}).code == c.code);
   }
 }
 
@@ -275,15 +277,18 @@ TEST_CASE("a container does not come back from its end where the restart policy 
     f.create(resources::pods, sent);
     WriteOptions status;
     status.subresource = "status";
-    CHECK(f.patch(resources::pods, "a", PatchType::merge,
-                  R"({"status":{"containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":)" +
-                      std::to_string(c.exit_code) + "}}}]}}",
+    CHECK(
+        f.patch(resources::pods, "a",
+                {PatchType::merge, R"({"status":{"containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":)" +
+                                       std::to_string(c.exit_code) + "}}}]}}"},
+                status)
+            .code == 200);
+    CHECK(f.patch(resources::pods, "a",
+                  {PatchType::merge,
+                   R"({"status":{"containerStatuses":[{"name":"c","state":{"running":{"startedAt":"x"}}}]}})"},
                   status)
-              .code == 200);
-    CHECK(f.patch(resources::pods, "a", PatchType::merge,
-                  R"({"status":{"containerStatuses":[{"name":"c","state":{"running":{"startedAt":"x"}}}]}})", status)
               .code == c.code);
-    CHECK(f.patch(resources::pods, "a", PatchType::merge, R"({"status":{"qosClass":"Guaranteed"}})", status).code ==
+    CHECK(f.patch(resources::pods, "a", {PatchType::merge, R"({"status":{"qosClass":"Guaranteed"}})"}, status).code ==
           422);
   }
 }
@@ -323,9 +328,10 @@ TEST_CASE("ephemeral containers are added to a pod by a subresource, and never c
   CHECK(f.create(resources::pods, early).code == 422);
   f.create(resources::pods, Fixture::pod("a"));
   const auto add = [&](std::string_view list, std::string_view subresource = "ephemeralcontainers") {
-    return f.patch(resources::pods, "a", PatchType::strategic_merge,
-                   R"({"spec":{"hostname":"h","ephemeralContainers":)" + std::string(list) + "}}",
-                   {.subresource = subresource});
+    return f.patch(
+        resources::pods, "a",
+        {PatchType::strategic_merge, R"({"spec":{"hostname":"h","ephemeralContainers":)" + std::string(list) + "}}"},
+        {.subresource = subresource});
   };
   CHECK(add(R"([{"name":"e","image":"i"}])", "").code == 422);
   const Said added = add(R"([{"name":"e","image":"i"}])");
@@ -340,10 +346,10 @@ TEST_CASE("ephemeral containers are added to a pod by a subresource, and never c
   CHECK(array_at(add(R"([{"name":"f","image":"i"}])").body, {"spec", "ephemeralContainers"}).size() == 2);
   // What has ended stays so.
   const auto report = [&](std::string_view state) {
-    return f.patch(
-        resources::pods, "a", PatchType::merge,
-        R"({"status":{"ephemeralContainerStatuses":[{"name":"e","state":{")" + std::string(state) + R"(":{"x":1}}}]}})",
-        {.subresource = "status"});
+    return f.patch(resources::pods, "a",
+                   {PatchType::merge, R"({"status":{"ephemeralContainerStatuses":[{"name":"e","state":{")" +
+                                          std::string(state) + R"(":{"x":1}}}]}})"},
+                   {.subresource = "status"});
   };
   CHECK(report("running").code == 200);
   CHECK(report("terminated").code == 200);

@@ -42,7 +42,7 @@ struct Pair {
     }
   }
   http2::StreamId send(HttpRequest request) {
-    auto id = client.submit(request, "https", "rome:6443", "");
+    auto id = client.submit(request, {"https", "rome:6443"});
     REQUIRE(id.has_value());
     return *id;
   }
@@ -95,7 +95,7 @@ TEST_CASE("a request and its answer pass through, with prefix, headers and body"
   request.target = "/api/v1/pods";
   request.headers = {{"accept", "application/json"}};
   request.body = std::string(300'000, 'b');
-  const auto id = pair.client.submit(request, "https", "rome:6443", "/prefix", {{"authorization", "Bearer t"}});
+  const auto id = pair.client.submit(request, {"https", "rome:6443", "/prefix"}, {{"authorization", "Bearer t"}});
   REQUIRE(id.has_value());
   pair.settle();
   CHECK(seen.headers[":path"] == "/prefix/api/v1/pods");
@@ -130,7 +130,7 @@ TEST_CASE("answers decode alike whole, byte by byte, and split at each position"
   const auto replay = [&bytes](const std::vector<std::size_t>& cuts) {
     Http2Session client;
     for (const char* target : {"/one", "/reset", "/two"})
-      REQUIRE(client.submit(get(target), "https", "h", "").has_value());
+      REQUIRE(client.submit(get(target), {"https", "h"}).has_value());
     std::string ignored;
     REQUIRE(client.take_output(ignored).has_value());
     std::vector<http2::Event> events;
@@ -233,7 +233,7 @@ TEST_CASE("after GOAWAY old streams go on, later ones are unprocessed, new ones 
   pair.settle();
   CHECK(pair.client.is_closing());
   CHECK(summary(pair.events).find("reset3!") != std::string::npos);
-  CHECK_FALSE(pair.client.submit(get("/c"), "https", "h", "").has_value());
+  CHECK_FALSE(pair.client.submit(get("/c"), {"https", "h"}).has_value());
   pair.server.answer(1, 200, "late");
   pair.settle();
   CHECK(summary(pair.events).ends_with(" head1=200 data1=late end1"));
@@ -282,7 +282,7 @@ TEST_CASE("headers beyond the limit reset their stream and leave the others alon
 
 TEST_CASE("ten megabytes of headers end the connection, in bounded memory") {
   Http2Session client;
-  REQUIRE(client.submit(get("/"), "https", "h", "").has_value());
+  REQUIRE(client.submit(get("/"), {"https", "h"}).has_value());
   std::string up;
   REQUIRE(client.take_output(up).has_value());
   // SETTINGS, then HEADERS without END_HEADERS, then CONTINUATION frames that never end.
@@ -326,7 +326,7 @@ TEST_CASE("what is not HTTP/2 is a protocol failure and never more") {
   for (const Case& test : cases) {
     CAPTURE(test.title);
     Http2Session client;
-    REQUIRE(client.submit(get("/"), "https", "h", "").has_value());
+    REQUIRE(client.submit(get("/"), {"https", "h"}).has_value());
     std::string up;
     REQUIRE(client.take_output(up).has_value());
     const auto fed = client.feed(test.bytes);
@@ -338,7 +338,7 @@ TEST_CASE("what is not HTTP/2 is a protocol failure and never more") {
 
 TEST_CASE("a status that is none resets its stream") {
   Http2Session client;
-  REQUIRE(client.submit(get("/"), "https", "h", "").has_value());
+  REQUIRE(client.submit(get("/"), {"https", "h"}).has_value());
   std::string up;
   REQUIRE(client.take_output(up).has_value());
   // SETTINGS; HEADERS with ":status: 051"; HEADERS with "x: y" and END_STREAM, which would be trailers.
@@ -366,12 +366,12 @@ TEST_CASE("headers that HTTP cannot carry are refused before they are sent") {
   Http2Session client;
   HttpRequest request = get("/");
   request.headers = {{"x", "a\r\nb: c"}};
-  CHECK(client.submit(request, "https", "h", "").error().code() == Errc::invalid_input);
+  CHECK(client.submit(request, {"https", "h"}).error().code() == Errc::invalid_input);
   request = get("/a b");
-  CHECK(client.submit(request, "https", "h", "").error().code() == Errc::invalid_input);
+  CHECK(client.submit(request, {"https", "h"}).error().code() == Errc::invalid_input);
   request = get("/");
   request.headers = {{"X y", "a"}};
-  CHECK(client.submit(request, "https", "h", "").error().code() == Errc::invalid_input);
+  CHECK(client.submit(request, {"https", "h"}).error().code() == Errc::invalid_input);
   CHECK(client.streams() == 0);
 }
 

@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(Held, "a claim that was begun holds the twin while it is there
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
   // It waits for no pod, and is not bound yet.
   (void)milan.update(
-      kinds::claims, {twin, "data"}, "",
+      {kinds::claims, {twin, "data"}},
       [](json::object& next) {
         kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
             "csi";

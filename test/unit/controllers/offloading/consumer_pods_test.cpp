@@ -41,7 +41,7 @@ struct World {
     if (is_virtual) metadata["labels"] = json::object{{std::string(api::labels::type), api::labels::type_virtual_node}};
     REQUIRE(milan.create(kube::resources::nodes, {{"metadata", std::move(metadata)}}, "user"));
     REQUIRE(milan.update(
-        kube::resources::nodes, {"", std::string(name)}, "status",
+        {kube::resources::nodes, {"", std::string(name)}, "status"},
         [&](json::object& tree) {
           tree["status"] =
               json::object{{"conditions", json::array{json::object{{"type", "Ready"}, {"status", ready}}}},

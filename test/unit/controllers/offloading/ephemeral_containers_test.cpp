@@ -15,7 +15,7 @@ void debug(kube::testing::FakeApiServer& server, const kube::ObjectKey& pod, std
     if (!list.is_array()) list = json::array();
     list.get_array().push_back(container);
   };
-  REQUIRE(server.update(kube::resources::pods, pod, "ephemeralcontainers", add, "user").has_value());
+  REQUIRE(server.update({kube::resources::pods, pod, "ephemeralcontainers"}, add, "user").has_value());
 }
 
 std::string names(const json::array& list) {

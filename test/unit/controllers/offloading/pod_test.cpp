@@ -16,7 +16,7 @@ TEST_CASE("what the provider refuses after it has taken the order is told at hom
   REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
   const auto refuse = [&](std::string_view words) {
     (void)world.milan.update(
-        kinds::shadow_pods, {twin, "web"}, "",
+        {kinds::shadow_pods, {twin, "web"}},
         [&](json::object& next) {
           json::object& annotations = kube::ensure_object(next["metadata"].as_object(), "annotations");
           if (words.empty())
@@ -539,7 +539,7 @@ TEST_CASE("a token Secret that somebody changes, seals or deletes, or whose name
   REQUIRE(good.size() == 1);
   const auto is_right = [&] { return secret() && kube::object_at(secret()->tree(), {"data"}) == good; };
   const auto damage = [&](const std::function<void(json::object&)>& how) {
-    REQUIRE(world.milan.update(resources::secrets, key, "", how, "admin"));
+    REQUIRE(world.milan.update({resources::secrets, key}, how, "admin"));
     REQUIRE(world.reaches(is_right, 30s));
   };
   damage([&](json::object& next) { next["data"] = json::object{{good.begin()->key(), "eA=="}}; });
@@ -549,7 +549,7 @@ TEST_CASE("a token Secret that somebody changes, seals or deletes, or whose name
     next["immutable"] = true;
   });
   REQUIRE(world.milan.update(
-      resources::secrets, key, "",
+      {resources::secrets, key},
       [](json::object& next) {
         next["metadata"].as_object()["labels"].as_object().erase(api::labels::service_account_name);
       },

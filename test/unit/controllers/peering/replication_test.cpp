@@ -98,7 +98,7 @@ struct Consumer : ClusterFixture {
   /// A finalizer of the provider's own.
   void hold_replica(bool held) {
     static_cast<void>(milan.update(
-        kinds::resource_slices, replica_key, "",
+        {kinds::resource_slices, replica_key},
         [&](json::object& next) {
           kube::ensure_object(next, "metadata")["finalizers"] =
               held ? json::array{"milan.example/clean-up"} : json::array{};

@@ -31,7 +31,7 @@ struct Resting : Offloading {
   }
   void spoil_copy() {
     REQUIRE(milan.update(
-        resources::config_maps, {twin, "kube-root-ca.crt.rome"}, "",
+        {resources::config_maps, {twin, "kube-root-ca.crt.rome"}},
         [](json::object& next) { next["data"] = json::object{{"ca.crt", "no"}}; }, "milan"));
   }
   /// What another process of ours has ordered, for a pod that is gone.

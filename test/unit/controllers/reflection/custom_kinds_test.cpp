@@ -80,7 +80,7 @@ struct Two : Second, Offloading {
   /// As the operator there does.
   static void report(kube::testing::FakeApiServer& provider, std::string_view phase) {
     REQUIRE(provider.update(
-        widgets(), {twin, "one"}, "status",
+        {widgets(), {twin, "one"}, "status"},
         [phase](json::object& next) { next["status"] = json::object{{"phase", phase}}; }, "operator"));
   }
   std::string phase() {

@@ -37,7 +37,7 @@ TEST_CASE("a Service and an IP object that were there before their namespace was
   REQUIRE(rome.create(api::kinds::ips, {{"metadata", metadata("database")}, {"spec", json::object{{"ip", "10.0.0.9"}}}},
                       "user"));
   REQUIRE(rome.update(
-      api::kinds::ips, {"shop", "database"}, "status",
+      {api::kinds::ips, {"shop", "database"}, "status"},
       [](json::object& ip) { ip["status"] = json::object{{"ip", "10.80.0.9"}}; }, "user"));
   std::set<std::string> reflected;
   int changes = 0;

@@ -10,7 +10,7 @@ TEST_CASE_FIXTURE(Volumes, "a remote claim that is bound at once has its volume 
   CHECK(is_held("data"));
   // Its provisioner has taken notice of it: it waits for no pod.
   (void)milan.update(
-      kinds::claims, {twin, "data"}, "",
+      {kinds::claims, {twin, "data"}},
       [](json::object& next) {
         kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
             "csi";
@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(Volumes, "the pods of a claim are told what it waits for, and 
   const kube::Object made = claim("data", "milan");
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
   (void)milan.update(
-      kinds::claims, {twin, "data"}, "",
+      {kinds::claims, {twin, "data"}},
       [](json::object& next) {
         kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
             "csi";
@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(Volumes, "the pods of a claim are told what it waits for, and 
         std::vector<std::string>{"PersistentVolumeClaim data: the claim shop-rome/data in cluster milan, which is to "
                                  "hold the data, is not bound after 60 s: its Events there say why"});
   (void)milan.update(
-      kinds::claims, {twin, "data"}, "status",
+      {kinds::claims, {twin, "data"}, "status"},
       [](json::object& next) {
         next["status"] = bound("1Gi");
         next["status"].as_object()["accessModes"] = json::array{"ReadOnlyMany"};

@@ -57,7 +57,7 @@ struct Volumes : Offloading {
   }
   void bind_remote(std::string_view name, std::string_view size = "1Gi") {
     (void)milan.update(
-        kinds::claims, {twin, std::string(name)}, "status", [&](json::object& next) { next["status"] = bound(size); },
+        {kinds::claims, {twin, std::string(name)}, "status"}, [&](json::object& next) { next["status"] = bound(size); },
         "milan");
   }
   void bind_at_home(std::string_view name, std::string_view size = "1Gi") {

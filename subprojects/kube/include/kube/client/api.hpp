@@ -65,8 +65,8 @@ class Api {
                                          const WriteOptions& options = {});
   asio::awaitable<Result<Object>> replace(const Resource& resource, const Object& object,
                                           const WriteOptions& options = {});
-  asio::awaitable<Result<Object>> patch(const Resource& resource, const ObjectKey& key, PatchType type,
-                                        std::string body, const WriteOptions& options = {}, bool force = false);
+  asio::awaitable<Result<Object>> patch(const Resource& resource, const ObjectKey& key, Patch patch,
+                                        const WriteOptions& options = {});
   /// Server-side apply of the object's tree under the field manager, taking over conflicting fields.
   asio::awaitable<Result<Object>> apply(const Resource& resource, const Object& object, std::string_view field_manager,
                                         std::string_view subresource = {});

@@ -64,6 +64,13 @@ struct WriteOptions {
 
 enum class PatchType { json, merge, strategic_merge, apply };
 
+/// What a patch changes.
+struct Patch {
+  PatchType type = PatchType::merge;
+  std::string body;
+  bool force = false;  ///< take over fields of other managers; of server-side apply only
+};
+
 enum class Propagation { server_default, background, foreground, orphan };
 
 /// Options of a delete. A precondition that does not hold answers 409.
@@ -87,9 +94,7 @@ HttpRequest create(const Resource& resource, const Object& object, const WriteOp
 HttpRequest create_subresource(const Resource& resource, const ObjectKey& key, std::string_view subresource,
                                std::string body);
 HttpRequest replace(const Resource& resource, const Object& object, const WriteOptions& options = {});
-/// `force` is sent with server-side apply only: take over fields of other managers.
-HttpRequest patch(const Resource& resource, const ObjectKey& key, PatchType type, std::string body,
-                  const WriteOptions& options = {}, bool force = false);
+HttpRequest patch(const Resource& resource, const ObjectKey& key, Patch patch, const WriteOptions& options = {});
 HttpRequest remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options = {});
 HttpRequest remove_collection(const Resource& resource, std::string_view ns, const Selection& selection,
                               const DeleteOptions& options = {});

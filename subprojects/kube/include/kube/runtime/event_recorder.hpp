@@ -14,8 +14,6 @@
 
 namespace kube {
 
-enum class EventType { normal, warning };
-
 /// Writes core/v1 Events. A repeat (same object UID, reason and message) within the fold time costs no write of its
 /// own: it is added to the count, which is written at most once per fold time. Both queues are bounded; what does not
 /// fit is dropped and counted. Events are best effort: a failed write is logged, not retried. One thread.
@@ -29,15 +27,9 @@ class EventRecorder {
       : EventRecorder(executor, api, metrics,
                       [component = std::move(component)](const Resource&, std::string_view) { return component; }) {}
 
-  /// Notes an event about `object`, which needs kind, apiVersion, name and UID. The message is cut to 1,000 bytes.
-  void record(const Object& object, const Resource& resource, EventType type, std::string_view reason,
-              std::string message);
-  void normal(const Object& object, const Resource& resource, std::string_view reason, std::string message) {
-    record(object, resource, EventType::normal, reason, std::move(message));
-  }
-  void warning(const Object& object, const Resource& resource, std::string_view reason, std::string message) {
-    record(object, resource, EventType::warning, reason, std::move(message));
-  }
+  /// Notes an Event of that type about `object`, which needs name and UID. The message is cut to 1,000 bytes.
+  void normal(const Object& object, const Resource& resource, std::string_view reason, std::string message);
+  void warning(const Object& object, const Resource& resource, std::string_view reason, std::string message);
   /// Notes what goes well, as it does all the time, and what nobody waits for: it is written behind all others, one in
   /// `routine_pause`. Of a load that is more than that, `most_routine` wait and the rest is dropped, so that each is
   /// written within their product or not at all.
@@ -57,8 +49,15 @@ class EventRecorder {
     bool queued = false;
     json::object body;  ///< of the first write
   };
-  void note(const Object& object, const Resource& resource, EventType type, std::string_view reason,
-            std::string message, std::deque<std::string>& queue, std::size_t most);
+  struct Note {
+    const Object& object;
+    const Resource& resource;
+    const char* type;
+    std::string_view reason;
+    std::string message;
+  };
+  /// Has it written behind what waits in `queue`, unless `most` wait there.
+  void note(Note note, std::deque<std::string>& queue, std::size_t most);
   asio::awaitable<void> write(const std::string& id);
   void prune();
 

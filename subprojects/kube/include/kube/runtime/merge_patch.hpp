@@ -10,9 +10,15 @@
 
 namespace kube {
 
+/// A change, and what it is for.
+struct MergePatch {
+  std::string body;   ///< RFC 7386
+  std::string phase;  ///< stands before the text of a failure, e.g. "writing the status"
+  WriteOptions options = {};
+};
+
 /// Sends a merge patch for an object of `cache`, whose readers see the answer at once. Answers with what the object has
-/// become, or with nothing where it is gone: then there is nothing left to change. Failures are told `phase` first.
-asio::awaitable<Result<std::optional<Object>>> merge_patch(Api& api, Informer& cache, ObjectKey key, std::string patch,
-                                                           std::string phase, WriteOptions options = {});
+/// become, or with nothing where it is gone: then there is nothing left to change.
+asio::awaitable<Result<std::optional<Object>>> merge_patch(Api& api, Informer& cache, ObjectKey key, MergePatch patch);
 
 }  // namespace kube

@@ -56,8 +56,12 @@ class Log {
   std::vector<std::pair<std::string, std::string>> bound_;
 };
 
-/// One line as it would be written, without time stamp: for tests.
-std::string format_line(LogFormat format, LogLevel level, std::string_view logger, std::string_view message,
-                        const std::vector<std::pair<std::string, std::string>>& fields);
+struct LogLine {
+  LogLevel level = LogLevel::info;
+  std::string_view logger, message;
+  std::vector<std::pair<std::string, std::string>> fields = {};
+};
+/// A line as it is written, but for its time stamp.
+std::string format_line(LogFormat format, const LogLine& line);
 
 }  // namespace kube

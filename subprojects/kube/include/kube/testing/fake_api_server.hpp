@@ -50,6 +50,13 @@ struct FakeManners {
 
 struct FakeRequest;
 
+/// An object, or a subresource of it.
+struct FakePath {
+  const Resource& resource;
+  const ObjectKey& key;
+  std::string_view subresource = {};
+};
+
 /// One thread. Must outlive its watches.
 class FakeApiServer {
  public:
@@ -70,8 +77,7 @@ class FakeApiServer {
   /// The verbs for tests and for behaviours that stand for other processes of the cluster: no text in between.
   Answer<Tree> create(const Resource& resource, json::object object, std::string_view actor);
   /// Changes an object in place, retrying nothing. 404 where there is none.
-  Answer<Tree> update(const Resource& resource, const ObjectKey& key, std::string_view subresource,
-                      const std::function<void(json::object&)>& change, std::string_view actor);
+  Answer<Tree> update(const FakePath& path, const std::function<void(json::object&)>& change, std::string_view actor);
   /// Answers the object as it is afterwards; its last state where it is gone.
   Answer<Tree> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options,
                       std::string_view actor);
@@ -82,9 +88,17 @@ class FakeApiServer {
   const std::vector<FakeWrite>& writes() const { return writes_; }
 
  private:
-  Answer<Tree> create(FakeTable& table, std::string_view ns, json::object object, bool dry_run, std::string_view actor);
-  Answer<Tree> replace(FakeTable& table, const ObjectKey& key, std::string_view subresource, json::object next,
-                       bool dry_run, std::string_view actor);
+  struct Writer {
+    std::string_view actor;
+    bool dry_run = false;  ///< nothing is stored, and the answer is the same
+  };
+  Answer<Tree> create(FakeTable& table, std::string_view ns, json::object object, const Writer& writer);
+  struct Place {
+    FakeTable& table;
+    const ObjectKey& key;
+    std::string_view subresource;
+  };
+  Answer<Tree> replace(const Place& place, json::object next, const Writer& writer);
   Answer<Tree> remove(FakeTable& table, const ObjectKey& key, const DeleteOptions& options, std::string_view actor);
   Answer<Tree> patch(const FakeRequest& request, std::string_view actor);
   Answer<Tree> apply(const FakeRequest& request, std::string_view actor);

@@ -25,6 +25,11 @@ using Answer = std::expected<T, Refusal>;
 
 namespace refuse {
 
+/// The object that a refusal is about.
+struct About {
+  std::string_view group, kind, name;
+};
+
 std::unexpected<Refusal> bad_request(std::string message);
 std::unexpected<Refusal> not_found(std::string_view group, std::string_view plural, std::string_view name);
 /// The path names nothing this server knows (e.g. a custom resource whose definition is not installed).
@@ -35,8 +40,7 @@ std::unexpected<Refusal> conflict(std::string_view group, std::string_view plura
 /// The conflict of optimistic locking.
 std::unexpected<Refusal> stale(std::string_view group, std::string_view plural, std::string_view name);
 /// 422, with one cause.
-std::unexpected<Refusal> invalid(std::string_view group, std::string_view kind, std::string_view name,
-                                 std::string_view field, std::string_view why);
+std::unexpected<Refusal> invalid(const About& object, std::string_view field, std::string_view why);
 std::unexpected<Refusal> expired(std::string message);
 std::unexpected<Refusal> unsupported_media_type(std::string_view media);
 std::unexpected<Refusal> method_not_allowed();

@@ -27,6 +27,12 @@ namespace http2 {
 
 using StreamId = std::int32_t;
 
+/// What the URLs of all requests to a server begin with.
+struct BaseUrl {
+  std::string_view scheme, authority;
+  std::string_view path = {};  ///< stands before the path of each request
+};
+
 /// The final answer's status and headers (1xx answers and trailers are not reported).
 struct Headers {
   StreamId stream = 0;
@@ -87,8 +93,7 @@ class Http2Session {
   /// Queues a request; the answer's events carry the returned id. The body is sent as the peer's windows allow.
   /// `extra` are headers besides the request's own. Errors: Errc::invalid_input (a header that HTTP cannot carry),
   /// Errc::closed (no new streams on this connection).
-  Result<http2::StreamId> submit(const HttpRequest& request, std::string_view scheme, std::string_view authority,
-                                 std::string_view path_prefix,
+  Result<http2::StreamId> submit(const HttpRequest& request, const http2::BaseUrl& base,
                                  const std::vector<std::pair<std::string, std::string>>& extra = {});
   /// True once the request's headers have been handed out by take_output(): the peer may know of it.
   bool is_sent(http2::StreamId stream) const;
