@@ -1,24 +1,12 @@
 #include "http1_connection.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <limits>
 
+#include "http1_head.hpp"
 #include "http1_reader.hpp"
 #include "prefixed_stream.hpp"
 
 namespace kube::net {
-
-namespace {
-
-bool is_carryable(std::string_view text, bool spaces) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte == 0x7f || byte < 0x20 || (byte == 0x20 && !spaces)) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 struct Http1Connection::Impl {
   std::unique_ptr<ByteStream> stream;
@@ -39,21 +27,13 @@ asio::awaitable<Result<ResponseHead>> Http1Connection::exchange(HttpRequest requ
                                                                 std::string path_prefix, Headers extra) {
   impl_->reusable = false;
   impl_->answered = false;
-  std::string out = request.method + " " + path_prefix + request.target + " HTTP/1.1\r\nhost: " + host + "\r\n";
-  if (!is_carryable(request.target, false) || !is_carryable(request.method, false))
-    co_return fail(Errc::invalid_input, "the request's path has characters that a URL cannot have");
-  for (const auto* headers : {&std::as_const(request.headers), &std::as_const(extra)}) {
-    for (const auto& [name, value] : *headers) {
-      if (!is_carryable(name, false) || name.contains(':') || !is_carryable(value, true))
-        co_return fail(Errc::invalid_input, "header '" + name + "' has characters that HTTP cannot carry");
-      out += name + ": " + value + "\r\n";
-    }
-  }
+  Http1Head head = Http1Head::request(request.method, path_prefix + request.target);
+  head.add("host", host).add(request.headers).add(extra);
   if (!request.body.empty() || (request.method != "GET" && request.method != "DELETE"))
-    out += "content-length: " + std::to_string(request.body.size()) + "\r\n";
-  out += "\r\n";
-  out += request.body;
-  auto written = co_await impl_->stream->write(out);
+    head.add("content-length", std::to_string(request.body.size()));
+  auto out = head.finish();
+  if (!out) co_return std::unexpected(std::move(out.error()));
+  auto written = co_await impl_->stream->write(*out += request.body);
   if (!written) co_return std::unexpected(std::move(written.error()));
   while (true) {
     impl_->reader.start(std::numeric_limits<std::uint64_t>::max(), request.method == "HEAD");

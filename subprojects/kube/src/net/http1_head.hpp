@@ -1,0 +1,32 @@
+// The heads of HTTP/1.1 messages, written. Client and server write theirs here and so refuse the same.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+
+namespace kube::net {
+
+/// One head, line by line.
+class Http1Head {
+ public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  static Http1Head request(std::string_view method, std::string_view target);
+  static Http1Head answer(int status);
+
+  Http1Head& add(std::string_view name, std::string_view value);
+  Http1Head& add(const Headers& headers);
+  /// The text, the empty line included. Errors: Errc::invalid_input, where method or target have a space or a control
+  /// character, a name has one of them or a colon, or a value has a control character other than a tab: they would end
+  /// the line, and begin another one.
+  Result<std::string> finish();
+
+ private:
+  std::string text_;
+  std::string fault_;  ///< the first one
+};
+
+}  // namespace kube::net
