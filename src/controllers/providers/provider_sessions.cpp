@@ -5,12 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "controllers/known.hpp"
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
-#include "liqo/core/addresses/network_configuration.hpp"
-#include "liqo/core/names.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
@@ -28,34 +24,6 @@ constexpr kube::Duration providers_wait_for = 30s;
 /// An API server counts a list for up to ten requests, of which it carries out some hundred at a time, and refuses what
 /// is far more: leases and pods must have their turn.
 constexpr std::size_t most_home_lists = 8;
-
-/// Everything that a session is made from, as one short text.
-std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret,
-                      const core::ReflectionFilters& left_out) {
-  kube::json::object parts;
-  parts["secret"] = kube::object_at(secret.tree(), {"data"});
-  parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
-  for (const auto& [name, keys] : {std::pair{"labels", &left_out.labels}, {"annotations", &left_out.annotations}})
-    parts[name] = kube::json::array(keys->begin(), keys->end());
-  parts["cluster"] = kube::string_at(virtual_node.spec(), {"clusterID"});
-  return core::sha256_hex(kube::json::serialize(parts));
-}
-
-/// The tenant namespace here, and the cluster that it is of.
-kube::ObjectKey home_of(const kube::Object& virtual_node) {
-  return {std::string(virtual_node.ns()), std::string(VirtualNode(virtual_node).cluster_id())};
-}
-
-/// What is wrong with a VirtualNode itself.
-std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
-  const std::string cluster(virtual_node.cluster_id());
-  if (auto name = core::check_node_name(virtual_node.name()); !name) return std::move(name.error());
-  if (!core::is_dns_label(cluster))
-    return kube::Failure(kube::Errc::invalid_input, "spec.clusterID is not a cluster ID: \"" + cluster + "\"");
-  if (virtual_node.kubeconfig_secret().empty())
-    return kube::Failure(kube::Errc::missing, "spec.kubeconfigSecretRef names no Secret");
-  return std::nullopt;
-}
 
 /// What is lost by an error of liqod's own, and is so again and again.
 kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
@@ -90,6 +58,10 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
     if (key.ns == own) all();
   });
   configurations_.subscribe([all](const kube::ObjectKey&) { all(); });
+}
+
+kube::ObjectKey ProviderSessions::home_of(const kube::Object& virtual_node) {
+  return {std::string(virtual_node.ns()), std::string(VirtualNode(virtual_node).cluster_id())};
 }
 
 asio::awaitable<void> ProviderSessions::run() {
@@ -282,43 +254,6 @@ bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<Provi
   return true;
 }
 
-core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_node,
-                                                  const core::ReflectionFilters& left_out) const {
-  const Settings& settings = context_.settings;
-  api::OffloadingPatch patch = VirtualNode(virtual_node).offloading_patch();
-  patch.labels_not_reflected = left_out.labels;
-  patch.annotations_not_reflected = left_out.annotations;
-  return {
-      .clusters = {.local = settings.cluster_id, .remote = std::string(VirtualNode(virtual_node).cluster_id())},
-      .node_name = std::string(virtual_node.name()),
-      .patch = std::move(patch),
-      .api_server_mode = settings.api_server_mode,
-      .api_server_host = settings.api_server_host,
-      .api_server_port = settings.api_server_port,
-  };
-}
-
-std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey& home) const {
-  if (!ips_) return {};
-  std::vector<kube::Object> configurations;
-  for (const kube::ObjectKey& key : configurations_->store().keys())
-    if (auto found = configurations_->find(key);
-        found && key.ns == home.ns && found->label(api::labels::remote_cluster_id) == home.name)
-      configurations.push_back(std::move(*found));
-  const auto mapping = core::read_network_mapping(configurations);
-  if (!mapping || mapping->empty()) return {};
-  std::set<std::string> addresses;
-  for (const kube::ObjectKey& key : ips_->store().keys()) {
-    const auto ip = ips_->find(key);
-    if (!ip || key.ns != context_.settings.liqo_namespace ||
-        ip->label(api::labels::ip_type) != api::labels::ip_type_api_server)
-      continue;
-    if (const auto address = core::IpAddress::parse(kube::string_at(ip->status(), {"ip"})))
-      addresses.insert(address->text());
-  }
-  return {addresses.begin(), addresses.end()};
-}
-
 void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure failure) {
   const kube::ObjectKey key = virtual_node.key();
   Entry& entry = entries_[key];
@@ -377,77 +312,6 @@ asio::awaitable<std::optional<kube::Duration>> ProviderSessions::rest_of_pause(k
       std::max(known.not_before, is_ended ? shared->second.not_before : kube::TimePoint{});
   if (not_before <= context_.clock.now()) co_return std::nullopt;
   co_return not_before - context_.clock.now();
-}
-
-std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& virtual_node) const {
-  if (const std::string& foreign = entries_.at(virtual_node.key()).foreign; !foreign.empty())
-    return kube::Failure(kube::Errc::invalid_input, foreign);
-  return why_invalid(VirtualNode(virtual_node));
-}
-
-std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings(const kube::Object& virtual_node) {
-  const kube::ObjectKey key = virtual_node.key();
-  const std::string secret_name(VirtualNode(virtual_node).kubeconfig_secret());
-  Entry& entry = entries_[key];
-  if (!entry.secret || entry.secret_name != secret_name) {
-    entry.secret_name = secret_name;
-    entry.secret = context_.home.acquire({.resource = kube::resources::secrets,
-                                          .ns = key.ns,
-                                          .selection = {.field_selector = "metadata.name=" + secret_name}});
-    entry.secret.subscribe([this, key](const kube::ObjectKey&) { enqueue(key); });
-  }
-  if (!entry.secret->has_synced()) {
-    if (entry.secret->trouble())
-      refuse(virtual_node, kube::Failure(*entry.secret->trouble()).in("reading Secret " + secret_name));
-    return std::unexpected(Outcome::again_after(200ms));
-  }
-  auto secret = entry.secret->find({key.ns, secret_name});
-  if (!secret) {
-    // A session that has its credentials goes on without the Secret.
-    if (!entry.session)
-      refuse(virtual_node, kube::Failure(kube::Errc::missing,
-                                         "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
-    return std::unexpected(Outcome::done());
-  }
-  if (auto wait = read_options(virtual_node, entry)) return std::unexpected(std::move(*wait));
-  if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
-    return std::unexpected(Outcome::again_after(200ms));
-  Makings makings{.secret = std::move(*secret),
-                  .left_out = *entry.left_out,
-                  .addresses = given_addresses(home_of(virtual_node)),
-                  .withholds_tokens = !entry.tokens_withheld.empty(),
-                  .digest = {}};
-  makings.digest = digest_of(virtual_node, makings.secret, makings.left_out) +
-                   (makings.withholds_tokens ? " without tokens" : "") +
-                   kube::json::serialize(kube::json::array(makings.addresses.begin(), makings.addresses.end()));
-  return makings;
-}
-
-std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtual_node, Entry& entry) {
-  if (!templates_.is_known()) {
-    if (templates_.trouble() && !entry.session)
-      refuse(virtual_node, kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
-    return Outcome::again_after(200ms);
-  }
-  const auto options = templates_.of(virtual_node);
-  if (options) {
-    entry.left_out = core::filters_of(virtual_node, *options ? &**options : nullptr, context_.settings.not_reflected);
-    std::string why = *options ? reflection::why_tokens_withheld(**options) : std::string();
-    if (context_.settings.api_server_mode == core::ApiServerMode::never) why.clear();
-    const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
-    if (is_news && !entry.tokens_withheld.empty())
-      context_.events.warning(virtual_node, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
-                              "Pods that are offloaded from now on get no tokens for the API server at home: of the "
-                              "VkOptionsTemplate " +
-                                  entry.tokens_withheld);
-  } else if (!entry.left_out && virtual_node.is_deleting()) {
-    // What is ended is told no more than it has been.
-    entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.not_reflected);
-  } else if (!entry.left_out) {
-    refuse(virtual_node, kube::Failure(options.error()));
-    return Outcome::done();
-  }
-  return std::nullopt;
 }
 
 asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_node, Makings makings) {

@@ -71,6 +71,8 @@ class ProviderSessions {
     std::string digest;  ///< of all of it
   };
 
+  /// The tenant namespace here, and the cluster that it is of.
+  static kube::ObjectKey home_of(const kube::Object& virtual_node);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// The VirtualNode has gone.
   asio::awaitable<void> forget(kube::ObjectKey key);
