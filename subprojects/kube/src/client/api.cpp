@@ -36,7 +36,7 @@ asio::awaitable<Result<std::string>> read_all(net::Body& body, std::size_t limit
   }
 }
 
-/// What a few bytes may hold is parsed in turns of the loop, as if it had come as long as it is.
+/// Unpacks and parses block by block, a turn of the loop for each: a few packed bytes may hold a long list.
 asio::awaitable<Result<void>> unpack(wire::GzipDecoder& packed, std::string bytes, wire::ListDecoder& decoder) {
   packed.feed(std::move(bytes));
   while (true) {

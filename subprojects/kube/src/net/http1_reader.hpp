@@ -113,7 +113,7 @@ class Http1Reader {
 
   Parser& parser() { return *parser_; }
   bool is_done() const { return parser_->is_done(); }
-  /// Whether it was the body's limit that a message broke, be it by its announcement.
+  /// Whether the message was refused for the length of its body, come or announced.
   bool body_too_large() const { return body_too_large_; }
   /// Bytes that came behind what was parsed.
   std::string take_rest() {

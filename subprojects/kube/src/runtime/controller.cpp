@@ -11,13 +11,14 @@
 namespace kube {
 namespace {
 
-/// A controller that waits for its caches looks so soon, and then less and less often: a server may be away for hours.
+/// The pauses between two looks at caches that are not complete yet: they grow from the first to the longest, since a
+/// server may be away for hours.
 constexpr Duration first_look = std::chrono::milliseconds(20), longest_look = std::chrono::milliseconds(500);
-/// What is due in so long a time is due at a full second, so that one turn of the loop serves many keys: their requests
-/// then share what they cost on the way.
+/// A key that is due in this time or later is due at a full second, so that one turn of the loop serves many keys and
+/// their requests share a write.
 constexpr Duration lazy_from = std::chrono::seconds(10);
-/// So many keys begin in one turn of the loop: those for which nothing is to be done end in it, and thousands of them
-/// would have all others wait.
+/// So many keys begin in one turn of the loop. A reconcile that has nothing to do ends in the same turn, and thousands
+/// of them would hold up all others.
 constexpr int begun_in_a_turn = 8;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }

@@ -19,21 +19,21 @@ constexpr int slice = 64;
 constexpr std::int64_t page_size = 500, smallest_page = 8;
 /// More objects than this are read by a list of all.
 constexpr std::size_t most_single_reads = 32;
-/// What a page may be long: its objects are parsed at once, which takes several times as much memory.
+/// The most bytes of a page. Its objects are parsed at once, which takes several times as much memory.
 constexpr std::size_t page_bytes = 32u << 20, whole_list_bytes = 256u << 20;
 constexpr std::chrono::seconds watch_time{300};
 /// The server ends a watch after watch_time; one that has not ended this long after has a dead peer.
 constexpr Duration watch_grace = 15s;
 /// A watch that lived so long shows that the server is well: the next failure is a first one.
 constexpr Duration healthy_life = 3s;
-/// After a silence of so long a watch that broke is not just resumed: in less time no server comes back with a restored
-/// database, whose history may have passed the version where the watch would go on.
+/// After a silence of this length a broken watch is not just resumed: the server may have come back with a restored
+/// database, whose history has passed the version where the watch would go on. That takes longer than this.
 constexpr Duration longest_silence = 2s;
-/// What is heard within so long of the end of a watch came in one go with it, and may have lain in a buffer while this
-/// process stood still: it does not tell that the server lived until then.
+/// Events that come within this time before a watch ends may have come together with its end, and lain in a buffer
+/// while this process stood still. They do not show that the server lived until then.
 constexpr Duration one_go = 200ms;
-/// A streamed list that says nothing for so long is not going to be complete: whoever does not know of streamed lists
-/// sends what there is, and then waits for changes.
+/// A streamed list that is silent for this long will not be completed: a server that does not know streamed lists sends
+/// what there is, and then waits for changes.
 constexpr Duration list_patience = 10s;
 constexpr int most_broken_lists = 2;
 constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";

@@ -58,13 +58,11 @@ std::string quoted(std::string_view value) {
   return plain ? std::string(value) : json::serialize(json::string(value));
 }
 
-}  // namespace
-
-void configure_logging(LogLevel level, LogFormat format) {
-  chosen_format = format;
-  sink().set_level(to_spdlog(level));
-  if (format == LogFormat::json) sink().set_pattern("%v");
-}
+struct LogLine {
+  LogLevel level;
+  std::string_view logger, message;
+  std::vector<std::pair<std::string, std::string>> fields;
+};
 
 std::string format_line(LogFormat format, const LogLine& line) {
   if (format == LogFormat::json) {
@@ -76,6 +74,14 @@ std::string format_line(LogFormat format, const LogLine& line) {
   written.append(": ").append(line.message);
   for (const auto& [key, value] : line.fields) written.append(" ").append(key).append("=").append(quoted(value));
   return written;
+}
+
+}  // namespace
+
+void configure_logging(LogLevel level, LogFormat format) {
+  chosen_format = format;
+  sink().set_level(to_spdlog(level));
+  if (format == LogFormat::json) sink().set_pattern("%v");
 }
 
 Log Log::with(std::string_view key, std::string value) const {

@@ -61,8 +61,8 @@ class CommandConnection {
   /// Queues all, in frames of 32 KiB of which each waits until the one before is under way; to be called once ready()
   /// has succeeded. Errors: Errc::closed: the peer takes no more on this channel.
   asio::awaitable<Result<void>> write(Channel channel, std::string_view bytes);
-  /// Returns once nothing that was written waits any more, or the session is over. Whoever waits here before it reads
-  /// what is to be written next does not hold that meanwhile.
+  /// Returns once nothing that was written waits any more, or the session is over. A caller that waits here before it
+  /// reads its next input holds none of it meanwhile.
   asio::awaitable<void> room();
   /// Says that nothing more will be written on a channel, where the protocol can say so.
   void finish(Channel channel);

@@ -11,8 +11,8 @@ namespace kube {
 /// Looks at one answer in 30 s. One thread.
 class ServerClock {
  public:
-  /// Takes the Date of an answer that was asked for at `sent` and came at `received`, by our clock; one that cannot be
-  /// read is as none. Answers whether it was looked at.
+  /// Takes the Date of an answer that was asked for at `sent` and came at `received`, by our clock. A Date that cannot
+  /// be read counts as none. Answers whether it was looked at.
   bool observe(std::string_view date, WallTime sent, WallTime received, TimePoint now);
 
   /// How far its clock is ahead of ours (negative: behind), at least: what it took to send and to answer may explain

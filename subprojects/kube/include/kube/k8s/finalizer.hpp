@@ -8,8 +8,8 @@
 
 namespace kube {
 
-/// A merge patch of `metadata.finalizers` with the object's UID and resourceVersion, so that it holds for what was
-/// looked at; nothing where it is so already.
+/// A merge patch of `metadata.finalizers`; nothing where there is nothing to change. It names the object's UID and
+/// resourceVersion, so that it applies only to the state that was looked at.
 std::optional<json::object> finalizer_patch(const Object& object, std::string_view finalizer, bool wanted);
 
 }  // namespace kube

@@ -21,9 +21,9 @@ struct OwnerReference {
 };
 
 /// The tree of one object. Fields that this program does not know stay in it, so a read-modify-write never loses data
-/// of a newer server. Reading never throws: what is absent or of another type reads as empty. What was parsed lies in
-/// one piece of memory (json_arena.hpp) that grows with each change: what is kept for long, and changed, is kept as a
-/// copy.
+/// of a newer server. Reading never throws: what is absent or of another type reads as empty. A parsed tree lies in one
+/// piece of memory (json_arena.hpp) that grows with each change, so an object that is kept and changed for long is kept
+/// as a copy.
 class Object {
  public:
   Object() = default;
@@ -33,8 +33,8 @@ class Object {
   Object(const Object& other) : tree_(other.tree_, json::storage_ptr()) {}
   Object(Object&& other) noexcept = default;
   Object& operator=(const Object& other) { return *this = Object(other); }
-  /// Takes the memory over with the tree. (A json::object would be copied into the arena of what was here before, which
-  /// frees nothing.)
+  /// Takes over the other's memory with its tree. (Assigning the json::object would copy it into the arena of the old
+  /// tree, which frees nothing.)
   Object& operator=(Object&& other) noexcept {
     if (this == &other) return *this;
     std::destroy_at(&tree_);

@@ -46,8 +46,8 @@ class Credentials {
   asio::awaitable<Result<void>> ready();
   /// Whether ready() has anything to do.
   bool is_ready() const;
-  /// After the server has refused (401) what the plugin gave as its `issue`: asks again, unless that has been done
-  /// since. Answers whether there is anything new to try.
+  /// Asks the plugin again after the server has refused (401) what it gave as its `issue`, unless that has been done
+  /// since. Answers whether there is something new to try.
   asio::awaitable<bool> renew(std::uint64_t issue);
   /// How often the plugin has given credentials, 0 = never.
   std::uint64_t issue() const;

@@ -12,8 +12,8 @@ struct ExecPluginOptions {
   Duration interactive_timeout = std::chrono::minutes(10);  ///< where somebody may have to log in first
 };
 
-/// Runs the plugin of a configuration without a shell: its standard error is this process', its standard input too
-/// where it is interactive (else it has none), and of this process' other files it has none. One thread.
+/// Runs the plugin of a configuration without a shell. The program shares our standard error and, where it is
+/// interactive, our standard input; none of our other open files are passed on to it. One thread.
 class ExecPluginRunner final : public CredentialPlugin {
  public:
   /// The clock must outlive this.

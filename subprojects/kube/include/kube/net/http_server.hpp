@@ -62,8 +62,8 @@ class ServerResponse {
   virtual asio::awaitable<Result<std::unique_ptr<ByteStream>>> upgrade(Headers headers) = 0;
   /// True once the head of an answer was sent.
   virtual bool started() const = 0;
-  /// Memory for this request besides its bytes, e.g. for what is made of its body: so much of what the server may hold
-  /// (HttpServerOptions::max_held), until the request is over. False: that is not to be had now.
+  /// Counts memory that this request takes besides its bytes, e.g. for what is made of its body, against what the
+  /// server may hold (HttpServerOptions::max_held), until the request is over. False: there is no room for it now.
   virtual bool hold(std::size_t bytes) = 0;
 };
 
@@ -76,8 +76,9 @@ struct HttpServerOptions {
   /// Open at the same time. A new one takes the place of the one that has kept the server waiting for longest: idle, in
   /// the middle of a handshake or request, or slow to take an answer. While all are busy, new ones are closed at once.
   std::size_t max_connections = 1024;
-  /// Likewise of those whose client certificate was verified, who do not count above from then on: all streams of a
-  /// cluster come from the few addresses of its API servers, and nobody without a certificate takes their room.
+  /// The same for connections whose client certificate was verified; from then on they count here and not above. All
+  /// streams of a cluster come from the few addresses of its API servers, so nobody without a certificate may take
+  /// their room.
   std::size_t max_known = 1024;
   std::size_t max_body = 3U << 20;  ///< bytes of a request's body (413 beyond)
   /// Bytes of all requests that are being read or handled, headers included, and what handlers hold besides. Beyond it

@@ -12,9 +12,10 @@ struct TcpSilence {
   Duration last_acknowledged{};       ///< since any acknowledgement came
   Duration retransmission_timeout{};  ///< after which the next one is sent; it doubles each time
 
-  /// Nobody has answered for 12 s at least (six retransmissions) nor the last two of them. A peer that is alive and has
-  /// no memory for more answers each, at once: its windows and probes of them are no retransmissions, but what it had
-  /// announced room for and throws away is.
+  /// Whether the peer has acknowledged nothing new for six retransmissions (12 s at least), and has not answered the
+  /// last two of them at all. A peer that is alive but has no memory for more answers each one at once: data is sent
+  /// again that it had announced room for and throws away; windows, and probes of them, do not count as
+  /// retransmissions.
   bool is_cut_off() const {
     return retransmits >= 6 && last_acknowledged - last_sent >= retransmission_timeout * 2 / 3;
   }

@@ -26,7 +26,7 @@ class [[nodiscard]] Outcome {
  public:
   /// Nothing is left to do until something changes.
   static Outcome done() { return {}; }
-  /// Well, and again after a time.
+  /// Went well, and is due again after a time.
   static Outcome again_after(Duration delay) {
     Outcome out;
     out.delay_ = delay;
@@ -59,8 +59,8 @@ class [[nodiscard]] Outcome {
 struct ControllerSettings {
   std::string name;  ///< as in logs and metrics, e.g. "pod"
   Schedule::Limits limits;
-  /// No key is worked on before this answers true: that the caches which reconciles read are complete. Not set: at
-  /// once.
+  /// No key is worked on before this answers true, such as that the caches which reconciles read have synced. Not set:
+  /// nothing is waited for.
   std::function<bool()> ready;
   /// Enqueues all there is; called when the controller begins to run; what it throws ends run(). Where it is set, what
   /// is enqueued while nobody runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept

@@ -18,7 +18,7 @@ struct Environment {
   Random& random;
   Metrics& metrics;
 
-  /// Of what is made with more besides: this part of it.
+  /// For structs that hold more than an Environment: the part that is one.
   const Environment& environment() const { return *this; }
 };
 

@@ -30,11 +30,12 @@ class EventRecorder {
   /// Notes an Event of that type about `object`, which needs name and UID. The message is cut to 1,000 bytes.
   void normal(const Object& object, const Resource& resource, std::string_view reason, std::string message);
   void warning(const Object& object, const Resource& resource, std::string_view reason, std::string message);
-  /// Notes what goes well, as it does all the time, and what nobody waits for: it is written behind all others, one in
-  /// `routine_pause`. Of a load that is more than that, `most_routine` wait and the rest is dropped, so that each is
-  /// written within their product or not at all.
+  /// Notes an Event of what goes well all the time, and which nobody waits for: it is written after all others, one in
+  /// each `routine_pause`. At most `most_routine` wait and the rest is dropped, so that each is written within the
+  /// product of both or not at all.
   void routine(const Object& object, const Resource& resource, std::string_view reason, std::string message);
-  /// Drops what waits of `routine` about the object with that UID: it goes, and its namespace may go with it.
+  /// Drops the Events of `routine` that wait about the object with that UID: the object goes, and its namespace may go
+  /// with it.
   void forget_routine(std::string_view uid);
   static constexpr Duration routine_pause = std::chrono::seconds(1);
   static constexpr std::size_t most_routine = 50;

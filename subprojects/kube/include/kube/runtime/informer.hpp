@@ -29,24 +29,24 @@ struct InformerScope {
   Resource resource;
   std::string ns;  ///< "" = all namespaces
   Selection selection;
-  /// Only metadata are read and stored: for kinds of which a content is needed rarely, and read then.
+  /// Only metadata are read and stored: for kinds whose content is rarely needed, and is read when it is.
   bool metadata_only = false;
-  /// The list comes in pages, though the server can stream it: for few objects that are wanted at once. A stream ends
-  /// with the server's next bookmark, a second later, and not before its cache has all that etcd has.
+  /// The list comes in pages even where the server can stream it: for few objects that are wanted soon. A stream ends
+  /// with the server's next bookmark, which takes about a second, and only once the server's cache has caught up with
+  /// etcd.
   bool in_pages = false;
   /// Removes what no reader needs before an object is stored; managedFields go always.
   void (*prune)(json::object& tree) = nullptr;
   bool operator==(const InformerScope&) const = default;
 };
 
-/// Keeps a Store equal to what the server has. `run()` lists (streamed where the server can, KEP-3157, else in pages),
-/// watches, resumes after short drops, and after long ones where the server's history is shown to be the same; lists
-/// again where it is not, and after 410; pauses longer and longer while none of that holds for some seconds, and never
-/// ends but by cancellation or over its budget. Readers see every change of a
-/// key as a call of their handler after the store has it; several changes may come as one. While the server is away the
-/// store keeps its last state. A server whose history has gone back, because its database was restored, is believed:
-/// the store is taken from it anew, and every key is told. An object that cannot be read is skipped, logged and
-/// counted. One thread.
+/// Keeps a Store equal to what the server has. `run()` lists (streamed where the server can, KEP-3157, else in pages)
+/// and watches. A watch that broke is resumed after a short silence, and after a long one where the server's history is
+/// shown to be the same; otherwise, and after 410, the list is read again. Pauses between failed tries grow. run() ends
+/// only when it is cancelled or its budget is exceeded. Readers see every change of a key as a call of their handler
+/// after the store has it; several changes may come as one. While the server is away the store keeps its last state.
+/// Where the server's history has gone back, because its database was restored, the store is read anew and every key is
+/// told. An object that cannot be read is skipped, logged and counted. One thread.
 class Informer {
  public:
   /// Called with what changed; usually it adds a key to a queue. Must not suspend. A std::exception that it throws is
@@ -56,8 +56,8 @@ class Informer {
   /// Called once, when the first complete list has been taken.
   using SyncedHandler = std::function<void()>;
 
-  /// With a budget, which outlives it, it reads until that is exceeded; then run() returns. Without a history, which
-  /// outlives it too, it lists after each long silence.
+  /// Budget, history and outage outlive the informer. Once the budget is exceeded, run() returns. Without a history the
+  /// list is read again after each long silence.
   Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics,
            StoreBudget* budget = nullptr, ServerHistory* history = nullptr, Outage* outage = nullptr);
   ~Informer();
@@ -90,23 +90,22 @@ class Informer {
   std::uint64_t version() const {
     return resource_version_.empty() ? 0 : std::max(refreshed_, Store::version_number(resource_version_));
   }
-  /// Believes nothing that was read until now any more: the next list replaces every object and tells every key. For
-  /// whoever knows that the server's database was restored. Not while run() runs.
+  /// Distrusts all that was read until now: the next list replaces every object and tells every key. For a caller who
+  /// knows that the server's database was restored. Not while run() runs.
   void forget();
-  /// Brings the store to a state that the server has after this call, however late the watch is: held against a list of
-  /// metadata, and what differs is read. run() goes on beside it; what its watch tells of the time before is left out.
-  /// Where this fails, nothing was done: the server does not answer, or a list is under way. Try again.
+  /// Brings the store to a state that the server has had since this call, however late the watch is: a list of metadata
+  /// is compared with the store, and what differs is read. run() goes on meanwhile, and older events of its watch are
+  /// ignored. A failure (the server does not answer, or a list is under way) changes nothing: try again.
   asio::awaitable<Result<void>> refresh();
   /// How many complete lists have been taken. Between two of them objects may have come and gone untold.
   std::uint64_t lists() const { return taken_lists_; }
   /// Why the informer cannot read at the moment; nothing while list or watch work.
   const std::optional<Failure>& trouble() const { return trouble_; }
 
-  /// Takes the answer of a write of ours, so that readers see it before the watch brings it. What is not of this
-  /// informer's scope, or is so no longer, it does not hold.
+  /// Takes in the answer to a write of ours, so that readers see it before the watch brings it. An object outside of
+  /// the scope is not stored, and one that this write took out of it is removed.
   void observe(Object object);
-  /// Takes a deletion that the server has answered to us with NotFound: nothing under that key as of now. Applies only
-  /// if the store still holds that UID.
+  /// Takes in that the server has answered NotFound for this key. Applies only while the store holds that UID.
   void observe_gone(const ObjectKey& key, std::string_view uid);
 
   struct Reader {
@@ -133,9 +132,10 @@ class Informer {
   asio::awaitable<Result<void>> read_once();
   asio::awaitable<Result<void>> list_pages();
   asio::awaitable<Result<void>> watch_once();
-  /// After a long silence: where the history is the same, makes the watch go on; else a list has to be next.
+  /// After a long silence: has the watch go on where the history is the same; otherwise a list is next.
   asio::awaitable<Result<void>> look_back();
-  /// The server's history has gone back: believes nothing any more. The failure ends what is being read.
+  /// Distrusts all that is known, because the server's history has gone back. The failure it answers ends the list or
+  /// watch.
   Result<void> doubt(std::uint64_t version, std::uint64_t known);
   asio::awaitable<Result<void>> consume(WatchStream& stream);
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next_event(WatchStream& stream);
@@ -150,9 +150,9 @@ class Informer {
   void skip_deep(const Object& object);
   /// Failure: the list shows that the server's history has gone back.
   Result<void> complete_list(std::string_view resource_version);
-  /// Puts it into the form that the store keeps, and there, and tells it where it is news.
+  /// Stores an object, in the form that the store keeps, and tells the readers if that changes anything.
   void keep(Object object);
-  /// Removes it from the store, and tells it. False where it is not there, or newer than `version`.
+  /// Removes an object from the store, and tells the readers. False where it is not there, or newer than `version`.
   bool drop(const ObjectKey& key, std::uint64_t version);
   /// Runs what is not ours: a std::exception that it throws is logged and counted, anything else goes on to the caller.
   void contain(const ObjectKey& key, const std::function<void()>& foreign);
@@ -173,7 +173,8 @@ class Informer {
   Outage* outage_;
   async::Event synced_;
   std::list<Reader> readers_;
-  /// A change that a handler has made by observe(), to be told once all readers know of the one that it was told.
+  /// A change that a handler has made by observe(). It is told once all readers have heard of the change that this
+  /// handler was told.
   struct Untold {
     ObjectKey key;
     std::optional<Object> now;

@@ -42,14 +42,13 @@ class InformerHandle {
   std::vector<Informer::Subscription> subscriptions_;
 };
 
-/// Owns and runs the informers of one Api. `run()` must be running for informers to start and stop; it ends when
-/// cancelled, or with the exception by which an informer ended, and every informer stopped. Where one informer finds
-/// that the server's history has gone back, all others read anew, too; where it is shown to be the same after an
-/// interruption, those that this holds for go on. Handles must be gone before the set is
-/// destroyed. One thread.
+/// Owns and runs the informers of one Api. Informers start and stop only while `run()` runs; that ends when it is
+/// cancelled, or with the exception by which an informer ended, and then every informer has stopped. Where one informer
+/// finds that the server's history has gone back, all others read anew, too; one that finds it the same after an
+/// interruption spares the others the question. Handles must be gone before the set is destroyed. One thread.
 class InformerSet {
  public:
-  /// With a budget, which outlives it, none of its informers reads on when that is exceeded.
+  /// The budget outlives the set. Once it is exceeded, no informer of the set reads on.
   InformerSet(const asio::any_io_executor& executor, Api& api, Metrics& metrics, StoreBudget* budget = nullptr);
   ~InformerSet();
   InformerSet(const InformerSet&) = delete;

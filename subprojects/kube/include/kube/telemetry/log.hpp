@@ -56,12 +56,4 @@ class Log {
   std::vector<std::pair<std::string, std::string>> bound_;
 };
 
-struct LogLine {
-  LogLevel level = LogLevel::info;
-  std::string_view logger, message;
-  std::vector<std::pair<std::string, std::string>> fields = {};
-};
-/// A line as it is written, but for its time stamp.
-std::string format_line(LogFormat format, const LogLine& line);
-
 }  // namespace kube

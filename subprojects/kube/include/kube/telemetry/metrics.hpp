@@ -22,8 +22,8 @@ namespace kube {
 using Labels = std::map<std::string, std::string>;
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
-/// How long a series lives: as the process, or as the handles of those who count in it. What names an object or a peer
-/// goes with it.
+/// How long a series lives: as long as the process, or as long as somebody holds a handle of it, for series that name
+/// an object or a peer.
 enum class SeriesLife : std::uint8_t { process, handles };
 
 /// What all series of one name have in common: what is served under that name, and what its documentation says.

@@ -16,8 +16,8 @@ class Repeats {
  public:
   explicit Repeats(Duration pause = std::chrono::minutes(5)) : pause_(pause) {}
 
-  /// Whether a line with this text is to be written now; then how many were not since the last one. Nothing = it is
-  /// not.
+  /// If a line with this text is to be written now, how many of them were held back since the last one; nothing if it
+  /// is not to be written.
   std::optional<std::size_t> note(std::string_view text, TimePoint now);
 
  private:
