@@ -10,15 +10,16 @@ std::string_view ForeignCluster::role() const {
 }
 
 std::string_view ForeignCluster::condition(std::string_view type) const {
-  const auto look = [type](const kube::json::array& conditions) -> std::string_view {
+  const auto status_in = [type](const kube::json::array& conditions) -> std::string_view {
     for (const kube::json::value& entry : conditions)
       if (kube::string_at(entry, {"type"}) == type) return kube::string_at(entry, {"status"});
     return "";
   };
   const kube::json::object& status = object_->status();
-  if (const auto found = look(kube::array_at(status, {"conditions"})); !found.empty()) return found;
+  if (const auto found = status_in(kube::array_at(status, {"conditions"})); !found.empty()) return found;
   for (const char* name : {"networking", "authentication", "offloading"})
-    if (const auto found = look(kube::array_at(status, {"modules", name, "conditions"})); !found.empty()) return found;
+    if (const auto found = status_in(kube::array_at(status, {"modules", name, "conditions"})); !found.empty())
+      return found;
   return "";
 }
 

@@ -34,7 +34,7 @@ core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
 asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
   Look now{.quota = quotas_->find(desk.quota)};
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    if (const auto trouble = co_await look(desk, now)) co_return tell_all(batch, *trouble);
+    if (const auto trouble = co_await look_at(desk, now)) co_return tell_all(batch, *trouble);
     // From here to the write nothing suspends: caches and record are of one moment.
     core::LedgerRecord record = desk.record;
     drop_stored(record);
@@ -70,7 +70,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
                                             " times; ask again"));
 }
 
-asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look(Desk& desk, Look& look) {
+asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Look& look) {
   if (look.wants_live && !look.is_live) {
     auto read = co_await api_.get(api::kinds::quotas, desk.quota);
     if (!read) co_return no_quota(desk.quota, read.error());

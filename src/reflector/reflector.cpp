@@ -313,7 +313,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
     enqueue_all(*ns);
     co_return Outcome::done();
   }
-  Outcome outcome = key.object.name.empty() ? co_await look(ns) : co_await reflect(ns, key.object.name);
+  Outcome outcome = key.object.name.empty() ? co_await look_at(ns) : co_await reflect(ns, key.object.name);
   if (outcome.failure()) ns->counters.add_failed(series_of(*ns));
   read_next();
   // An earlier wake-up may have come and gone, and been meant for an earlier end.
@@ -323,7 +323,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   co_return outcome;
 }
 
-asio::awaitable<Outcome> Reflector::look(Shared ns) {
+asio::awaitable<Outcome> Reflector::look_at(Shared ns) {
   if (!ns->was_read) {
     if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
     ns->read_by.reset();

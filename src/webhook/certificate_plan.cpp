@@ -50,7 +50,7 @@ struct Inventory {
   bool has_names = false;                 // all that are wanted
 };
 
-Inventory look(const CertificateState& have, const CertificateSettings& settings, WallTime now) {
+Inventory look_at(const CertificateState& have, const CertificateSettings& settings, WallTime now) {
   Inventory found;
   for (std::string& pem : kube::net::split_certificates(have.authority)) {
     const auto info = kube::net::read_certificate(pem);
@@ -110,7 +110,7 @@ kube::Result<void> renew_certificate(CertificateState& state, const Inventory& f
 
 kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, const CertificateSettings& settings,
                                                 WallTime now) {
-  Inventory found = look(have, settings, now);
+  Inventory found = look_at(have, settings, now);
   const auto settle = in_wall_time(std::min<kube::Duration>(settings.lifetime / 10, 5min));
   CertificatePlan plan{.usable = found.serves.has_value(), .change = std::nullopt, .look_again = now + settle};
   CertificateState next = have;

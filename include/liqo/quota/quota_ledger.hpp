@@ -155,7 +155,7 @@ class QuotaLedger {
     bool needs_look = false, needs_write = false;
   };
   /// Brings the quota and the record up to date, and waits for the caches; or why nobody can be answered.
-  asio::awaitable<std::optional<core::QuotaVerdict>> look(Desk& desk, Look& look);
+  asio::awaitable<std::optional<core::QuotaVerdict>> look_at(Desk& desk, Look& look);
   core::QuotaStanding standing_of(const Desk& desk, const kube::Object& quota, const core::LedgerRecord& record) const;
   Said ask_round(Desk& desk, core::AdmissionRound& round, const Batch& batch, bool is_live) const;
   /// Writes what a round has reserved. True: it stands by the Quota that it was decided by; false: to be decided anew.

@@ -113,7 +113,7 @@ class Reflector {
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Reads both sides of a namespace, the first time, and then how its copies are.
-  asio::awaitable<kube::Outcome> look(Shared ns);
+  asio::awaitable<kube::Outcome> look_at(Shared ns);
   /// Before a list is asked for at home.
   asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot() const;
   asio::awaitable<kube::Result<void>> read_home(Shared ns);

@@ -67,7 +67,7 @@ json::object forge_endpoint(const json::value& endpoint, json::array addresses, 
   return made;
 }
 
-Usable look(const kube::Object& slice, const core::ForgingContext& ctx, bool direct) {
+Usable usable_endpoints(const kube::Object& slice, const core::ForgingContext& ctx, bool direct) {
   Usable usable;
   for (const json::value& endpoint : kube::array_at(slice.tree(), {"endpoints"})) {
     if (!endpoint.is_object()) continue;
@@ -122,8 +122,8 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
   // The second would be the user's word, not this cluster's.
   for (const std::string_view key : {change_time, annotations::direct_connections})
     metadata["annotations"].get_object().erase(key);
-  Usable usable = look(local, ctx, is_direct(local, ctx));
-  if (!tell_direct(usable, metadata)) usable = look(local, ctx, false);
+  Usable usable = usable_endpoints(local, ctx, is_direct(local, ctx));
+  if (!tell_direct(usable, metadata)) usable = usable_endpoints(local, ctx, false);
   json::object& made = copy.mutable_spec()["template"].emplace_object();
   made["addressType"] = string_at(local.tree(), {"addressType"});
   made["endpoints"] = std::move(usable.endpoints);
@@ -132,7 +132,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
 }
 
 std::string left_out(const kube::Object& local, const core::ForgingContext& ctx) {
-  const Usable usable = look(local, ctx, is_direct(local, ctx));
+  const Usable usable = usable_endpoints(local, ctx, is_direct(local, ctx));
   if (usable.unreachable.empty()) return "";
   std::string text = std::to_string(usable.unreachable.size()) + " of " + std::to_string(usable.seen) +
                      " addresses are left out for cluster " + ctx.clusters.remote + ", which cannot reach them: ";
