@@ -1,4 +1,4 @@
-// Writes that hold only for the state of an object that was decided from, and role bindings kept as they should be.
+// Writes that fail where their object has changed since the decision, and role bindings kept as they should be.
 // Tested by test/unit/controllers/peering/authentication_test.cpp.
 #pragma once
 
@@ -15,8 +15,7 @@ namespace asio = boost::asio;
 /// A merge patch with UID and version of `live` as preconditions: the server answers 409 where it has another state.
 std::string guarded_patch(const kube::Object& live, kube::json::object changes);
 
-/// What `informer` has of the object by now, which our own writes have moved on, or `known` where it has another one or
-/// none.
+/// The object as `informer` has it now, with our own writes; `known` where it has another object of that name, or none.
 kube::Object latest_of(const kube::Informer& informer, kube::Object known);
 
 /// Makes a RoleBinding or ClusterRoleBinding what `wanted` is: creates it, repairs its subjects, or replaces it where

@@ -7,7 +7,7 @@
 
 namespace liqo::controllers {
 
-/// The oldest counts, of those of one age the first by name.
+/// Whether `one` is the older of both; of two of one age the first by name is.
 inline bool is_older(const kube::Object& one, const kube::Object& other) {
   return std::pair(one.creation_timestamp(), one.name()) < std::pair(other.creation_timestamp(), other.name());
 }

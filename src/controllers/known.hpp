@@ -1,4 +1,4 @@
-// Whether a cache can be asked, of a kind that not every installation has or lets us read.
+// Whether the cache of a kind that may be missing, or forbidden to us, can be asked.
 #pragma once
 
 #include "kube/runtime/informer.hpp"

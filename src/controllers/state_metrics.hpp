@@ -6,9 +6,9 @@
 
 namespace liqo::controllers {
 
-/// Read from the caches at each scrape, so that a series goes with its object. Only the process that leads shows them:
-/// a sum over all replicas is right. Label values are names of objects of this cluster, and a closed set of resources.
-/// One thread.
+/// Gauges are read from the caches at each scrape, so that a series goes with its object. Only the process that leads
+/// shows them: a sum over all replicas is right. Label values are names of objects of this cluster, and a closed set of
+/// resources. One thread.
 class StateMetrics {
  public:
   /// `nodes` outlives this.
@@ -32,8 +32,8 @@ class StateMetrics {
   std::map<kube::ObjectKey, Expiry> expiries_;  ///< of the Identities that have a certificate
   kube::Gauge leads_;
   kube::GaugeSet ready_, pods_, without_room_, requested_, granted_, accepted_, reachable_, begins_, expires_;
-  kube::TimePoint next_{};          ///< not read anew before
-  kube::Metrics::Reading reading_;  ///< last: it calls the others
+  kube::TimePoint next_{};          ///< of the next look into the caches, at the earliest
+  kube::Metrics::Reading reading_;  ///< the last member: what it calls uses the others
 };
 
 }  // namespace liqo::controllers

@@ -21,14 +21,14 @@ struct AskedProvider {
   std::shared_ptr<kube::net::Upgrader> upgrader;  ///< null: whether it can be reached is not found out
 };
 
-/// How long an answer may take before somebody looks whether the provider is there at all, and how long that may take:
-/// together less than the five seconds after which people think that nothing happens.
+/// How long an answer may take before a second connection shows whether the provider is there at all, and how long that
+/// may take: together less than the five seconds after which people think that nothing happens.
 struct Doubts {
   kube::Duration after = std::chrono::milliseconds(1500);
   kube::Duration limit = std::chrono::milliseconds(2500);
 };
 
-/// Not where something answered, or where it was this side that gave up.
+/// Whether the failure shows that nothing answers; false where this side gave up.
 inline bool is_out_of_reach(const kube::Failure& failure) {
   const kube::Errc code = failure.code();
   return code == kube::Errc::connect || code == kube::Errc::closed || code == kube::Errc::timeout ||

@@ -119,7 +119,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
 }
 
 asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, std::string key, std::string address) {
-  // Whose token was good a while ago does not wait behind strangers at the same address.
+  // A caller whose token was good a while ago does not wait behind strangers at the same address.
   const bool is_known = callers_.entries.contains(key);
   if (!is_known && !strangers_.take(address, api_.clock().now())) {
     limited_.add();
@@ -128,7 +128,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, st
   }
   const auto under_way = std::make_shared<Review>(co_await asio::this_coro::executor);
   reviews_[key] = under_way;
-  // Also where whoever asks goes away meanwhile: others wait for it.
+  // Those who wait for the review hear of its end also where its caller goes away.
   const std::shared_ptr<void> end(nullptr, [this, key, under_way](void*) {
     reviews_.erase(key);
     under_way->done.set();

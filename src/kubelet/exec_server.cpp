@@ -17,7 +17,7 @@ using kube::wire::CommandStreams;
 using kube::wire::Negotiation;
 using Channel = kube::wire::CommandChannel;
 
-// What API servers and kubectl versions of today and before may offer.
+// What API servers and versions of kubectl, old ones too, may offer.
 constexpr std::array<std::string_view, 5> spdy_protocols = {"v5.channel.k8s.io", "v4.channel.k8s.io",
                                                             "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"};
 constexpr std::array<std::string_view, 5> websocket_protocols = {
@@ -99,7 +99,7 @@ asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remo
       auto written = co_await local.write(channel, *piece);
       if (!written) remote.connection().discard(channel);
     }
-    // What comes meanwhile is held once, by the other connection.
+    // What comes meanwhile waits in the provider's connection alone.
     co_await local.room();
   }
 }

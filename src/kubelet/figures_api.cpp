@@ -18,13 +18,14 @@ namespace {
 namespace json = kube::json;
 using kube::net::ServerResponse;
 
-// What a request takes at least: a line that is not whole yet, and a piece of the answer.
+// The least memory of a request: a line that is not whole yet, and a piece of the answer.
 constexpr std::size_t least_held = 128 * 1024;
 // A key, and what the heap takes for its names.
 constexpr std::size_t key_size = 160;
 constexpr std::size_t piece_size = 32 * 1024;
 constexpr std::size_t longest_figure_line = 4 * 1024;
-// A pod may have any number of containers, and a provider may make up more; so many a pod has on the average at most.
+// A pod may have any number of containers, and a provider may make up more: the bound is so many for each pod on
+// average.
 constexpr std::size_t containers_per_pod = 8, more_containers = 64;
 
 ServerResponse::Headers text_headers() {
@@ -154,8 +155,8 @@ asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(cons
   const std::string cluster = "cluster " + source.provider;
   auto sending = source.transport->send(std::move(request), clock_.deadline_in(settings_.head_timeout));
   auto remote = co_await ask_provider({source.provider, source.upgrader}, clock_, {}, std::move(sending));
-  // It says the name of the cluster where that is out of reach. As for logs it is a 502, whose sentence kubectl shows:
-  // of a 503 it says only that it is one.
+  // The failure names a cluster that is out of reach. It is a 502, as for logs, because kubectl does not show the
+  // sentence of a 503.
   if (!remote) co_return std::unexpected(Refusal{502, kube::printable(remote.error().text())});
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Answer{.body = std::move(remote->body), .sentence = {}};
@@ -222,7 +223,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
 
 asio::awaitable<std::expected<void, Refusal>> FiguresApi::send_look(const FiguresQuestion& question, const Look& look,
                                                                     const CachedPods& pods, ServerResponse& response) {
-  // It stays while it is asked.
+  // The Node stays in the map while a request is under way.
   const NodeFigures& figures = nodes_.at(question.node).figures;
   if (question.endpoint == Endpoint::metrics_resource) {
     ResourceText text(look, figures.node());

@@ -35,7 +35,7 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
                                           .selection = {.field_selector = "metadata.name=" + client_ca_map.name}});
   client_ca_map_.subscribe([this](const kube::ObjectKey& key) {
     const auto map = client_ca_map_->find(key);
-    // A ConfigMap that is gone takes no rights away that were checked by it: the CA stays.
+    // Where the ConfigMap is gone, the CA stays in force.
     const std::string_view ca = map ? kube::string_at(map->tree(), {"data", "client-ca-file"}) : std::string_view();
     if (!ca.empty()) use_client_ca(std::string(ca));
   });

@@ -94,7 +94,7 @@ kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::
 
 kube::Result<PodRoute> KubeletServer::find_at(const PortOwners& owners, const Route& route) const {
   auto pod = find_(route.ns, route.pod);
-  // Whoever has the right on one node hears nothing of others.
+  // A caller with the right on one node hears nothing of other nodes.
   const bool is_elsewhere = pod ? !owners.has(pod->node) : !owners.only().empty();
   if (is_elsewhere) return owners.refuse_pod(route.ns + "/" + route.pod);
   if (pod && pod->trouble) return std::unexpected(*pod->trouble);
@@ -103,15 +103,15 @@ kube::Result<PodRoute> KubeletServer::find_at(const PortOwners& owners, const Ro
 
 asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, ServerResponse& response) {
   const auto route = read_route(request.method, request.target);
-  // What is at no path is authorised as kubelets do it, so that nobody unknown hears even that.
+  // A path that does not exist is authorised, too, as kubelets do it: strangers do not even hear that.
   Route nowhere;
   nowhere.verb = "get";
   nowhere.subresource = "proxy";
   const PortOwners owners = nodes_.owners_of(request.port);
   const bool has_pod = route && names_pod(route->endpoint);
   auto pod = has_pod ? find_at(owners, *route) : kube::fail(kube::Errc::missing, "no pod is named");
-  // Of pods that do not exist only those may hear who have the right on the node whose port this is, or on every node
-  // where it is that of several.
+  // Only a caller with the right on the node whose port this is, or on every node where the port is that of several,
+  // may hear that a pod does not exist.
   std::string node = !owners.only().empty() ? owners.only() : pod ? pod->node : std::string();
   auto admitted = co_await admit(request, route ? *route : nowhere, node);
   if (!admitted) {
@@ -185,7 +185,7 @@ asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServe
   if (!pod) co_return std::unexpected(pod.error());
   if (!pod->upgrader)
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry exec and attach");
-  // The share in the upgrader is held for as many attempts as it takes, each at the provider's pace.
+  // `pod` keeps its share in the upgrader over all attempts, each at the provider's pace.
   auto connecting = kube::connect_remote_command(*pod->upgrader, clock_,
                                                  {.ns = pod->remote_namespace,
                                                   .pod = pod->remote_pod,

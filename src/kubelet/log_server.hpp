@@ -15,8 +15,8 @@ namespace liqo::kubelet {
 namespace asio = boost::asio;
 
 /// Asks the provider for the log that a path of Endpoint::logs names, and waits `timeout` for it to begin. Refusals:
-/// 400 for options that cannot be and for containers that the provider does not run; what the provider answers with
-/// 400, 404 and 500 stays that; else 502. Always in the provider's words where it has said any.
+/// 400 for options that cannot be and for containers that the provider does not run; 400, 404 and 500 as the provider
+/// answers them; else 502. The sentence has the provider's words.
 asio::awaitable<std::expected<kube::PodLog, Refusal>> open_log(const Route& route, const PodRoute& pod,
                                                                kube::async::Clock& clock, kube::Duration timeout);
 

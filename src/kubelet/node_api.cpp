@@ -11,7 +11,7 @@ namespace {
 
 namespace json = kube::json;
 
-// So much text is made before it is sent; besides, there is one pod in memory.
+// So much text is made before it is sent; at most one more pod is in memory.
 constexpr std::size_t piece_size = 32 * 1024;
 // So many are looked at before others have their turn.
 constexpr std::size_t pods_in_a_turn = 32;

@@ -5,7 +5,7 @@
 
 namespace liqo::kubelet {
 
-/// A KubeletConfiguration of what is true of a virtual node. What the provider's kubelets are set to is not told.
+/// A KubeletConfiguration with what holds for a virtual node. The settings of the provider's kubelets are not known.
 kube::json::object node_configuration(const kube::Object& node);
 
 }  // namespace liqo::kubelet

@@ -9,7 +9,7 @@ constexpr std::int64_t shortest_span = 1000;
 // metrics-server takes a node without any CPU time or memory for one whose figures are incomplete, and shows none.
 constexpr std::uint64_t least_cpu = 1000;
 constexpr std::uint64_t least_memory = 1;
-// So late do figures of a new pod come: kubelets look at containers every ten seconds or so.
+// The figures of a new pod come this late, because kubelets look at containers every ten seconds or so.
 constexpr std::int64_t late_by = 30'000;
 constexpr std::uint64_t most = std::uint64_t(1) << 62;
 // A million cores: what is more is no rate but a count that jumped.
@@ -49,12 +49,12 @@ std::uint64_t NodeFigures::grown(Meter& meter, const Reading& reading, const Sig
   const auto grown = meter.take(reading);
   if (looks_ == 1) return reading.value;
   if (!grown) {
-    // What ran unseen for long counts from now on: all of it at once would look like a great many cores. Start and
-    // reading are times of the same clock.
+    // A pod that ran unseen for long counts from now on: all its CPU time at once would look like a great many cores.
+    // Start and reading are times of the same clock.
     return pod.started && reading.at - *pod.started <= pod.since_look + late_by ? reading.value : 0;
   }
   if (pod.was_seen || meter.span() <= pod.since_look) return *grown;
-  // Likewise what was silent for a while: the share of the time since the look before.
+  // Of one that was silent for a while counts the share since the look before.
   return static_cast<std::uint64_t>(static_cast<double>(*grown) * static_cast<double>(pod.since_look) /
                                     static_cast<double>(meter.span()));
 }

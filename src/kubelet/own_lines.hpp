@@ -1,4 +1,4 @@
-// Of the metrics of a provider's kubelets, the lines that are of the pods of one virtual node. Pure.
+// The lines about pods of one virtual node in the metrics of a provider's kubelets. Pure.
 #pragma once
 
 #include <set>

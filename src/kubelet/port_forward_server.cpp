@@ -128,8 +128,8 @@ class PortForward {
   std::size_t waiting(Side side) const {
     return relay_.pending_output(side) + (side == Side::caller ? caller_ : provider_).sending;
   }
-  // As full as one more read could make it. Also while much waits for the peer itself: it may ask for answers and not
-  // read them.
+  // Whether one more read could overfill it, or much waits for the peer itself, which may ask for answers and not read
+  // them.
   bool is_full(Side side) const {
     return waiting(other(side)) + read_size > limits_.buffer || waiting(side) >= 2 * limits_.buffer;
   }
@@ -213,7 +213,7 @@ class PortForward {
     }
   }
 
-  /// Connects once a forward waits for it, and again with the next one where that has failed.
+  /// Connects once a forward waits for it; where that fails, again with the next forward.
   asio::awaitable<void> reach_provider() {
     for (;;) {
       co_await wanted_.wait_and_reset();

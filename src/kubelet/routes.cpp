@@ -61,9 +61,9 @@ std::vector<std::string_view> split_path(std::string_view path) {
   }
 }
 
-// As kubelets derive it from the method (pkg/kubelet/server/auth.go).
-/// What is asked for with a method; whatever runs or changes something in a pod is asked for as "create", also by the
-/// GET of a WebSocket: who may read a node's statistics may not run commands in its pods.
+/// The verb of a method, as kubelets derive it (pkg/kubelet/server/auth.go). Whatever runs or changes something in a
+/// pod is a "create", also by the GET of a WebSocket, because the right to read a node's statistics must not let
+/// commands run in its pods.
 std::string_view verb_of(std::string_view endpoint, std::string_view method) {
   if (endpoint == "exec" || endpoint == "attach" || endpoint == "portForward" || endpoint == "run") return "create";
   if (method == "GET" || method == "HEAD") return "get";

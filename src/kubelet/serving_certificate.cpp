@@ -57,7 +57,7 @@ kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after) {
 
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now) {
   kube::net::CertificateSubject subject = serving_subject("liqo", node_ip);
-  // Nothing that could be taken for a certificate of the cluster.
+  // The name could not be taken for one of the cluster's.
   subject.organizations = {"liqo.io"};
   return kube::net::make_self_signed(subject, now, self_signed_validity);
 }
@@ -126,8 +126,8 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
   auto created = co_await api_.create(requests, wanted);
   if (!created) co_return std::unexpected(std::move(created.error()));
   auto certificate = co_await wait_for_issuance(created->key(), std::move(node));
-  // What was served is cleared away, and so is what nobody answers: the next try makes another, and they would pile up.
-  // What was denied tells an operator why.
+  // A request that has served is deleted, and so is one that nobody answers: each try makes another, and they would
+  // pile up. What was denied tells an operator why.
   if (certificate || certificate.error().code() == kube::Errc::timeout)
     static_cast<void>(co_await api_.remove(requests, created->key(), {.uid = std::string(created->uid())}));
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));

@@ -1,5 +1,5 @@
-// Approves the signing requests of this program's own serving certificates, and nobody else's: Kubernetes leaves
-// requests for kubelet-serving to people or to whoever knows the nodes.
+// Approves the signing requests of this program's own serving certificates and no others: Kubernetes itself approves
+// none for kubelet-serving.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

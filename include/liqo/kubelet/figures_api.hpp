@@ -1,4 +1,4 @@
-// The paths of the kubelet API that say what a virtual node and its pods use: what its provider tells, of the pods of
+// The paths of the kubelet API that say what a virtual node and its pods use, as the provider tells it of the pods of
 // that node alone.
 #pragma once
 
@@ -19,10 +19,10 @@ namespace liqo::kubelet {
 
 namespace asio = boost::asio;
 
-/// Whom the figures of a node are asked of, over a connection in which it has a share.
+/// Whom the figures of a node are asked of, with a share in the connection.
 struct FigureSource {
   std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
-  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< to see whether it is there; null: that is not found out
+  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< to see whether it can be reached; null: that is not found out
   std::string provider;                             ///< what the provider is called where people read of it
   std::string consumer;                             ///< this cluster's ID
 };
@@ -41,13 +41,13 @@ struct FiguresSettings {
   kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and taken by whoever asks
   std::size_t max_read = 64U << 20;                        ///< bytes of one answer of a provider
   int max_asked = 8;                                       ///< requests under way for one node
-  /// Series that are passed on of one answer: on the average of the node's pods, and besides. Kubelets have some
-  /// hundred of a pod; a provider that makes up more would have them fill whoever scrapes its node.
+  /// Series of one answer that are passed on: on average for each pod of the node, and in addition. Kubelets have some
+  /// hundred for a pod; a provider that makes up more would fill the memory of whoever scrapes its node.
   std::size_t series_per_pod = 1'000, more_series = 4'000;
 };
 
-/// Asks the provider at each request: nobody is scraped whom nobody asks about. What is remembered of a node is what
-/// its counts need not to fall, bounded by its pods, and goes with the node. One thread; outlives its coroutines.
+/// Asks the provider at each request, and only then. Of a node it remembers what keeps its counts from falling; that is
+/// bounded by its pods, and goes with the node. One thread; outlives its coroutines.
 class FiguresApi {
  public:
   /// `nodes`: those that exist.

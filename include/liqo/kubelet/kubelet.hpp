@@ -1,5 +1,4 @@
-// Everything behind the kubelet ports of a process: the server, who may call it, its certificate and the approval of
-// that.
+// Everything behind the kubelet ports of a process: the server, who may call it, and its certificate.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -27,7 +27,7 @@ class PortOwners {
   PortOwners() = default;
   explicit PortOwners(std::set<std::string> nodes) : nodes_(std::move(nodes)) {}
 
-  /// The node whose own port it is; "" = it is that of several, or of none.
+  /// The node whose own port it is; "" = several nodes have it, or none.
   std::string only() const { return nodes_ && nodes_->size() == 1 ? *nodes_->begin() : std::string(); }
   bool has(const std::string& node) const { return !nodes_ || nodes_->contains(node); }
   bool is_nobodys() const { return nodes_ && nodes_->empty(); }

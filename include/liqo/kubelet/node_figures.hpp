@@ -13,12 +13,12 @@ namespace liqo::kubelet {
 /// Follows a count that grows, and falls only where it begins anew.
 class Meter {
  public:
-  /// Takes a reading and answers by how much the count has grown since the one before, and nothing for the first one.
-  /// One that is no later than a second after the one before is no news: it answers 0.
+  /// Takes a reading and answers by how much the count has grown since the one before; nothing for the first one. A
+  /// reading within a second of the one before does not count: the answer is 0.
   std::optional<std::uint64_t> take(const Reading& reading);
-  /// How long before the last reading the one before it was, in milliseconds; 0 = there is none.
+  /// The time between the last two readings, in milliseconds; 0 = there are no two.
   std::int64_t span() const { return span_; }
-  /// How much it grows in a second, between the last two readings; nothing before there are two.
+  /// How much the count grew in a second between the last two readings; nothing before there are two.
   std::optional<std::uint64_t> rate() const { return rate_; }
 
  private:
@@ -35,9 +35,9 @@ struct NodeReading {
   std::int64_t at = 0;                ///< milliseconds since 1970: of the newest reading; never goes back
 };
 
-/// The memory of one virtual node between two looks. Its CPU time is the sum of what its pods have used since the first
-/// look, and what they had used then; it never falls. What is remembered of a pod goes with the pod. A new process
-/// begins anew, which readers take for a restart of the node: two looks later they have figures again.
+/// What is remembered of one virtual node between two looks. Its CPU time is what its pods had used at the first look
+/// and have used since; it never falls. What is remembered of a pod goes with the pod. A new process begins anew, which
+/// readers take for a restart of the node: two looks later they have figures again.
 class NodeFigures {
  public:
   /// `uid_of` tells who is there now.

@@ -79,7 +79,7 @@ inline constexpr std::array<FigureFamily, 8> figure_families = {{
     {"pod_swap_usage_bytes", "Current amount of the pod swap usage in bytes", "gauge", false, Figure::swap},
 }};
 
-/// A time that lies further ahead than this is no clock's error but an attempt to be the newest for long.
+/// A reading from further ahead than this would be the newest for too long: no clock is that wrong.
 inline constexpr kube::Duration furthest_ahead = std::chrono::minutes(10);
 
 /// Whether a time in milliseconds since 1970 can be one at which something was read.

@@ -12,9 +12,9 @@
 
 namespace liqo::kubelet {
 
-/// Where a local pod runs. It has a share in the connection to the provider, whose session may be replaced while a
-/// request waits for somebody: what is asked of a connection that was stopped meanwhile fails, and streams that are
-/// open already end by themselves.
+/// Where a local pod runs, with a share in the connection to the provider, whose session may be replaced while a
+/// request waits. What is asked over a connection that was stopped meanwhile fails, and streams that are open end by
+/// themselves.
 struct PodRoute {
   std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
   std::shared_ptr<kube::net::Upgrader> upgrader;    ///< for exec, attach and port-forward; null where there is none

@@ -26,7 +26,7 @@ using ConnectPortForward = std::function<asio::awaitable<kube::Result<std::uniqu
 
 /// The pod whose ports are forwarded.
 struct ForwardedPod {
-  std::string name;  ///< what the texts call it
+  std::string name;  ///< in messages: "namespace/name"
   ConnectPortForward connect;
 };
 
@@ -34,11 +34,11 @@ struct ForwardedPod {
 struct PortForwardLimits {
   kube::Duration ping_caller = std::chrono::seconds(30);   ///< so that one that is gone is noticed
   kube::Duration ping_provider = std::chrono::seconds(5);  ///< as Go's clients do
-  kube::Duration silence = std::chrono::seconds(30);       ///< of a provider that is not busy: it is dead
+  kube::Duration silence = std::chrono::seconds(30);       ///< of a provider that is not busy, until it counts as dead
   kube::Duration idle = std::chrono::hours(4);             ///< no data either way, as with kubelets
-  /// Bytes that wait for one peer, at most, that of a frame on its way included: the other's connection is read only
+  /// The most bytes that wait for one peer, with those of a frame on its way: the other peer's connection is read only
   /// while there is room for another 16 KiB. Two reads make a full frame with its head. SPDY has no other
-  /// back-pressure, so a forward whose reader stands still holds the others of its connection up.
+  /// back-pressure, so a forward whose reader stands still holds up the others of its connection.
   std::size_t buffer = 33 * std::size_t{1024};
   kube::wire::ForwardLimits forwards;
 };

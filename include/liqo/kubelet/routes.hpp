@@ -46,12 +46,12 @@ struct Route {
   std::string ns, pod, container;  ///< of what names a pod; port_forward has no container
   std::string query;               ///< as sent, without '?'
   std::string_view subresource;    ///< of `nodes`, for authorisation: as kubelets name it
-  std::string_view narrower;       ///< sub-resource that is asked for first and is enough, too; "" = none
+  std::string_view narrower;       ///< a sub-resource that is checked first and is enough; "" = none
   std::string_view verb;           ///< for authorisation
   std::string_view sentence;       ///< of not_served
 };
 
-/// Whether the path names a pod; else it is the node's whose port is asked.
+/// Whether the path names a pod; else it is about the node whose port is asked.
 bool names_pod(Endpoint endpoint);
 
 /// Reads method and path. Refusals: 404 for paths that no kubelet has, 405 for methods that a path does not take, 400
@@ -72,7 +72,7 @@ struct CommandOptions {
   kube::wire::CommandStreams streams;
 };
 /// stderr is dropped where there is a terminal, as kubelets do. Refusals: 400 where no stream is named, or no command
-/// for an exec. Attach has none: what somebody names all the same is left out.
+/// for an exec. A command that an attach names is left out.
 std::expected<CommandOptions, Refusal> read_command_options(const Query& query, Endpoint endpoint);
 
 }  // namespace liqo::kubelet

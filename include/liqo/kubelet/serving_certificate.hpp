@@ -62,8 +62,7 @@ class ServingCertificate {
   using Issued = std::optional<kube::net::KeyAndCertificate>;
 
   asio::awaitable<std::string> wait_for_node();
-  /// Nothing, here and below: what was asked for is nobody's any more, because this process leads no longer, or the
-  /// node has gone.
+  /// Here and below nothing is the answer where this process leads no longer, or the node has gone.
   asio::awaitable<kube::Result<Issued>> request(std::string node);
   asio::awaitable<kube::Result<std::optional<std::string>>> wait_for_issuance(kube::ObjectKey key, std::string node);
   asio::awaitable<void> wait_until(kube::WallTime time);

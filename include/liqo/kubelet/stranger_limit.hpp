@@ -9,14 +9,14 @@
 
 namespace liqo::kubelet {
 
-/// A bucket for each address and one for all together, which fill again by time. An address from which somebody came
-/// who is known has its own bucket alone: strangers at other addresses take nothing from it. Pure; time is given.
+/// A bucket for each address and one for all together, which fill again by time. An address from which a known caller
+/// came has only its own bucket: strangers at other addresses take nothing from it. Pure; time is given.
 class StrangerLimit {
  public:
   struct Settings {
     double burst = 10;                                ///< of one address
     kube::Duration refill = std::chrono::seconds(6);  ///< of one, for one address
-    double all = 20;                                  ///< of all other addresses together, as many times that of one
+    double all = 20;                                  ///< for all other addresses together: a multiple of that for one
     std::size_t addresses = 1024;                     ///< that are remembered; beyond, the newest one goes first
     kube::Duration trust = std::chrono::hours(2);     ///< how long an address is believed in after somebody known
   };

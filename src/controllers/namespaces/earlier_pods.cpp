@@ -10,8 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 using Fate = core::EarlierPod::Fate;
 
-/// API servers learn of the label that makes them ask for pods a moment after it is set: what is created in that time
-/// is found by a second look.
+/// API servers learn a moment late of the label that makes them ask about pods: a second look finds what was created in
+/// between.
 constexpr kube::Duration second_look = 3s;
 constexpr std::int64_t page_size = 500;
 

@@ -30,8 +30,8 @@ constexpr std::string_view back_off = "CreationLoopBackOff";
 /// So many twins are looked at in one turn of the loop.
 constexpr std::size_t twins_in_a_turn = 25;
 
-/// Between two looks at a map, of which each may write its status: what is made for each of a thousand twins, and
-/// counted by Kubernetes, makes it due.
+/// Between two looks at a map, each of which may write its status: whatever is made or counted for one of a thousand
+/// twins makes the map due.
 kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
 
 /// Counts one more while it lives.
@@ -157,7 +157,7 @@ std::string NamespaceMapController::tenant_of(std::string_view consumer) const {
 core::TwinBounds NamespaceMapController::bounds_of(std::string_view tenant_namespace) const {
   const std::string ns(tenant_namespace);
   const auto tenant = namespaces_->find({"", ns});
-  // A policy that cannot be understood bounds as the usual one.
+  // A policy that cannot be understood bounds as the default does.
   const auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(annotations::pod_policy) : "")
                           .value_or(core::admission::PodPolicy());
   const auto pods = pods_.find(ns);
@@ -288,7 +288,7 @@ asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_nam
   const OneMore counted(creating_[ctx.origin]);
   auto created = co_await home.create(kube::resources::namespaces, create->twin);
   if (!created && created.error().is_already_exists()) {
-    // Whose it is stands in what the server has: it is never ours only because its name is taken.
+    // What the server has shows whose it is: a taken name alone does not make it ours.
     created = co_await home.get(kube::resources::namespaces, key);
     if (created) plan = core::plan_twin(wanted, &*created, ctx);
   }
@@ -331,7 +331,7 @@ asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ens
     co_return entry;
   }
   if (std::holds_alternative<core::twin_action::AwaitEnd>(*plan)) {
-    // Its end is an event, and makes it due again.
+    // Its end brings the map back here.
     entry.phase = "Terminating";
     co_return entry;
   }
@@ -341,14 +341,14 @@ asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ens
   if (!counted) {
     const bool may_pass = !counted.error().is_permanent() && counted.error().code() != kube::Errc::invalid_input;
     fail(counted.error().text());
-    // What was usable is so still: a conflict or an outage of a moment does not take it away.
+    // What was usable stays usable over a conflict or a short outage.
     if (may_pass && phase_before == "Accepted") {
       entry.phase = "Accepted";
       entry.message.clear();
     }
     co_return entry;
   }
-  // Its status is an event, and makes the map due again. What is in use goes on.
+  // A change of its status brings the map back here. What is in use goes on.
   if (!*counted && phase_before != "Accepted") co_return std::nullopt;
   co_return entry;
 }
@@ -416,7 +416,7 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the ResourceQuota");
     bounds_->observe(std::move(*patched));
   }
-  // Behind the patch: what nobody counts may be a name that the policy has got right by now.
+  // After the patch: the policy may have corrected a name that nobody counts.
   if (!counted && made && context_.clock.wall() - *made >= counting_patience)
     co_return kube::fail(kube::Errc::missing, "nobody counts what it holds (ResourceQuota " +
                                                   std::string(core::twin_quota_name) +

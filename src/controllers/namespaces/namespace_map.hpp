@@ -77,7 +77,7 @@ class NamespaceMapController final : public Runnable {
     core::Resources used;
     std::string state;  ///< what it bounds, and whether that is counted; "" = it is not there
   };
-  /// What the twins of a consumer hold together, and of what they get no more.
+  /// What the twins of a consumer hold together, and of which resources they get no more.
   struct Held {
     core::Resources total;
     std::set<std::string> spent;

@@ -24,7 +24,7 @@ using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
 
-/// Stands for all of them. There may be thousands, which are enqueued over several turns of the loop.
+/// The key that stands for all: there may be thousands, which are enqueued over several turns of the loop.
 kube::WorkKey key_of_all() { return {}; }
 constexpr std::size_t enqueued_in_a_turn = 256;
 
@@ -170,7 +170,7 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
       selected.insert(offer.cluster);
     }
   }
-  // With a selector that is invalid nobody says that a twin is not wanted.
+  // An invalid selector does not say that a twin is not wanted.
   if (!selector && !offloading.is_deleting()) asked_twins.clear();
   const auto data = asked_twins.empty() ? std::vector<core::storage::RemoteData>() : data_.all();
   for (const auto& [cluster, twin] : asked_twins) {
@@ -229,7 +229,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   auto told = co_await write_status(object, facts);
   if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
   if (!told) co_return Outcome::retry(std::move(told.error()));
-  // An event of the maps continues here.
+  // A change of the maps brings it back here.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
   auto released = co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
                                             api::finalizers::namespace_offloading);

@@ -39,9 +39,9 @@ class NamespaceOffloadingController final : public Runnable {
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
   /// Lets this process read the Secrets of an offloaded namespace. With the NamespaceOffloading that right goes.
   asio::awaitable<kube::Result<void>> enter(kube::Object offloading);
-  /// Makes pods that admission has let through unchanged, because the namespace was not extended yet, follow the
-  /// strategy where Kubernetes allows that, and tells of the others; twice, where the namespace begins to be extended.
-  /// Answers when to look again.
+  /// Sees to the pods that were created before the namespace was extended, and so passed admission unchanged: they are
+  /// made to follow the strategy where Kubernetes allows that, and people are told of the others. A namespace that
+  /// begins to be extended is looked at twice. Answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> see_to_earlier_pods(kube::Object offloading);
   asio::awaitable<kube::Result<void>> adjust_earlier_pods(kube::Object offloading, core::EarlierPods& left);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
@@ -53,8 +53,8 @@ class NamespaceOffloadingController final : public Runnable {
   void enqueue_all();
   asio::awaitable<void> spread();
 
-  /// What cluster selectors look at. VirtualNodes and Nodes are written often, and each change of these makes every
-  /// namespace due.
+  /// What cluster selectors look at. VirtualNodes and Nodes are written often, and only a change of this part makes
+  /// every namespace due.
   struct Offer {
     std::string cluster;
     kube::Object node;  ///< of a VirtualNode its spec, of a Node its labels, with the name of either

@@ -80,7 +80,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
   const auto synced = [this] { enqueue_all(); };
   nodes_.subscribe(
       [this](const kube::Change& node) {
-        // It is written often; what counts here are its labels, and for the cluster that it stands for.
+        // Nodes are written often; only their labels, and which cluster they stand for, count here.
         if (!node.changes(labels_of)) return;
         for (const auto& [key, cluster] : clusters_.all())
           if (key.name == node.key.name) enqueue(cluster);
@@ -160,7 +160,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
     if (all_go) co_return Outcome::done();
     co_return co_await create(own, cluster, std::move(wish.twins));
   }
-  // Somebody deletes it: a new one follows when it is gone.
+  // Somebody is deleting it: a new one is created when it is gone.
   if (map->is_deleting()) co_return Outcome::done();
   const std::size_t twins = std::max(current.size(), wish.twins.size());
   const kube::Duration rest = written_[cluster] + rest_between_writes(twins) - context_.clock.now();

@@ -69,7 +69,7 @@ asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) {
-  // With it everything goes that runs elsewhere: a cache that is behind the one who has made it is not enough.
+  // Its end ends everything that runs elsewhere, so a cache that may be stale is not enough.
   auto ns = co_await context_.home.api().get(kube::resources::namespaces, {"", std::string(offloading.ns())});
   if (!ns && ns.error().is_not_found()) co_return Outcome::done();
   if (!ns) co_return Outcome::retry(std::move(ns.error()).in("reading the labels of the namespace"));
@@ -77,7 +77,7 @@ asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) 
       ns->is_deleting() || context_.settings.selected_namespaces.selects(*ns, context_.settings.liqo_namespace);
   namespaces_->observe(std::move(*ns));
   if (is_kept) co_return Outcome::done();
-  // Whoever takes the annotation away in this moment makes it his own.
+  // Somebody who takes the annotation away meanwhile keeps the NamespaceOffloading.
   auto removed = co_await context_.home.api().remove(
       api::kinds::namespace_offloadings, offloading.key(),
       {.uid = std::string(offloading.uid()), .resource_version = std::string(offloading.resource_version())});

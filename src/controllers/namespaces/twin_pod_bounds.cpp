@@ -78,7 +78,7 @@ TwinPodBounds::TwinPodBounds(Context context)
     if (key.name == core::twin_pods_quota_name) twin_changed(key);
   });
   bindings_.subscribe([this, twin_changed](const kube::ObjectKey& key) {
-    // The usual one has the name of the tenant namespace.
+    // The RoleBinding that every twin has bears the name of the tenant namespace.
     if (key.name != tenant_of(key.ns)) twin_changed(key);
   });
 }
@@ -103,7 +103,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
   if (ns && ns->has_label(labels::tenant_namespace)) {
     const auto policy = core::admission::read_pod_policy(ns->annotation(annotations::pod_policy));
     std::vector<std::string> roles = policy ? policy->cluster_roles : std::vector<std::string>();
-    // Whoever had some once may have left something, also before this process began.
+    // A consumer that had roles once may have left something, also before this process began.
     const bool is_new = !roles_.contains(name);
     if (!is_new && roles_[name] == roles) {
       enqueue(name);
@@ -373,7 +373,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::remove_bounds(const Pass& pas
   for (const core::TwinPods& twin : pass.twins) {
     const kube::ObjectKey key = quota_of(twin.twin);
     const auto quota = bounds_->find(key);
-    // While a RoleBinding is there its end is an event.
+    // The end of the RoleBinding brings it back here.
     if (!quota || twin.leaving || !bindings_->store().keys(by_twin, twin.twin).empty()) continue;
     auto removed = co_await context_.home.api().remove(kinds::resource_quotas, key, {.uid = std::string(quota->uid())});
     if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
@@ -393,7 +393,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
     if (!ns || ns->is_deleting() || !quota) continue;
     core::TwinPods twin;
     core::read_twin_quota(*quota, twin);
-    // Its status is an event, and brings it back here.
+    // A change of its status brings it back here.
     if (!core::is_bounded(twin, pass.granted)) continue;
     for (const std::string& role : roles.bound) {
       const kube::Object wanted = core::forge_tenant_role_binding(

@@ -39,7 +39,7 @@ class TwinPodBounds final : public Runnable {
   };
   /// The ClusterRoles of a policy: those that are bound, and what is to be told of the others.
   struct Roles {
-    std::set<std::string> bound;  ///< also those of which nothing could be learnt now, where they were before
+    std::set<std::string> bound;  ///< one that cannot be read now stays in it
     std::set<std::string> kinds;  ///< that these let write
     std::vector<std::string> told;
   };

@@ -10,14 +10,14 @@
 
 namespace liqo::controllers {
 
-/// What Nodes show is the memory, over restarts and changes of the lead; besides, it is known here what has been
-/// decided and is not written yet. One thread.
+/// Nodes keep the decisions over restarts and changes of the lead; what is decided and not written yet is known here.
+/// One thread.
 class NodePortPlan {
  public:
   explicit NodePortPlan(core::PortRange range) : range_(range) {}
 
-  /// Takes the port that a Node shows; nothing: there is no such Node. Answers which nodes may have another port by
-  /// that than they have.
+  /// Takes the port that a Node shows; nothing: there is no such Node. Answers which nodes may get another port because
+  /// of that.
   std::vector<std::string> see(const std::string& node, std::optional<std::int64_t> port);
   struct Decision {
     std::uint16_t port = 0;

@@ -51,7 +51,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
     enqueue_nodes(ports_.see(node.name, change.now ? core::shown_port(*change.now) : std::nullopt));
     const auto keys = virtual_nodes_->store().keys("name", node.name);
     for (const kube::ObjectKey& key : keys) enqueue(key);
-    // Of nobody, as far as is known.
+    // Nobody's, as far as is known.
     if (keys.empty()) controller_.enqueue({node.name, node});
   });
   // A VirtualNode is called as its slice, or names it.
@@ -299,7 +299,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   const core::NodeUpdate update =
       core::plan_node_update(*node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
                              context_.clock.wall(), earliest_refresh - 5s);
-  // Whose the Node is decides whether there is a session: the pods of a machine are none of ours.
+  // There is a session only where the Node is ours: the pods of a machine are not.
   sessions_.note_foreign(object.key(), update.refusal);
   if (!update.refusal.empty()) {
     enqueue_nodes(ports_.forget(node_key.name));

@@ -37,15 +37,16 @@ class VirtualNodeController {
   ProviderSession* session_of(const std::string& node) const;
 
  private:
-  /// Takes what the ForeignCluster of a cluster tells: whether it has taken our rights away, and of its network.
+  /// Takes what the ForeignCluster of a cluster tells of its network, and whether the cluster has taken our rights
+  /// away.
   void take_told(const std::string& cluster);
   void see_foreign_cluster(const kube::ObjectKey& foreign);
-  /// Logs that a Node has become Ready (`why` is ""), or is so no longer.
+  /// Logs that a Node has become Ready (`why` is "") or is no longer Ready.
   void tell_readiness(const kube::ObjectKey& node, std::string why);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// The VirtualNode of that name has gone.
   void forget(const std::string& name);
-  /// Deletes a Node of ours that has no VirtualNode: its creation was carried out late, and nobody else looks for it.
+  /// Deletes a Node of ours whose VirtualNode had gone before the server carried out its creation.
   asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
   /// Drains and deletes the Node of a VirtualNode that does not want one any more.
@@ -83,8 +84,8 @@ class VirtualNodeController {
     core::ProviderHealth::Network network = core::ProviderHealth::Network::unchecked;
     bool operator==(const Told&) const = default;
   };
-  std::map<std::string, Told> told_;                 ///< by cluster; one of which nothing is told is not there
-  std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there
+  std::map<std::string, Told> told_;                 ///< by cluster, where anything is told
+  std::set<std::string> nodes_made_;                 ///< Nodes that exist or have existed, until their VirtualNode goes
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
   NodePortPlan ports_;
   OptionsTemplates templates_;

@@ -62,7 +62,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   if (!virtual_node.has_finalizer(api::finalizers::virtual_node)) co_return Outcome::done();
   auto node = nodes_->find(node_key);
   if (!node) {
-    // One whose creation got no answer may be there all the same, and this is the last that anybody looks for it.
+    // A Node whose creation got no answer may be there all the same, and nobody looks for it later.
     auto live = co_await context_.home.api().get(kube::resources::nodes, node_key);
     if (!live && !live.error().is_not_found())
       co_return Outcome::retry(std::move(live.error()).in("looking for the Node"));
@@ -102,8 +102,8 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   auto drained = co_await drain(node, since, is_lost(VirtualNode(virtual_node).cluster_id()));
   if (!drained) co_return std::unexpected(std::move(drained.error()));
   if (drained->look_again > kube::Duration::zero()) {
-    // Whoever waits for its pods sees there whether the provider answers. One that somebody has deleted is not made
-    // again.
+    // The Node shows those who wait for its pods whether the provider answers. One that somebody has deleted is not
+    // made again.
     if (nodes_->store().contains(node.key()))
       if (auto written = co_await write_node(virtual_node); !written)
         co_return std::unexpected(std::move(written.error()));

@@ -113,7 +113,7 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
   } else {
     auto certificate = co_await sign(order.csr_pem);
     const auto read = certificate ? core::read_certificate(*certificate) : std::unexpected(certificate.error());
-    // Kept, it would not be known again, and the next look would have another one signed.
+    // A stored one would not be recognised, and the next look would have another one signed.
     if (certificate && !read)
       certificate = kube::fail(read.error(), "reading what the cluster signed");
     else if (certificate && !is_for(*read, name, request->key))
@@ -181,7 +181,7 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string c
   } else {
     certificate = co_await wait_for_certificate(std::move(*written));
   }
-  // Kept where it is; the request has served, and what was not signed in time would only lie about.
+  // A request that has served, or was not signed in time, would only lie about.
   auto removed = co_await home.remove(requests, key);
   if (!removed && !removed.error().is_not_found())
     log_.debug("a request for a certificate stays behind", {{"name", key.name}, {"error", removed.error()}});

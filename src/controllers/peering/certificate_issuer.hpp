@@ -40,8 +40,8 @@ class CertificateIssuer {
 
   /// `authParams` for the order. Errors: Errc::invalid_input where the request asks for more or something else than
   /// that consumer (and slice) may have, which no retry will heal; Errc::missing where the API server's address is not
-  /// known; everything else may pass, and says nothing about the consumer. While a stored certificate for the same
-  /// request is valid, a failure to renew it answers that one.
+  /// known; every other error may pass by itself. Where a renewal fails, the stored certificate is the answer while it
+  /// is valid for the same request.
   asio::awaitable<kube::Result<IssuedParams>> auth_params(CertificateOrder order);
 
   /// Called when the address of the API server may have changed.

@@ -22,7 +22,7 @@ using kube::Outcome;
 /// Index of what tells of peers, by the cluster that it tells of.
 constexpr std::string_view by_peer = "peer";
 
-/// Without an event there may be one whose caches were not complete.
+/// How soon to look again while caches are not complete, which no event may tell.
 constexpr kube::Duration incomplete_pause = 5s;
 
 bool by_age(const kube::Object& a, const kube::Object& b) {
@@ -130,7 +130,7 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
 }
 
 asio::awaitable<Outcome> ForeignClusterController::remove(kube::Object foreign_cluster) {
-  // That there is nothing must be known, not just not seen.
+  // Incomplete caches do not show that there is nothing.
   if (!replicator_.knows_secrets() || !configurations_.objects->has_synced())
     co_return Outcome::again_after(incomplete_pause);
   auto removed = co_await context_.home.api().remove(
@@ -145,7 +145,7 @@ asio::awaitable<Outcome> ForeignClusterController::remove(kube::Object foreign_c
 
 asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work) {
   const std::string cluster = work.object.name;
-  // What a network module has said would be taken for nobody's while it is not known whether there is one.
+  // While it is not known whether there is a network module, its words would be dropped as nobody's.
   if (!is_known_or_forbidden(*configurations_.objects)) co_return Outcome::again_after(500ms);
   core::PeerState peer = look_at(cluster);
   const auto found = objects_of(foreign_clusters_, cluster);

@@ -88,7 +88,7 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
 asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object& identity, const kube::Object& renew) {
   const json::object& answer = api::Renew(renew).auth_params();
   if (answer.empty() || !keys_.key()) co_return kube::Result<void>();
-  // A Renew shows its last answer for ever. Taken again and again it would undo what an operator has changed since.
+  // A Renew shows its last answer for ever; taking it again would undo what an operator has changed since.
   const std::string digest = core::sha256_hex(json::serialize(answer));
   if (identity.annotation(core::taken_answer_annotation) == digest) co_return kube::Result<void>();
   const bool is_news = answer != api::Identity(identity).auth_params();

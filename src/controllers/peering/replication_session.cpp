@@ -21,10 +21,10 @@ constexpr kube::Duration longest_pause = 20s;
 /// there is its own to clean up. Shorter gaps are those of a binding that is made anew.
 constexpr kube::Duration refusal_patience = 15s;
 constexpr kube::Duration refusal_pause = 5s;
-/// What no event of ours announces: the end of an object of somebody else, a provider that lets us read again.
+/// Between two looks at what no event announces: the end of somebody else's object, or of a refusal to let us read.
 constexpr kube::Duration look_again = 30s;
 constexpr kube::Duration unknown_pause = 10s;
-/// Heartbeats: the first, and the next after one that the provider does not want.
+/// Before the first heartbeat, and after one that the provider does not want.
 constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
 /// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
 constexpr kube::Duration rights_pause = 1min;
@@ -292,7 +292,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
   }
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   if (patched->resource_version() == base) {
-    // Its kinds are of another version: it dropped what it does not know, and would drop it again.
+    // The provider has another version of the kind: it dropped a field that it does not know, and would again.
     log_.warn("the provider does not store everything of the replica",
               {{"kind", kind.resource.kind}, {"object", remote_key}});
     memory_[work].futile_update = std::move(text);
@@ -386,7 +386,7 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
     const kube::ListOptions one{.selection = scope.selection, .limit = 1};
     auto page = co_await api_.list(kind.resource, scope.ns, one);
     if (!page && !page.error().is_forbidden()) {
-      // The patience is with refusals that nothing interrupts.
+      // An answer interrupts the refusals, and patience begins anew.
       refused_since_.reset();
       co_return;
     }
@@ -397,7 +397,7 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
   refused_ = refused;
   if (!refused) refused_since_.reset();
   if (refused && !refused_since_) refused_since_ = now;
-  // Before the patience is over a session that has just begun does not know.
+  // A session that has just begun does not know before patience is over.
   if (refused && withdrawn_ != true && now - *refused_since_ < refusal_patience) co_return;
   const std::optional<bool> before = std::exchange(withdrawn_, refused);
   if (before == refused) co_return;

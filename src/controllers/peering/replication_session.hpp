@@ -41,7 +41,7 @@ class ReplicationSession {
   std::optional<bool> is_withdrawn() const { return withdrawn_; }
   /// Called when answers(), clock_ahead() or is_withdrawn() changes.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
-  /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
+  /// The error that ended a worker of it, so that the session has to be made anew; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
   /// Called when loss() has something to say.
   void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }

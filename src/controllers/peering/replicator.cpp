@@ -66,7 +66,8 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Conte
   namespaces_.subscribe(
       [this](const kube::ObjectKey& key) {
         read_namespaces();
-        // Its label says whose credentials are taken there; one that was corrected makes refused ones good.
+        // The label of the namespace says whose credentials count there; a corrected one makes refused credentials
+        // good.
         enqueue_namespace(key.name);
       },
       [this] { read_namespaces(); });
@@ -150,7 +151,7 @@ std::optional<std::string> Replicator::withdrawal(std::string_view cluster) cons
   for (const auto& [key, peer] : peers_) {
     if (key.name != cluster || !peer.session) continue;
     const auto withdrawn = peer.session->is_withdrawn();
-    // One that is left of an older peering takes nothing from the one that works.
+    // A Secret that an older peering has left takes nothing from the one that works.
     if (withdrawn == false) return std::string();
     if (withdrawn == true) told = core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
     is_known = is_known && withdrawn;
@@ -373,7 +374,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   }
   if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
       !tenants_.is_ending(key.ns)) {
-    // The rights first: nobody could let go of it without them.
+    // The rights come first: without them nobody could remove the finalizer.
     auto held = co_await tenants_.hold_rights(key.ns);
     if (!held) co_return Outcome::retry(std::move(held.error()));
     auto guarded = co_await set_finalizer(secret, true);

@@ -63,9 +63,9 @@ class Replicator final : public Runnable {
   kube::Result<core::ReplicationPeer> check(const PeerKey& key, const kube::Object& secret) const;
   kube::Result<void> open(const PeerKey& key, const kube::Object& secret);
   asio::awaitable<void> stop_session(PeerKey key);
-  /// Every session, once nobody works on them any more.
+  /// Stops every session, once nobody works on them any more.
   asio::awaitable<void> stop_sessions(kube::async::TaskGroup& workers);
-  /// Stops a session that has lost a worker; there is none before the time that it notes.
+  /// Stops a session that has lost a worker, and notes when there may be another one.
   asio::awaitable<void> end_lost_session(PeerKey key);
   asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& secret, bool wanted);
 

@@ -204,13 +204,13 @@ asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Ob
 asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object tenant) {
   const api::Tenant view(tenant);
   const std::string peer(view.cluster_id());
-  // Whoever was let in once has its name.
+  // A consumer that was let in once keeps its name.
   const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
   if (core::was_admitted(view) || cluster_bindings_->find(wide)) co_return false;
   auto namesake = co_await find_namesake(peer);
   if (!namesake) co_return std::unexpected(std::move(namesake.error()));
   if (namesake->empty()) co_return false;
-  // Peering users may read the Event, and what else this cluster binds is none of their business.
+  // The Event does not name the binding: peering users may read it.
   refuse(tenant, "ClusterIDTaken",
          "in this cluster a role binding names a user or group " + peer +
              " already, and the consumer would inherit its rights: rename either, or, where the binding is meant for "
@@ -449,7 +449,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
         co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
     }
     if (namespaces_.peer_of(tenant.ns()) == peer) {
-      // Before the Tenant is gone: whoever makes the next one finds them.
+      // Kept before the Tenant goes, so that the next one has them.
       auto kept = co_await keep_decisions(tenant);
       if (!kept) co_return Outcome::retry(std::move(kept.error()));
       auto cleared = co_await remove_replicas(std::string(tenant.ns()), peer);

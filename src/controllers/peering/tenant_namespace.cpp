@@ -139,7 +139,7 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
   const kube::ListOptions credentials{.selection = {.label_selector = std::string(api::labels::identity_type) + "=" +
                                                                       std::string(api::control_plane_identity)}};
   auto page = co_await context_.home.api().list(kube::resources::secrets, ns, credentials);
-  // Whoever may not read them cannot let go of them either.
+  // Without the right to read them we cannot let go of them either.
   if (!page && !page.error().is_forbidden() && !page.error().is_not_found())
     co_return kube::fail(std::move(page.error()), "looking for credentials");
   json::array left;
@@ -174,7 +174,7 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
   if (binding && (binding->is_deleting() || !has_credentials(ns))) {
     auto released = co_await release_rights(ns);
     if (!released) co_return Outcome::retry(std::move(released.error()));
-    // Its end brings the namespace back here. While it waits for that it gives the rights that it gave before.
+    // The end of the binding brings the namespace back here; until then it gives the rights that it gave before.
     if (binding->is_deleting() && *released) co_return Outcome::done();
   }
   auto user = co_await user_.name();

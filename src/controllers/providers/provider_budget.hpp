@@ -27,19 +27,19 @@ class WriteBudget {
 
  private:
   kube::async::Clock& clock_;
-  kube::Duration interval_, slack_;  ///< between two tokens; that a full bucket is worth
+  kube::Duration interval_, slack_;  ///< between two tokens; until an empty bucket is full
   kube::TimePoint next_{};           ///< when the bucket is full again
   kube::Counter delayed_;
 };
 
-/// So many asides at once, and so many a second: the requests of a pod stay few however many pods start.
+/// The budget for asides: with it the requests for one pod stay few, however many pods start.
 inline constexpr double most_asides = 10, asides_per_second = 0.5;
 
 /// Shared by the sessions of all virtual nodes of one provider.
 struct ProviderBudget {
   std::shared_ptr<kube::StoreUse> stores;
   WriteBudget home_writes;
-  /// Of what is good to know and true for moments only. Where much happens at once, no more than a few of it is told.
+  /// For what is good to know and true for moments only: where much happens at once, only a few of these are written.
   WriteBudget asides;
 };
 

@@ -22,9 +22,9 @@ namespace liqo::controllers {
 /// reaches no other provider. It holds no state that a restart loses. One thread.
 class ProviderCluster {
  public:
-  /// `home`: the tenant namespace here, and the cluster that it is of. `statuses`, and `home_lists`, which bound how
-  /// many lists of what is copied are asked for at a time, outlive it. `may_begin`: whether the provider may be read
-  /// yet; once it is true it is.
+  /// `home`: the tenant namespace here, and the cluster that it is of. `statuses` and `home_lists` outlive it; the
+  /// latter bound how many lists of what is copied are asked for at a time. `may_begin`: whether reading the provider
+  /// may begin.
   ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget, StatusSources& statuses,
                   kube::async::Slots& home_lists, std::function<bool()> may_begin, Context context);
 
@@ -34,7 +34,7 @@ class ProviderCluster {
 
   /// The tenant namespace here, and the cluster that it is of.
   const kube::ObjectKey& home() const { return home_; }
-  /// The connection to be used from now on, instead of which another one is given before it is stopped.
+  /// Has the connection used from now on. The caller gives another one before it stops this one.
   void use(std::shared_ptr<ProviderLink> link) { link_.use(std::move(link)); }
   bool uses(const ProviderLink* link) const { return link_.uses(link); }
   /// The caches of the provider.
@@ -49,7 +49,7 @@ class ProviderCluster {
 
   /// Why it cannot go on, a sentence: the provider shows more than is held of it. "" = it can.
   std::string overflow() const;
-  /// By what a worker of it has ended, so that it has to be made anew. "" = all run.
+  /// The error that ended a worker of it, so that it has to be made anew; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
   /// Called when overflow() or loss() has something to say. Must not suspend.
   void on_end(std::function<void()> handler);

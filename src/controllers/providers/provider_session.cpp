@@ -62,7 +62,8 @@ asio::awaitable<void> ProviderSession::probe() {
       health_.failed_probes = 0;
       health_.last_error.clear();
     } else {
-      // Patience is for a provider that has answered before: one that never did is not Ready from the start.
+      // Patience is for a provider that has answered before: the Node of one that never did is not Ready from the
+      // start.
       health_.failed_probes = was_known ? health_.failed_probes + 1 : health_.failure_threshold;
       health_.last_error = answer.error().text();
       if (refused_)

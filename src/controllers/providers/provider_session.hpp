@@ -31,7 +31,7 @@ class ProviderSession {
   bool is_usable() const { return !refused_ && (!health_.probed || health_.failed_probes < health_.failure_threshold); }
   /// Called when the health changes in a way that the Node shows, and with is_usable().
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
-  /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
+  /// The error that ended a worker of it, so that the session has to be made anew; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
   /// Called when loss() has something to say.
   void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }

@@ -18,14 +18,14 @@ using kube::Outcome;
 
 /// Between two tries with a provider that shows more than is held of one.
 constexpr kube::Duration overflow_pause = 5min;
-/// So long after its start a process reads providers at the latest, whatever is not known yet of virtual nodes and
-/// pods.
+/// A process begins to read providers at the latest so long after its start, whatever is not known yet of virtual nodes
+/// and pods.
 constexpr kube::Duration providers_wait_for = 30s;
 /// An API server counts a list for up to ten requests, of which it carries out some hundred at a time, and refuses what
 /// is far more: leases and pods must have their turn.
 constexpr std::size_t most_home_lists = 8;
 
-/// What is lost by an error of liqod's own, and is so again and again.
+/// The failure of a session that an error of liqod's own ends again and again.
 kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
   return {kube::Errc::protocol,
           "The session with cluster " + cluster +
@@ -70,7 +70,7 @@ asio::awaitable<void> ProviderSessions::run() {
 }
 
 asio::awaitable<void> ProviderSessions::stop_sessions() {
-  // First what works over a session's connection, so that no other one is lent for a moment.
+  // Clusters stop first, so that none borrows another connection for a moment.
   is_ending_ = true;
   for (const auto& [home, shared] : clusters_)
     if (const auto cluster = shared.cluster) co_await cluster->stop();
@@ -137,7 +137,7 @@ asio::awaitable<void> ProviderSessions::stop_session(kube::ObjectKey key, std::s
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const std::shared_ptr<ProviderCluster> cluster = session->cluster();
   if (!is_ending_ && !lend_link(*cluster, std::move(next))) {
-    // What the last session shares with none ends before it, while there is a connection.
+    // The cluster of the last session stops before it, while there is a connection.
     if (const auto shared = clusters_.find(cluster->home());
         shared != clusters_.end() && shared->second.cluster == cluster)
       shared->second.cluster.reset();
@@ -200,7 +200,7 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
   if (shared.cluster) return shared.cluster;
   shared.cluster = std::make_shared<ProviderCluster>(
       home, budget_of(home.name), statuses_, home_lists_, [this] { return may_read(); }, context_);
-  // Also those whose sessions are just being made or stopped: it says so once.
+  // VirtualNodes without a session, too: one may be about to begin, and this is said only once.
   shared.cluster->on_end([this, home] {
     for (const kube::Object& node : virtual_nodes_->objects())
       if (home_of(node) == home) enqueue(node.key());
@@ -234,8 +234,8 @@ std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& c
 }
 
 bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next) const {
-  // Whether it is of no use, another one than is used, and of nobody; then by age. One that is in use goes on being so:
-  // another one would have all watches begin anew.
+  // Whether the link is unusable, is not the one in use, and has no VirtualNode; then by age. The one in use stays in
+  // use, because with another one all watches begin anew.
   using Rank = std::tuple<bool, bool, bool, std::string, std::string>;
   std::optional<Rank> best;
   std::shared_ptr<ProviderLink> link = std::move(next);
@@ -338,7 +338,7 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
   std::shared_ptr<ProviderLink> next;
   if (const Entry& entry = entries_[key]; entry.session && entry.session->cluster()->home() == home) next = connected;
   co_await stop_session(key, std::move(next));
-  // It may have ended meanwhile.
+  // The cluster may have ended meanwhile.
   if (const auto shared = clusters_.find(home);
       shared != clusters_.end() && !shared->second.cluster && context_.clock.now() < shared->second.not_before)
     co_return Outcome::again_after(shared->second.not_before - context_.clock.now());

@@ -25,7 +25,7 @@ class ProviderSessions {
 
   /// Runs until cancelled; every session is stopped then.
   asio::awaitable<void> run();
-  /// True once all VirtualNodes are known, of each whether there can be a session, and the pods of those that have one.
+  /// True once all VirtualNodes are known, whether each can have a session, and the pods of those that have one.
   bool has_synced() const;
   bool is_busy() const;
 
@@ -37,7 +37,7 @@ class ProviderSessions {
   std::string trouble(const kube::ObjectKey& virtual_node) const;
   /// Whether the Node of that name is a machine's: the pods on it are none of ours, and there is no session.
   bool is_foreign(const kube::ObjectKey& virtual_node) const;
-  /// Takes that it is, with the reason, or ("") that it is not.
+  /// Notes why that Node is a machine's; "" = it is not.
   void note_foreign(const kube::ObjectKey& virtual_node, const std::string& why);
 
  private:
@@ -53,7 +53,7 @@ class ProviderSessions {
     SessionRestarts restarts;
     /// Labels and annotations that its pods do not have at the provider, once that is known.
     std::optional<core::ReflectionFilters> left_out;
-    std::string tokens_withheld;  ///< why the VkOptionsTemplate has it so that there are none; "" = it does not
+    std::string tokens_withheld;  ///< why the VkOptionsTemplate withholds tokens; "" = it does not
   };
   struct Shared {
     std::shared_ptr<ProviderCluster> cluster;
@@ -76,7 +76,7 @@ class ProviderSessions {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// The VirtualNode has gone.
   asio::awaitable<void> forget(kube::ObjectKey key);
-  /// How long there may be no session yet, because one was lost, which is stopped; nothing = there may be one.
+  /// Stops a session that was lost. Answers how long to wait before the next one; nothing = it may begin.
   asio::awaitable<std::optional<kube::Duration>> rest_of_pause(kube::Object virtual_node);
   /// Why a VirtualNode, or the Node of its name, cannot have a session.
   std::optional<kube::Failure> why_unfit(const kube::Object& virtual_node) const;
@@ -91,7 +91,7 @@ class ProviderSessions {
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
   /// Stops a session, and its cluster with the last one, unless that goes on with the `next` connection.
   asio::awaitable<void> stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next = nullptr);
-  /// Every one, and what they share.
+  /// Stops every session, and what they share.
   asio::awaitable<void> stop_sessions();
   /// Stops a session that has lost a worker, and answers when there may be another one.
   asio::awaitable<kube::Duration> end_lost_session(kube::ObjectKey key);
@@ -102,7 +102,7 @@ class ProviderSessions {
   bool may_read() const;
   /// What all sessions with that cluster share.
   std::shared_ptr<ProviderBudget> budget_of(const std::string& cluster);
-  /// Has a cluster use the connection of a session that is of use, of several the oldest VirtualNode's; where there is
+  /// Has a cluster use the connection of a usable session, of several that of the oldest VirtualNode; where there is
   /// none, the `next` one. False where there is neither.
   bool lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next = nullptr) const;
   core::ForgingContext forging_of(const kube::Object& virtual_node, const core::ReflectionFilters& left_out) const;
@@ -115,7 +115,7 @@ class ProviderSessions {
   Context context_;
   std::function<void(const kube::ObjectKey&)> changed_;
   StatusSources statuses_;
-  kube::async::Slots home_lists_;  ///< those who list what is copied, to whichever provider
+  kube::async::Slots home_lists_;  ///< for listing what is copied, to any provider
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<kube::ObjectKey, Shared> clusters_;                    ///< by tenant namespace here and cluster
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster

@@ -103,7 +103,7 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
                               "VkOptionsTemplate " +
                                   entry.tokens_withheld);
   } else if (!entry.left_out && virtual_node.is_deleting()) {
-    // What is ended is told no more than it has been.
+    // The session of a VirtualNode that goes can do without its VkOptionsTemplate.
     entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.not_reflected);
   } else if (!entry.left_out) {
     refuse(virtual_node, kube::Failure(options.error()));

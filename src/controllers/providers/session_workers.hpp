@@ -15,8 +15,8 @@ namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
-/// Runs the workers of one session. Where one ends by an exception the others go on, and the owner of the session is
-/// told, to make it anew: it would else go on as if nothing were to do. One thread.
+/// Runs the workers of one session. A worker that ends by an exception leaves the others running, and the owner is
+/// told, who makes the session anew: else it would look well and do nothing. One thread.
 class SessionWorkers {
  public:
   explicit SessionWorkers(const asio::any_io_executor& executor)
@@ -26,7 +26,7 @@ class SessionWorkers {
   /// Ends all of them. Must be awaited before this is destroyed.
   asio::awaitable<void> stop() { return group_.stop(); }
 
-  /// By what the first that was lost has ended; "" = none was.
+  /// The error that ended the first lost worker; "" = none was lost.
   const std::string& loss() const { return loss_; }
   /// Called when loss() has something to say. Must not suspend.
   void on_loss(std::function<void()> handler) { lost_ = std::move(handler); }

@@ -22,8 +22,8 @@ void prune_remote_pod(kube::json::object& tree) {
   tree["spec"] = std::move(kept);
 }
 
-/// All virtual nodes of a provider ask when they begin, one after the other. No other process can have led in between
-/// for so short a time.
+/// All virtual nodes of a provider ask when they begin, one after the other; within this time no other process can have
+/// led.
 constexpr kube::Duration tokens_hold_for = 5s;
 /// More than a provider has virtual nodes: what it shows must not fill this process.
 constexpr std::size_t most_token_nodes = 256;

@@ -19,8 +19,8 @@ namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
-/// One twin namespace, as far as pods go. It is watched while something of ours may be there, which is in few of many
-/// namespaces at a time: else it rests, and holds nothing open.
+/// The pods of one twin namespace. It is watched while something of ours may be there; else it rests and holds nothing
+/// open, as most of many twins do at a time.
 struct TwinWatch {
   std::string local, remote;
   kube::InformerHandle shadows, pods;  ///< none while it rests, or waits to be read
@@ -32,7 +32,7 @@ struct TwinWatch {
   std::set<std::string, std::less<>> token_nodes;
   bool all_have_tokens = false;
   std::optional<kube::TimePoint> tokens_read_at;
-  std::shared_ptr<kube::async::Event> tokens_read;  ///< set once they are, by who reads them now
+  std::shared_ptr<kube::async::Event> tokens_read;  ///< by who reads them now; set at the end of that
 
   bool has_synced() const { return shadows && shadows->has_synced() && pods->has_synced(); }
   bool has_tokens_of(std::string_view node) const { return all_have_tokens || token_nodes.contains(node); }
@@ -46,10 +46,10 @@ struct TwinReader {
 };
 
 /// However many virtual nodes there are, a twin has one watch of ShadowPods and one of Pods at most, and what they tell
-/// is parsed once. Not more than some are begun at a time. One thread.
+/// is parsed once. Only some are begun at a time. One thread.
 class TwinWatches {
  public:
-  /// `may_begin`: whether twins may be read yet; once it is true they are.
+  /// `may_begin`: whether reading twins may begin.
   TwinWatches(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::InformerSet& caches,
               std::function<bool()> may_begin)
       : executor_(executor), clock_(clock), caches_(caches), may_begin_(std::move(may_begin)) {}
@@ -75,15 +75,14 @@ class TwinWatches {
 
   /// Picks the Secrets that bring tokens, also those of other consumers.
   static std::string_view token_selector();
-  /// Sees to it that the watch knows which nodes have tokens in its twin: by one list, for all who ask within some
-  /// seconds of it.
+  /// Has the watch know which nodes have tokens in its twin. One list serves all who ask within some seconds.
   asio::awaitable<kube::Result<void>> find_tokens(std::shared_ptr<TwinWatch> watch, kube::Api& api,
                                                   core::ClusterPair clusters);
 
  private:
   using Watches = std::map<std::pair<std::string, std::string>, std::weak_ptr<TwinWatch>>;
 
-  /// Begins to read those that wait, as far as others are through.
+  /// Begins to read those that wait, as others have been read.
   void begin_waiting();
   void begin(TwinWatch& watch);
   bool is_unused(const TwinWatch& watch) const;

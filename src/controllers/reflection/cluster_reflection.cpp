@@ -241,7 +241,7 @@ void ClusterReflection::switch_kinds() {
     each.reflector->set_policy(policy);
     const bool is_on = each.is_served && policy.workers > 0;
     if (std::exchange(each.is_on, is_on) == is_on) continue;
-    // That all kinds are when it begins is as it should be.
+    // At the beginning all kinds are reflected, which is not worth a line.
     if (!each.is_on || !reflected_.empty())
       log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
     for (const auto& [local, remote] : reflected_) {

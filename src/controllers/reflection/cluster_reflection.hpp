@@ -35,8 +35,8 @@ class ClusterReflection {
     WriteBudget& home_writes;  ///< what its word may cause at home
     StatusSources& statuses;
     TwinWatches& twins;
-    kube::async::Slots& home_lists;   ///< those who list at home what is copied
-    std::function<bool()> may_begin;  ///< whether copies may be seen to yet; once it is true they are
+    kube::async::Slots& home_lists;   ///< for listing at home what is copied
+    std::function<bool()> may_begin;  ///< whether seeing to copies may begin
   };
   /// `home`: the tenant namespace here, and the cluster that it is of.
   ClusterReflection(kube::ObjectKey home, Provider provider, Context context);
@@ -51,7 +51,7 @@ class ClusterReflection {
   bool is_busy() const;
   /// How the custom resources that are configured are reflected.
   core::CustomState custom_state() const { return custom_kinds_.state(); }
-  /// Called when that is another one. Must not suspend.
+  /// Called when that changes. Must not suspend.
   void on_custom_change(std::function<void()> handler) { custom_changed_ = std::move(handler); }
 
  private:

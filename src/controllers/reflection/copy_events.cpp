@@ -14,13 +14,13 @@ using kube::Outcome;
 
 /// Between two looks at a twin, so that what comes is home within 30 s.
 constexpr kube::Duration look_after = 17s, look_before = 23s;
-/// Of a twin without copies so many of these times: the first one that is made ends the pause.
+/// A twin without copies is looked at so many times more rarely; the first copy ends the pause.
 constexpr int quiet_times = 15;
 /// Where it is not known yet whether something is a copy.
 constexpr kube::Duration undecided_pause = 5s;
 /// Before a provider that refuses its Events is asked for them again.
 constexpr kube::Duration no_right_pause = 10min;
-/// Of one look. What goes beyond is not told: so many Warnings about what is no pod are a provider's own trouble.
+/// The most that one look reads: more Warnings, those about pods left out, are a provider's own trouble.
 constexpr std::int64_t page_size = 250;
 constexpr int most_pages = 4;
 constexpr std::size_t most_bytes = 2U << 20;

@@ -1,4 +1,4 @@
-// Tells at home what a provider's Events warn of about copies.
+// Tells at home of a provider's Warnings about copies.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace liqo::controllers {
 
-/// Each twin that has copies has its Warnings listed every 20 s or so (every 5 minutes where it is quiet), those of
-/// pods excepted: one request, however many kinds and copies there are, because API servers read Events from etcd. What
-/// is new about a copy becomes an Event `RemoteWarning` of its object; what was told or had happened before this
-/// process began to lead does not. One thread.
+/// Lists the Warnings of each twin that has copies, except those about pods, every 20 s or so, and every 5 minutes
+/// where a twin is quiet: one request for all kinds and copies, because API servers read Events from etcd. A new one
+/// about a copy becomes an Event `RemoteWarning` of its object, unless it was told, or had happened, before this
+/// process began to lead. One thread.
 class CopyEvents {
  public:
   /// The object at home that a copy is of.

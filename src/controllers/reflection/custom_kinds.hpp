@@ -1,4 +1,4 @@
-// Which of the custom resources that are to be reflected this cluster and one provider serve both.
+// Which of the custom resources to be reflected both this cluster and one provider serve.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace liqo::controllers {
 
-/// Asks both API servers, again after a while, so that a definition or a right that comes later is found, and one that
-/// goes is missed. An answer that is none (an outage) changes nothing. One thread.
+/// Asks both API servers again and again, so that it finds a definition or a right that comes later, and notices one
+/// that goes. An outage changes nothing. One thread.
 class CustomKinds {
  public:
   /// What is known of one custom resource.
@@ -28,7 +28,7 @@ class CustomKinds {
   };
 
   /// `provider` outlives it. `twins` answers the twin namespaces there, which is where rights are given. `changed` is
-  /// called when findings are others, and must not suspend.
+  /// called when findings change, and must not suspend.
   CustomKinds(kube::Api& provider, Context context, std::function<std::vector<std::string>()> twins,
               std::function<void()> changed);
 

@@ -14,8 +14,8 @@ namespace liqo::controllers {
 /// owner. One thread.
 class HomeEndpointWatch final : public core::HomeEndpoints {
  public:
-  /// `concerns` says whether a namespace is reflected. `changed` is called with one for which an answer may have become
-  /// another, "" = for all. Neither may suspend. `declared_ranges`: of this cluster's pods, as its administrator named
+  /// `concerns` says whether a namespace is reflected. `changed` is called with a namespace whose answers may have
+  /// changed, "" = with all. Neither may suspend. `declared_ranges`: of this cluster's pods, as its administrator named
   /// them.
   HomeEndpointWatch(kube::InformerSet& home, const std::string& declared_ranges,
                     std::function<bool(const std::string& ns)> concerns,
@@ -43,8 +43,8 @@ class HomeEndpointWatch final : public core::HomeEndpoints {
   std::optional<core::OutwardAddresses> addresses_;
   kube::InformerHandle nodes_, ips_, services_;
   std::map<std::string, std::string, std::less<>> clusters_;  ///< by virtual node
-  /// What Services say, and what IP objects assign, also in namespaces that are not reflected yet: that one goes which
-  /// was there before must be noticed.
+  /// What Services say, and what IP objects assign, also in namespaces that are not reflected yet: the end of what was
+  /// there before must be noticed.
   std::map<kube::ObjectKey, std::string> said_, assigned_;
 };
 

@@ -9,15 +9,15 @@
 
 namespace liqo::controllers {
 
-/// Watches Pods, Services, Nodes and ServiceCIDRs once it is started; of each is kept what names an address. Pods on
-/// virtual nodes, and virtual nodes, have those of other clusters. One thread.
+/// Watches Pods, Services, Nodes and ServiceCIDRs once it is started; of each is kept what names an address. Virtual
+/// nodes, and pods on them, are left out: their addresses are other clusters'. One thread.
 class OwnAddressWatch {
  public:
   using Handler = std::function<void(const core::OwnAddresses::Change&)>;
   /// `changed` is called with every change of what is known.
   OwnAddressWatch(Context context, Handler changed);
 
-  /// Begins to watch, unless it does. It goes on for good: a consumer could have everything listed again and again.
+  /// Begins to watch, unless it does. It never ends, or a consumer could have everything listed again and again.
   void start();
   /// True once everything has been read.
   bool is_known() const;

@@ -65,7 +65,7 @@ void SecretReferences::read(const std::string& node, const kube::ObjectKey& key,
     now.account = core::service_account_of(*pod);
     now.secrets = reflection::secrets_of_pod(*pod);
   }
-  // What both refer to shall not look as if it were not referred to in between.
+  // The new ones are counted first, so that what both refer to keeps its count above zero.
   const Pod counted = now;
   if (!now.uid.empty()) at.read.emplace(key, std::move(now));
   count(key, counted, 1);
@@ -101,7 +101,7 @@ void SecretReferences::read_account(const kube::ObjectKey& key) {
 void SecretReferences::read_offloading(const kube::ObjectKey& key) {
   if (key.name != api::namespace_offloading_name) return;
   const auto offloading = offloadings_->find(key);
-  // What is not known is no wish for more.
+  // A NamespaceOffloading that is not known does not ask for all Secrets.
   const bool stays = offloading && kube::string_at(offloading->spec(), {"podOffloadingStrategy"}) == "Local";
   if (stays == staying_.contains(key.ns)) return;
   if (stays)

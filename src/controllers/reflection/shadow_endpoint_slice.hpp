@@ -14,9 +14,9 @@
 
 namespace liqo::controllers {
 
-/// Serves all consumers of this cluster. A slice is looked at a quarter of a second after something has changed that it
-/// depends on, and written at most once a second: itself, its EndpointSlice, the policy, network and health of its
-/// consumer, and the addresses of this cluster. One thread.
+/// Serves all consumers of this cluster. A slice depends on its EndpointSlice, on the policy, network and health of its
+/// consumer, and on the addresses of this cluster; it is looked at a quarter of a second after one of these or itself
+/// has changed, and written at most once a second. One thread.
 class ShadowEndpointSliceController final : public Runnable {
  public:
   explicit ShadowEndpointSliceController(Context context);
@@ -45,7 +45,7 @@ class ShadowEndpointSliceController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> write(kube::Object shadow, std::optional<kube::Object> live, kube::Object wanted);
   asio::awaitable<kube::Outcome> remove(kube::ObjectKey key, std::string uid);
-  /// Sees whose object an apply has met that was to make one. What was done to somebody else's is taken back.
+  /// Sees whose object an apply has met that was to create one, and takes back what it did to somebody else's.
   asio::awaitable<kube::Outcome> settle(kube::ObjectKey key);
   core::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
   /// The UID of the EndpointSlice that is left under a key without a ShadowEndpointSlice that counts, "" = none. The
@@ -67,7 +67,7 @@ class ShadowEndpointSliceController final : public Runnable {
   void take_configuration(const kube::ObjectKey& key);
   void take_own(const core::OwnAddresses::Change& change);
   void enqueue(const kube::ObjectKey& key);
-  /// Those of a consumer, of which something has changed: not all at once.
+  /// Enqueues the slices of a consumer of which something has changed, over a while.
   void enqueue_consumer(const std::string& consumer);
   void enqueue_all();
   void spread(const std::vector<kube::ObjectKey>& keys);

@@ -19,7 +19,7 @@ class NodePlatforms {
   void set_watching(bool wanted);
   /// What consumers are told; null while it is not known.
   const core::Platform* common() const { return common_ ? &*common_ : nullptr; }
-  /// Whether it will be known in a moment: for whoever would rather wait than say it later.
+  /// Whether it will be known in a moment, so that it is worth waiting for.
   bool is_coming() const;
 
  private:

@@ -252,7 +252,7 @@ void SliceGrantController::decide(Look& look) {
   if (look.quota) look.before = core::read_slice_record(*look.quota, slice.uid());
   const auto tenant = tenant_of(*tenants_, std::string(slice.ns()), look.peer);
   if (!tenant) {
-    // Whoever is not a tenant any more gets nothing new; the Tenant's return brings every slice back here.
+    // A consumer without a Tenant gets nothing new; the Tenant's return brings every slice back here.
     look.decision.verdict = Verdict::unchanged;
     look.wish.cordoned = true;
     if (look.quota || consumer == look.peer)

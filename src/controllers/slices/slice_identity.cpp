@@ -76,7 +76,7 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   const auto tenant = tenant_of(*tenants_, key.ns, peer);
   if (!tenant) co_return Outcome::done();
   const api::Tenant tenant_view(*tenant);
-  // Whoever has not shown its key gets nothing yet; the Tenant's status brings the slice back here.
+  // A consumer that has not shown its key gets nothing yet; the Tenant's status brings the slice back here.
   if (tenant_view.needs_handshake() && !core::was_admitted(tenant_view)) co_return Outcome::done();
 
   auto csr = checked_request(view, tenant_view, peer);

@@ -102,7 +102,7 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   const std::string secret(has_identity ? api::Identity(*identity).kubeconfig_secret() : std::string_view());
   const bool ready = wanted && view.is_accepted(conditions::authentication) &&
                      view.is_accepted(conditions::resources) && !secret.empty();
-  // Before there is something to hold it for, so that no node is ever without.
+  // The slice is held first, so that it never goes before its VirtualNode.
   auto held = ready || !nodes.empty()
                   ? co_await add_finalizer(home, *slices_, *slice, api::finalizers::resource_slice)
                   : co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice);

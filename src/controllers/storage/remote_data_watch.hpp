@@ -1,4 +1,4 @@
-// Where the data of volumes is that are in other clusters, kept up to date.
+// Which volumes have their data in other clusters, and where.
 // Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
 #pragma once
 

@@ -39,7 +39,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
     const kube::ObjectKey node{"", std::string(claim.annotation(api::annotations::selected_node))};
     auto found = co_await context_.home.api().get(kube::resources::nodes, node);
     if (!found && !found.error().is_not_found()) co_return Outcome::retry(std::move(found.error()));
-    // One that was virtual a moment ago, or is to be, is no place for data of this cluster.
+    // A node that was virtual a moment ago, or is about to be, is no place for data of this cluster.
     if (!found || found->label(api::labels::type) == api::labels::type_virtual_node) {
       co_await tell(claim, reasons::provisioning_failed, "there is no node " + node.name + " to make the volume for");
       co_return Outcome::again_after(later);
@@ -50,7 +50,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
       co_return Outcome::again_after(later);
     }
   }
-  // Before there is something to hold it for, so that nothing is left where this process ends in between.
+  // The claim is held first, so that nothing is left behind where this process ends in between.
   auto held = co_await hold(claim, site);
   if (!held) co_return Outcome::retry(std::move(held.error()));
   if (!*held) co_return Outcome::again_after(soon);
@@ -97,7 +97,7 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
   // Where it is, should the volume be lost.
   auto noted = co_await note_backing(claim, *site);
   if (!noted) co_return Outcome::retry(std::move(noted.error()));
-  // Who gives it to the claim says what becomes of it later: until then it stays, whatever becomes of the claim.
+  // The volume stays whatever becomes of the claim, until whoever gives it to the claim says otherwise.
   co_return co_await create_volume(std::move(*noted), std::move(*backing), *site, "Retain");
 }
 

@@ -5,7 +5,7 @@
 
 namespace liqo::controllers {
 
-/// Between two looks at a claim of which something is to come, at first and later; and at one that is well.
+/// Between two looks: at a claim of which something is to come, at first and later, and at one that is well.
 inline constexpr kube::Duration soon = std::chrono::seconds(1), later = std::chrono::seconds(15),
                                 rarely = std::chrono::minutes(5);
 

@@ -21,8 +21,8 @@ namespace storage = core::storage;
 
 /// A claim that is not bound by then is told of.
 constexpr kube::Duration patience = 60s;
-/// A provider's claim that is not bound by then, and of which no provisioner has taken notice, waits for a pod though
-/// no Event says so: Events are written at best.
+/// A provider's claim that is not bound by then, and of which no provisioner has taken notice, waits for a pod, though
+/// no Event says so: Events may get lost.
 constexpr kube::Duration silence = 20s;
 /// Of Events of one claim, and of pods in its namespace.
 constexpr std::int64_t most_events = 50, most_pods = 500;
@@ -106,7 +106,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile(kube::WorkKey work) {
 
 asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key) {
   const auto claim = claims_->find(key);
-  // The real class must not be this one: claims would stand behind claims without an end.
+  // The storage class behind must not be this one: claims would stand behind claims without end.
   if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage_namespace) co_return Outcome::done();
   auto volume = volumes_->find({"", storage::volume_name(*claim)});
   if (claim->is_deleting() && !volume) co_return co_await abandon(*claim);

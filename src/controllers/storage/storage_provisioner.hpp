@@ -62,11 +62,11 @@ class StorageProvisioner final : public Runnable {
                                                     bool is_lost);
   asio::awaitable<kube::Outcome> act(kube::Object claim, std::optional<kube::Object> volume, Behind behind, Site& site);
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
-  /// Makes the volume of a claim that is to have the data of another one, whose own claim is gone.
+  /// Makes the volume of a claim that is to have the data of another volume, whose claim is gone.
   asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
-  /// Records, on all three objects, where the data of a volume is that the Go version has made.
+  /// Records on the claim, the volume and the claim behind where the data of a volume of the Go version is.
   asio::awaitable<kube::Outcome> adopt(kube::Object claim, kube::Object volume, std::string cluster);
-  /// Writes on the claim where the one behind it is, should the volume be lost; what is stored then.
+  /// Writes on the claim where the one behind it is, in case the volume is lost; answers what is stored.
   asio::awaitable<kube::Result<kube::Object>> note_backing(kube::Object claim, const Site& site);
   /// Puts our finalizer on the claim, and where it is begun; false where the claim has gone meanwhile, or goes.
   asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const Site& site);

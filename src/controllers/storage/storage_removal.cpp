@@ -26,7 +26,7 @@ asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
     if (!seen) co_return Outcome::retry(std::move(seen.error()));
     if (*seen) co_return Outcome::again_after(soon);
   }
-  // Wherever it may have been begun: users may write both annotations.
+  // In every place where it may have been begun: users may write both annotations.
   std::set<std::string> clusters{"", std::string(claim.annotation(api::annotations::backing_cluster))};
   if (const auto selected = selected_virtual_node(claim)) clusters.emplace(api::VirtualNode(*selected).cluster_id());
   for (const std::string& cluster : clusters) {

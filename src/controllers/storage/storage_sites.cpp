@@ -21,7 +21,7 @@ std::optional<kube::Object> StorageProvisioner::virtual_node(
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
     auto node = virtual_nodes_->find(key);
     if (!node || !is_it(*node)) continue;
-    // Of several of a provider any will do that reaches it.
+    // Any virtual node of the provider will do that reaches it.
     if (reach_(key)) return node;
     if (!found) found = std::move(node);
   }
