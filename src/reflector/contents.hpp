@@ -1,4 +1,5 @@
 // The content of objects that were listed and have not been looked at yet.
+// Tested by test/unit/reflector/copies_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // Connections to the kubelets of this cluster, to read their metrics.
+// Tested by test/cluster/test_figures.py.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,4 +1,5 @@
 // What LimitRanges and RuntimeClasses of this cluster add to the pods that are made in it.
+// Tested by test/unit/quota/quota_ledger_test.cpp, and what is made of it by test/unit/core/quota/demand_test.cpp.
 #pragma once
 
 #include <functional>

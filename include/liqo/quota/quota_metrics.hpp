@@ -1,4 +1,5 @@
 // What consumers may have here, have, and could still have, as metrics.
+// Tested by test/unit/quota/quota_display_test.cpp.
 #pragma once
 
 #include "liqo/quota/quota_ledger.hpp"

@@ -1,4 +1,5 @@
 // What the ShadowPods and Pods that are stored in this cluster take from the Quotas of their users.
+// Tested by test/unit/quota/quota_ledger_test.cpp and test/sim/ledger_world.cpp.
 #pragma once
 
 #include <functional>
