@@ -175,8 +175,8 @@ class QuotaLedger {
   asio::awaitable<bool> believe_server(Desk& desk);
   /// Drops reservations that nobody has stored in time. False: there are more to look at.
   asio::awaitable<bool> expire(Desk& desk);
-  /// Which of these, too old to be stored any more, are known to be gone by a cache that is as new as the server was
-  /// when they were too old.
+  /// Adds to `gone` which of the unclear ones are known to be gone: they are too old to be stored any more, and the
+  /// cache is as new as the server was when they became so.
   asio::awaitable<void> settle(Desk& desk, std::set<std::string> unclear, std::set<std::string>& gone);
   /// Drops what is seen stored from a record, and has the floor say so. How many there were.
   std::size_t drop_stored(core::LedgerRecord& record) const;

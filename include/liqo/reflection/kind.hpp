@@ -16,7 +16,7 @@
 namespace liqo::reflection {
 
 /// Which objects of a kind are reflected: all but those annotated skip, or only those annotated allow. `all` is a
-/// deny_list, of a kind of which that has only those reflected that are referred to.
+/// deny_list that also reflects objects to which nothing refers, of a kind of which a deny_list does not.
 enum class SelectionPolicy { deny_list, allow_list, all };
 
 /// The descriptor of a kind: all that is particular to it. One per file in src/reflection/kinds. What is not set is as
@@ -43,20 +43,20 @@ struct ReflectedKind {
       [](std::string_view remote, const core::ForgingContext&) { return std::string(remote); };
   /// Objects that are reflected whatever the policy, unless annotated otherwise.
   bool (*is_always_reflected)(std::string_view local_name) = [](std::string_view) { return false; };
-  /// Of a namespace only those are read and reflected that others refer to, or that are annotated to be allowed, unless
-  /// the policy says all; nothing of the kind is watched at home.
+  /// Only objects that others refer to, or that are annotated to be allowed, are read and reflected, unless the policy
+  /// says all; nothing of the kind is watched at home.
   bool referred_only = false;
   /// The Secrets that an object refers to, so that they follow it; null = none.
   std::vector<std::string> (*secrets_of)(const kube::Object& local) = nullptr;
   /// The kind whose type of policy holds for this one, too; "" = it has one of its own.
   std::string_view typed_as = {};
-  /// The object by whose annotations another one is selected that has none of its own; null = there is none.
+  /// The object whose annotations select one that has none of its own; null = there is none.
   std::optional<kube::Object> (*selected_by)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
   /// Why an object is never reflected, whatever policy and annotations say: a clause that its Event tells, "" = nobody
   /// needs to be told; nullopt = it may be reflected.
   std::optional<std::string_view> (*never_reflected)(const kube::Object& local) =
       [](const kube::Object&) -> std::optional<std::string_view> { return std::nullopt; };
-  /// What an object at the provider is that has both our labels and is no copy: a clause, "" = it is a copy.
+  /// Why an object at the provider that has both our labels is no copy: a clause, "" = it is a copy.
   std::string_view (*no_copy)(const kube::Object& remote, const core::ForgingContext& ctx) =
       [](const kube::Object&, const core::ForgingContext&) { return std::string_view(); };
   /// The copy for server-side apply, without the digest.
@@ -70,8 +70,8 @@ struct ReflectedKind {
   /// set: nothing comes home.
   kube::json::value (*gather)(const kube::Object& local, const kube::Object& remote) = nullptr;
 
-  /// What others have added to a copy where nothing is theirs to add: a merge patch that takes it away, empty =
-  /// nothing; an apply takes away only what it has made. Null: what others add is theirs.
+  /// A merge patch that takes away what others have added to a copy, because an apply takes away only what it has made;
+  /// empty = there is nothing. Null: what others add stays.
   kube::json::object (*surplus)(const kube::Object& live, const kube::Object& wanted) = nullptr;
 
   const kube::Resource& copies() const { return target ? *target : resource; }

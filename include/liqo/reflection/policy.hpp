@@ -63,10 +63,10 @@ struct AlwaysDone {
 inline constexpr std::array<std::string_view, 8> fields_of_separate_kubelet = {
     "extraAnnotations", "extraLabels", "imagePullSecrets", "metricsAddress",
     "pullPolicy",       "replicas",    "resources",        "tolerations"};
-/// What a template asks for and nobody here does, each a clause, where that is less than what is done, or was meant to
-/// do something: kinds that there are not, and those of the Go version that cannot be switched off here; arguments that
-/// nobody knows, labels of Nodes that are reserved, and what a separate virtual kubelet would be set up by. `policies`
-/// are those under the template, with `custom`, the names of further kinds.
+/// What a template asks for and nobody here does, each a clause: kinds that do not exist, and those of the Go version
+/// that cannot be switched off here; arguments that nobody knows, labels of Nodes that are reserved, and what a
+/// separate virtual kubelet would be set up by. `policies` are those under the template, with `custom`, the names of
+/// further kinds.
 std::vector<std::string> not_followed(const kube::Object& options_template, const Policies& policies,
                                       std::span<const std::string> custom, const AlwaysDone& done);
 /// Why pods are to have no tokens for the API server at home, a clause: `serviceaccount` has no workers, or what cannot

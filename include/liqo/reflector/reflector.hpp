@@ -75,8 +75,8 @@ class Reflector {
   void start_namespace(const std::string& local, const std::string& remote);
   /// Stops; the copies stay as they are: the twin namespace is removed as a whole.
   void stop_namespace(const std::string& local);
-  /// What others refer to in a namespace, of a kind that is reflected only then; `all`: of this namespace it is all,
-  /// but under an AllowList.
+  /// Which objects of a namespace others refer to, of a kind that is reflected only then. `all`: every object of the
+  /// namespace counts as one of them, but under an AllowList.
   void set_references(const std::string& local, const std::set<std::string>& names, bool all = false);
   /// Called with the Secrets that an object of this kind, which is reflected, refers to; none = it is not, or no more.
   using ReferencesHandler =
@@ -95,9 +95,9 @@ class Reflector {
   void gather_anew(const std::string& local);
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run();
-  /// Whether something of a namespace is copied but what every namespace has by itself.
+  /// Whether anything of a namespace is copied beside what every namespace has by itself.
   bool has_copies(const std::string& local) const;
-  /// Whether nothing of a namespace is copied, and nothing is wanted, but what every namespace has by itself.
+  /// Whether nothing of a namespace is copied or wanted beside what every namespace has by itself.
   bool is_quiet(const std::string& local) const;
   /// A twin that was quiet is to be looked at.
   void end_quiet(const std::string& local);

@@ -91,7 +91,7 @@ BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existin
 struct TwinSelection {
   std::vector<api::WantedNamespace> taken;
   std::map<std::string, api::MappedNamespace> refused;  ///< by local namespace; not more than the limit
-  std::size_t left_out = 0;                             ///< refused, and not in the list for its length
+  std::size_t left_out = 0;                             ///< refused, and not in the list, which is full
 };
 /// `twins` are the namespaces that carry the mark of this map; `elsewhere` is how many other maps of the consumer have.
 TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere = 0,

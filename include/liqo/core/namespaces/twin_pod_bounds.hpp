@@ -44,11 +44,12 @@ void read_twin_quota(const kube::Object& quota, TwinPods& twin);
 
 /// Which amounts are to be written now, by twin; those of a twin without ResourceQuota are for a new one.
 ///
-/// For each resource, at every moment: over all twins, the sum of what the API server may still admit, or has, is at
-/// most what is granted, or does not grow. It admits by `status.hard`, and charges in a write that fails where the
-/// object has changed; so what is to be smaller is written first, and what grows, grows by what all `status` together
-/// leave. Each twin gets what its ShadowPods need, then all the same share of the rest. Nothing is written while every
-/// twin has what it needs and something, at least half of that share, to spare.
+/// For each resource, at every moment, what the API server has admitted or may still admit in all twins together is at
+/// most what is granted; where it is more already, it does not grow. The API server admits by `status.hard`, and notes
+/// what it admits by a write that fails where the object has changed. Therefore amounts that shrink are written first,
+/// and others grow only by what the `status` of all twins together leaves of the grant. Each twin gets what its
+/// ShadowPods need, then all the same share of the rest. Nothing is written while every twin has what it needs and
+/// something, at least half of that share, to spare.
 std::map<std::string, Resources> plan_twin_pods(const Resources& granted, std::span<const TwinPods> twins);
 
 /// Whether everything in `granted` is counted in the twin.

@@ -13,7 +13,8 @@ namespace liqo::core {
 
 /// The name of the Lease. The provider makes it, so that the consumer needs the right to change this one and no other.
 inline constexpr std::string_view heartbeat_lease = "liqo-heartbeat";
-/// On a Tenant: the last heartbeat before it was cordoned for its silence. Who uncordons it is not overruled.
+/// On a Tenant: the last heartbeat before it was cordoned for its silence. A tenant that somebody
+/// uncordons is not cordoned again for the same silence.
 inline constexpr std::string_view silent_since_annotation = "liqo.io/cordoned-silent-since";
 /// Between two heartbeats; silence is a matter of days.
 inline constexpr kube::Duration heartbeat_interval = std::chrono::minutes(10);

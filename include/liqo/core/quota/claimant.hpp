@@ -13,15 +13,15 @@ namespace liqo::core {
 struct Claimant {
   std::string address;  ///< from where; "" = nothing is to be learnt of what becomes of the reservation
   bool proven = true;   ///< an API server asks from there
-  /// It may hold more than the share, where LargeClaims says so. For who is not proven.
+  /// One that is not proven may hold more than the share, where LargeClaims says so.
   bool may_be_large = false;
 };
 
-/// All of them together may hold one part in so many of each resource ...
+/// Callers that are not proven may together hold one part in so many of each resource ...
 inline constexpr std::int64_t parts_for_unproven = 10;
 /// ... by so many reservations.
 inline constexpr std::size_t most_unproven = 64;
-/// Of the record one of these takes so many bytes.
+/// One of these takes at most so many bytes of the record.
 inline constexpr std::size_t most_unproven_bytes = 1024;
 
 /// What unproven callers hold of a Quota.
@@ -34,7 +34,7 @@ struct UnprovenHold {
 /// Whether one more reservation stays within the share of unproven callers.
 bool is_within_share(const UnprovenHold& held, const Resources& demand, const Resources& hard);
 
-/// Whether they hold more than the share already, as by a reservation beyond it that any replica has let in.
+/// Whether they hold more than the share already, for example by a reservation beyond it that a replica has let in.
 bool is_beyond_share(const UnprovenHold& held, const Resources& hard);
 
 /// Reservations beyond the share, of one Quota: without them an API server that nothing has proven yet would never get

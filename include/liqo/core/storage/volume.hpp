@@ -44,10 +44,10 @@ bool is_given_to(const kube::Object& volume, const kube::Object& claim);
 /// What the claim behind the volume says once it is behind `claim`.
 kube::json::object backing_notes(const kube::Object& claim);
 
-/// What the volume says.
+/// The backing that the volume records; nothing where it records none.
 std::optional<Backing> recorded_backing(const kube::Object& volume);
-/// What may be acted on of it, where the claim behind it says so, too (`is_backing_of`); nothing where it is not one of
-/// ours, as its name shows.
+/// The recorded backing of a volume whose name shows that it is ours; else nothing. It is acted on only where the claim
+/// behind it agrees (`is_backing_of`).
 std::optional<Backing> backing_of(const kube::Object& volume);
 
 /// The cluster that has the data of a volume which the Go version has made for the claim and which records nothing: the
