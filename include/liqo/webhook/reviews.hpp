@@ -51,7 +51,7 @@ class Reviews {
   /// What the pods of a namespace follow; nothing where it is not offloaded.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns);
   asio::awaitable<Answer> validate_shadow_pod(const Request& request);
-  /// Asks the ledger. Whoever is not proven, and gets nothing, is answered once it is known who that is.
+  /// Asks the ledger. A caller that is not proven and would get nothing is answered once it is known who that is.
   asio::awaitable<Answer> ask_ledger(const Request& request, core::admission::PodPolicy policy) const;
   asio::awaitable<Answer> mutate_virtual_node(const Request& request);
   asio::awaitable<Answer> validate_resource_slice(const Request& request);
@@ -79,8 +79,8 @@ class Reviews {
   asio::awaitable<kube::Result<Consumer>> consumer_of(const Request& request);
   /// The storage classes that were granted to the slices of a consumer.
   asio::awaitable<kube::Result<std::vector<std::string>>> read_offered_classes(std::string consumer);
-  /// Whether a consumer may have one more of a kind in its tenant namespace. Requests at the same time do not know of
-  /// each other, so that it can be a few more.
+  /// Whether a consumer may have one more of a kind in its tenant namespace. It can get a few more than that, because
+  /// requests at the same time do not know of each other.
   asio::awaitable<Answer> check_amount(const Request& request, kube::Resource kind);
   /// Whether an object of a consumer is small enough for how many there are, from the caches.
   Answer check_size(const Request& request, std::string_view consumer) const;

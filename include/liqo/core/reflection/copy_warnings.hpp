@@ -21,15 +21,15 @@ struct CopyWarning {
   kube::WallTime time;          ///< when it happened last, as the provider says
 };
 
-/// The Warnings among Events of a twin that may be about copies: those that name an object with its UID, which is no
-/// pod, and that say something.
+/// The Warnings among Events of a twin that may be about copies: those with a message that name an object by its UID,
+/// and no pod.
 std::vector<CopyWarning> copy_warnings(const kube::json::array& events);
 
 /// The sentence about it at home.
 std::string copy_warning_message(std::string_view provider, const CopyWarning& warning);
 
-/// What was told of one twin. Of two looks the versions of the Events say what is new, so that no clock and no list of
-/// what was seen is needed; of the first look, what has happened since a time counts.
+/// What was told of one twin. What is new since the last look is known by the versions of the Events, which needs
+/// neither a clock nor a list of what was seen; at the first look an Event is new that happened since a given time.
 class CopyWarnings {
  public:
   /// `since`: by the provider's clock.
