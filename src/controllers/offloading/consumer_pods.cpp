@@ -12,7 +12,7 @@ using api::annotations::original_name;
 
 constexpr std::string_view by_consumer = "twins";
 
-/// Twin namespaces have their consumer as the value, others none.
+/// Indexes a twin namespace by its consumer; other namespaces have no value.
 void index_twin(const kube::Object& ns, std::vector<std::string>& values) {
   if (!ns.annotation(original_name).empty()) values.emplace_back(ns.label(labels::remote_cluster_id));
 }

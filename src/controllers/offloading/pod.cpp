@@ -17,13 +17,13 @@ namespace reasons = api::reasons;
 /// A namespace that is offloaded as it is made has its twin moments later than its first pods: nobody is told that it
 /// has none before this time is over.
 constexpr kube::Duration twin_patience = 5s;
-/// Before the pods of home are tried to be read again.
+/// Pauses between tries to read the local pods again.
 constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
 
-/// In seconds: from what a container that is there takes, to what a large image does.
+/// In seconds: from a pod whose image is on the machine to one with a large image.
 const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
 
-/// What is to be changed in a status, and the status itself, in short.
+/// Digest of a status and the patch of it.
 std::string difference_digest(const kube::Object& pod, const kube::json::object& patch) {
   return core::digest_hex(kube::json::serialize(patch) + kube::json::serialize(pod.status()));
 }
@@ -51,7 +51,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
   reader_ = provider_.twins.join({
       .shadow_changed =
           [this](const TwinWatch& watch, const kube::Change& change) {
-            // Its room may be free now.
+            // A ShadowPod that is gone may have left room.
             if (!change.now && twins_.contains(watch.local)) ask_again();
             enqueue_changed(watch, change);
           },
@@ -83,8 +83,7 @@ PodController::~PodController() { provider_.twins.leave(reader_); }
 asio::awaitable<void> PodController::run() {
   begun_ = context_.clock.wall();
   for (auto& [key, memory] : memory_) memory.seen = false;
-  // Whoever led before may have ended pods that the watch of this process, if it is late, still shows: they must not be
-  // made again.
+  // A leader before this process may have ended pods that a late watch still shows. They must not be made again.
   co_await local_pods_->wait_synced();
   for (int failures = 1; !co_await local_pods_->refresh(); ++failures)
     co_await context_.clock.sleep(refresh_backoff.pause(failures, context_.random));
@@ -145,7 +144,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
     }
   Twin* twin = find_twin(key.object.ns);
   if (!twin) wake(refused_.left(key.object));
-  // It rests where there was no pod until now; its caches bring the pod back here.
+  // A twin without pods rests. Once woken and complete, its caches bring the pod back here.
   if (twin && local_pods_->store().contains(key.object)) provider_.twins.wake(*twin->watch);
   if (twin && !twin->has_synced()) co_return Outcome::done();
   if (!twin || !local_pods_->store().contains(key.object)) {
@@ -178,7 +177,7 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
                                 "(a DaemonSet needs an affinity for that)"
                           : withdrawal_;
   auto plan = core::plan_unmapped_pod(local, mapping_.is_troubled(key.ns));
-  // The reason for which it waits may have become known, or be another one by now.
+  // The reason for which the pod waits may have changed since it was written.
   if (plan == core::UnmappedPodAction::nothing &&
       kube::string_at(local.status(), {"reason"}) == reasons::offloading_back_off &&
       kube::string_at(local.status(), {"message"}) != message)

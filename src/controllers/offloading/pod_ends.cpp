@@ -54,7 +54,7 @@ asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, 
     auto live = co_await provider_.api.get(kind, remote_key);
     if (!live && !live.error().is_permanent())
       co_return kube::fail(std::move(live.error()), "looking for what the provider has of the pod");
-    // Without rights there is nothing to be seen, and objects of others are no pods of ours.
+    // Without rights nothing can be read, and an object of somebody else says nothing about this pod.
     if (live ? !core::is_reflected(*live, forging_.clusters) : !live.error().is_not_found()) continue;
     if ((live ? live->uid() : "") == known) continue;
     right = false;
@@ -72,7 +72,7 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
   memory_.erase(key);
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "removing the terminated pod");
-  // The watch tells later, and until then what else is told of it would have it removed again.
+  // Until the watch tells of the removal, any other event of the pod would have it removed again.
   if (const auto local = local_pods_->find(key); local && kube::array_at(local->metadata(), {"finalizers"}).empty())
     local_pods_->observe_gone(key, uid);
   co_return kube::Result<void>();
@@ -80,7 +80,7 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
 
 asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                                action::EvictLocal action) {
-  // What the cache shows may be old where the provider does not answer: then nobody knows whether the pod has ended.
+  // The cache is old where the provider does not answer: the remote pod may have ended.
   auto live = co_await provider_.api.get(kube::resources::pods, remote_key);
   if (!live && !live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading the remote pod");
   const bool is_ending = live && live->uid() == action.remote_uid && live->is_deleting();

@@ -10,11 +10,11 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// After each question, whatever pod it was about: a provider has its Events read from etcd.
+/// The pause after each question: the provider's API server reads Events from etcd.
 constexpr kube::Duration question_pause = 200ms;
-/// Before a provider that refuses its Events is asked for them again.
+/// How long a provider that refuses its Events is not asked for them again.
 constexpr kube::Duration no_right_pause = 10min;
-/// Of one answer. Kubernetes folds the Events of a pod long before there are so many.
+/// Bounds of one answer. Kubernetes folds the Events of a pod long before there are so many.
 constexpr std::int64_t most_events = 250;
 constexpr std::size_t most_bytes = 1U << 20;
 
@@ -67,7 +67,7 @@ asio::awaitable<Outcome> PodController::ask_events(kube::WorkKey work) {
 
 void PodController::note_no_right(const std::string& remote_namespace, const kube::Failure& refusal) {
   const kube::TimePoint now = context_.clock.now();
-  // What has not been asked for since is no twin any more, or has no pod that waits.
+  // A namespace that was not asked for since is no twin any more, or has no pod that waits.
   std::erase_if(no_right_until_, [&](const auto& known) { return known.second + no_right_pause < now; });
   if (no_right_until_.insert_or_assign(remote_namespace, now + no_right_pause).second)
     log_.info("the provider lets nobody read the Events of a twin: why pods do not start there is not told here",
@@ -76,7 +76,7 @@ void PodController::note_no_right(const std::string& remote_namespace, const kub
 
 void PodController::tell_warning(const kube::Object& local, const std::string& message) {
   if (message.empty() || !memory_of(local.key(), local.uid()).questions.tell(message)) return;
-  // Told by the process that led before.
+  // The leader before this process has sent that Event.
   if (core::warning_told(local.status()) == message) return;
   context_.events.warning(local, kube::resources::pods, api::reasons::remote_not_ready, message);
 }

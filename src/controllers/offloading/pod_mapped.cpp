@@ -18,7 +18,7 @@ namespace reasons = api::reasons;
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
 
-/// Whether a pod is about to be offloaded that was made to look at its node.
+/// Whether the pod to be offloaded is one of `kubectl debug node/…`.
 bool looks_at_node(const core::PodAction& plan, const std::optional<kube::Object>& local) {
   return std::holds_alternative<action::CreateShadow>(plan) && core::is_node_debugger(*local);
 }
@@ -54,7 +54,7 @@ PodController::Look PodController::look_at(const kube::ObjectKey& key, const std
 
 core::PodMemory PodController::remember(Look& look) {
   const auto& [local, shadow, remote] = std::tie(look.local, look.shadow, look.remote);
-  // That it has started is written late, perhaps into a namespace that ends.
+  // The Event that a container has started is written late: its namespace may be ending by then.
   if (const auto known = memory_.find(look.key); known != memory_.end() && (!local || local->is_deleting()))
     context_.events.forget_routine(known->second.uid);
   if (!local && !shadow && !remote) memory_.erase(look.key);
@@ -90,7 +90,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
   if (auto end = co_await act(look)) co_return std::move(*end);
   if (look.plan.copy_status && look.local)
     if (auto end = co_await show(look)) co_return std::move(*end);
-  // What is overdue has been seen to above; the event of what was done brings the pod back here.
+  // What is overdue was done above, and its own event brings the pod back here.
   Outcome& outcome = look.outcome;
   if (!outcome.failure() && look.resize_left > 0ms && (!look.ending_left || *look.resize_left < *look.ending_left))
     look.ending_left = look.resize_left;
@@ -100,8 +100,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
 }
 
 asio::awaitable<std::optional<Outcome>> PodController::confirm_end(Look& look) {
-  // It wants more than that a cache has nothing: the replica that led before may have offloaded the pod while this one
-  // heard nothing of the provider.
+  // An empty cache is not enough: the leader before this process may have offloaded the pod while this process heard
+  // nothing of the provider.
   if (!is_ours_alone(*look.local)) {
     auto right = co_await confirm(look.key, look.remote_key, look.shadow ? std::string(look.shadow->uid()) : "",
                                   look.remote ? std::string(look.remote->uid()) : "");
@@ -147,7 +147,8 @@ asio::awaitable<std::optional<Outcome>> PodController::order(Look& look) {
     if (Twin* refused = find_twin(look.key.ns)) refused->counters.add_failed(series_of(look.key.ns));
     co_return Outcome::again_after(*left);
   }
-  // The ShadowPod's appearance brings the pod back here. Where it existed already, the cache may lag.
+  // The new ShadowPod's event brings the pod back here. A ShadowPod that existed already may be missing in a late
+  // cache.
   const Twin* twin = find_twin(look.key.ns);
   if (twin && !twin->contains(&TwinWatch::shadows, look.remote_key)) look.outcome = Outcome::again_after(unseen_time);
   co_return std::nullopt;
@@ -168,7 +169,7 @@ asio::awaitable<kube::Result<void>> PodController::keep(Look& look) {
   auto updated = co_await update_shadow(*look.local, *look.shadow);
   if (!updated) co_return std::unexpected(std::move(updated.error()));
   look.is_sent = !*updated;
-  // The pod is shown as it is whatever becomes of what follows.
+  // A failure below does not keep the status from being written.
   if (look.remote) {
     auto added = co_await add_ephemeral(*look.local, look.remote_key, *look.remote);
     if (!added)
@@ -200,7 +201,7 @@ asio::awaitable<void> PodController::keep_size(Look& look) {
     if (!resized && !look.outcome.failure()) look.outcome = Outcome::retry(std::move(resized.error()));
     co_return;
   }
-  // What is with the provider is told by the Pod.
+  // The provider has the amounts of the pod: whether they were carried out is told by the remote pod.
   memory_of(look.key, look.local->uid()).refused_resize.clear();
   note_resize(look.key, false);
   see_resize(*look.local, *look.shadow, *look.remote);
@@ -216,7 +217,7 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(Look& look) {
     done = co_await write_status(*look.local, std::move(wanted));
     context_.events.warning(*look.local, kube::resources::pods, reasons::failed_reflection, refuse->message);
   } else if (const auto* tell = std::get_if<action::TellGrace>(&plan)) {
-    // From the first try on: whatever the provider answers, the pod has to end.
+    // The patience counts from the first try: the pod has to end whatever the provider answers.
     if (await_ending(*look.local, tell->seconds) > 0ms)
       done = co_await tell_grace(look.key, *look.shadow, tell->seconds);
     look.outcome = Outcome::again_after(0ms);
@@ -284,7 +285,7 @@ std::optional<Outcome> PodController::status_waits(const Look& look) {
 }
 
 void PodController::tell_left_out(const kube::Object& local, const kube::Object& remote) {
-  // What is shown of a pod at home is recorded there: this is its first sight, over restarts of this process, too.
+  // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
   if (local.annotation(api::annotations::remote_pod_uid) == remote.uid()) return;
   const auto things = core::left_out_of(local, remote);
   Memory& memory = memory_of(local.key(), local.uid());

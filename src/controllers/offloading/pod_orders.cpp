@@ -20,34 +20,34 @@ namespace {
 using namespace std::chrono_literals;
 namespace reasons = api::reasons;
 
-/// A pod that waits until another one of its demand is taken asks by itself after so long, and up to half as long
-/// again: the two may differ in what only the provider knows.
+/// A pod that waits for another one of the same demand is ordered after this time in any case, plus up to half of it:
+/// the two may differ in what only the provider knows.
 constexpr kube::Duration longest_wait = 1h;
-/// The least time between two questions for the same demand that a change is the cause of.
+/// The least time between two orders of the same demand that changes cause.
 constexpr kube::Duration ask_pause = 500ms;
-/// Without a change the pauses grow from here to there.
+/// Without a change the pauses between orders grow from the first to the second.
 constexpr kube::Duration first_pause = 1s, longest_pause = 60s;
 
-/// How long a provider that had no room counts as full when nobody waits for it any more: who left is replaced in a
-/// moment, and the replacement is to go elsewhere.
+/// How long a provider that had no room counts as full after the last waiting pod is gone: that pod's owner replaces
+/// it in a moment, and the replacement is to go elsewhere.
 constexpr kube::Duration full_time = 10s;
 
-/// A resize that was refused is asked for again after so long: room comes and goes without notice. Of those that wait
-/// for room so many ask when some may have come.
+/// A refused resize is asked for again after `resize_pause`: room comes and goes without notice. When room may have
+/// come, so many of the waiting resizes are asked for.
 constexpr kube::Duration resize_pause = 30s;
 constexpr std::size_t most_resizes_asking = 8;
 
-/// A twin that somebody removed, or rights in it, come back sooner than that; those of a drained tenant do not.
+/// A removed twin, or rights in it, come back sooner than that; the rights of a drained tenant do not.
 constexpr kube::Duration rights_patience = 1min;
 
-/// What the provider is asked to run, in short.
+/// Digest of what the provider is asked to run.
 std::string order_digest(const kube::Object& local, std::string_view remote_namespace,
                          const core::ForgingContext& forging) {
   const auto forged = core::forge_shadow_pod(local, remote_namespace, forging);
   return forged ? core::digest_hex(forged->shadow.text()) : std::string();
 }
 
-/// As the scheduler at home says: later the provider's words stand there.
+/// When the scheduler at home bound the pod; later the condition holds the provider's words.
 std::optional<kube::WallTime> bound_at(const kube::Object& local) {
   for (const kube::json::value& condition : kube::array_at(local.status(), {"conditions"})) {
     if (kube::string_at(condition, {"type"}) != "PodScheduled") continue;
@@ -86,7 +86,7 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
       Memory& memory = memory_of(local.key(), local.uid());
       memory.plan.shadow_created = true;
       memory.shadow_created_at = context_.clock.now();
-      // One that has run before is made anew: when it was bound says nothing of how long that takes.
+      // A pod that has run before is made again: the time of its binding says nothing about this start.
       if (!local.has_annotation(api::annotations::remote_pod_uid)) memory.bound = bound_at(local);
       if (const std::string missing =
               core::not_reflected(local, [&](std::string_view claim) { return has_volume_there(local, claim); });
@@ -101,7 +101,7 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
       }
       co_return kube::Result<void>();
     }
-    // Somebody was faster: we, before a restart or a lost answer, or a foreigner. The cache will show which.
+    // The object is ours, from before a restart or a lost answer, or somebody else's. The cache will show which.
     if (created.error().is_already_exists()) co_return kube::Result<void>();
     failure = std::move(created.error());
   }
@@ -167,7 +167,7 @@ std::optional<kube::Object> PodController::shadow_of(const kube::Object& local, 
 asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(kube::Object local,
                                                                                 kube::ObjectKey remote_key,
                                                                                 kube::Object remote) {
-  // Where there is none another one will be made for this pod, with the amounts that it has by then.
+  // Where there is no ShadowPod, the next one is made with the amounts that the pod has by then.
   const auto shadow = shadow_of(local, remote_key);
   auto patch = shadow ? core::plan_shadow_resize(local, *shadow) : std::nullopt;
   if (!patch || remote.is_deleting()) co_return core::ResizeRefusal();
@@ -183,7 +183,7 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(
     refusal = {.words = core::refusal_words(**refused), .may_pass = core::is_for_lack_of_room(**refused)};
   } else if (const auto stored = shadow_of(local, remote_key);
              stored && core::asks_otherwise(local.spec(), api::ShadowPod(*stored).pod_spec())) {
-    // It would be told so again and again.
+    // The provider drops the amounts silently, so the patch would be sent again and again.
     refusal.words = core::resize_not_kept;
   }
   Memory& memory = memory_of(local.key(), local.uid());
@@ -205,7 +205,7 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(
 asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
                                                                         kube::Object remote) {
   if (remote.is_deleting() || !core::takes_ephemeral(remote)) co_return std::string();
-  // Where there is none another one will be made for this pod, which brings it back here.
+  // Where there is no ShadowPod, the next one brings the pod back here.
   const auto shadow = shadow_of(local, remote_key);
   auto patch = shadow ? core::plan_shadow_ephemeral(local, *shadow, forging_) : std::nullopt;
   if (!patch) co_return std::string();
@@ -222,7 +222,7 @@ asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Ob
 }
 
 void PodController::see_resize(const kube::Object& local, const kube::Object& shadow, const kube::Object& remote) {
-  // What it has given back there is room for others.
+  // A completed resize may have freed room.
   bool& resizes = memory_of(local.key(), local.uid()).resizes;
   if (!resizes || !core::has_resized(shadow, remote)) return;
   resizes = false;
@@ -237,7 +237,7 @@ void PodController::note_resize(const kube::ObjectKey& key, bool waits) {
 }
 
 void PodController::note_order(const kube::Object& local, const kube::Failure* refusal) {
-  // What will pass says nothing about room.
+  // A temporary failure says nothing about room.
   if (refusal && !refusal->is_permanent()) return;
   auto& since = memory_of(local.key(), local.uid()).without_rights_since;
   const kube::TimePoint now = context_.clock.now();
@@ -252,13 +252,13 @@ void PodController::note_order(const kube::Object& local, const kube::Failure* r
 void PodController::note_refusal(const kube::ObjectKey& key, bool refused) {
   if (refused ? !without_room_.insert(key).second : without_room_.erase(key) == 0) return;
   if (without_room_.empty()) refused_until_ = context_.clock.now() + full_time;
-  // Of a node that is closed already nothing more will tell.
+  // Where the node is closed already, set_closed() does not enqueue the pod.
   if (refused && closed_) enqueue(key);
   if (room_changed_) room_changed_();
 }
 
 void PodController::set_closed(bool closed, bool is_told) {
-  // Who tells when it begins tells when it ends.
+  // A provider that says when it closes also says when it opens.
   if (is_told) refused_until_ = {};
   const bool same = std::exchange(closed_, closed) == closed;
   if (std::exchange(closed_is_told_, is_told) == is_told && same) return;
@@ -273,12 +273,12 @@ void PodController::wake(const std::vector<kube::ObjectKey>& refused, kube::Dura
 }
 
 void PodController::ask_again() {
-  // Who is to ask after the pause will see all that changes in it.
+  // The pods woken before are ordered after the pause, and so see this change as well.
   const kube::TimePoint now = context_.clock.now();
   if (now < asking_at_) return;
   asking_at_ = now + ask_pause;
   wake(refused_.asking(), ask_pause);
-  // In turns: each is a request of its own.
+  // The resizes take turns, because each is a request of its own.
   auto next = resizes_.upper_bound(last_resize_);
   for (std::size_t i = 0; i < std::min(resizes_.size(), most_resizes_asking); ++i, ++next) {
     if (next == resizes_.end()) next = resizes_.begin();
@@ -291,7 +291,7 @@ void PodController::ask_again() {
 std::optional<kube::Duration> PodController::wait_for_room(const kube::Object& local,
                                                            std::string_view remote_namespace) {
   const Memory& memory = memory_of(local.key(), local.uid());
-  // Somebody may have changed what it was refused for.
+  // A pod that was changed since its refusal is a new order.
   if (!memory.refused_at || memory.refused_order != order_digest(local, remote_namespace, forging_))
     return std::nullopt;
   const kube::Duration waited = context_.clock.now() - *memory.refused_at;

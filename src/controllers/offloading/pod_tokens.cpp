@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace reasons = api::reasons;
 
-/// Before a name that somebody else has is looked at again: no watch tells of his object.
+/// How long until a name that somebody else's object has is read again: no watch shows that object.
 constexpr kube::Duration foreign_pause = 20s;
 
 }  // namespace
@@ -31,7 +31,7 @@ asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local)
   if (!twin || twin->withdrawn || twin->tokens) co_return kube::Outcome::done();
   const std::shared_ptr<TwinWatch> watch = twin->watch;
   auto looked = co_await provider_.twins.find_tokens(watch, provider_.api, forging_.clusters);
-  // With the twin the right to look into it goes.
+  // The right to read the twin goes with the twin.
   if (!looked && !looked.error().is_permanent())
     co_return kube::Outcome::retry(std::move(looked.error()).in("looking for tokens that are left"));
   Twin* now = find_twin(local);
@@ -41,7 +41,7 @@ asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local)
 
 asio::awaitable<kube::Result<kube::Object>> PodController::write_token_secret(kube::Object wanted,
                                                                               std::optional<kube::Object> known) {
-  // Whoever takes the name meanwhile keeps his object: neither write touches another one than was decided about.
+  // Neither write touches an object that has taken the name since the decision.
   if (!known)
     co_return co_await provider_.api.create(kube::resources::secrets, wanted,
                                             {.field_manager = api::reflection_manager});
@@ -79,7 +79,7 @@ asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_t
   if (local) look.issued = memory_of(key, local->uid()).tokens;
   const auto make_plan = [&] {
     const kube::Object* secret = look.secret ? &*look.secret : nullptr;
-    // Another process has asked for them.
+    // The tokens were requested by another process.
     if (local && secret && look.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
         secret->annotation(api::annotations::token_pod_uid) == local->uid())
       look.issued = core::read_token_secret(*secret);
@@ -87,7 +87,7 @@ asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_t
                              forging_, context_.clock.wall());
   };
   look.plan = make_plan();
-  // The cache has only what bears the label: what else has the name is somebody else's.
+  // The cache has only Secrets with the label. Somebody else's Secret of this name is seen only live.
   if (look.secret || (look.plan.to_request.empty() && !look.plan.next_check)) co_return look;
   auto live = co_await provider_.api.get(kube::resources::secrets, secret_key);
   if (!live && !live.error().is_not_found())
@@ -147,7 +147,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::writ
   if (!local) co_return std::optional<kube::Duration>();
   if (auto requested = co_await request_tokens(*local, plan, issued); !requested)
     co_return std::unexpected(std::move(requested.error()));
-  // Somebody may have deleted it while its tokens are good.
+  // The Secret may have been deleted while its tokens are still good.
   const bool is_missing = !secret && plan.next_check;
   if (!plan.to_request.empty() || is_missing || plan.is_damaged) {
     auto written = co_await write_token_secret(core::forge_token_secret(*local, remote_namespace, issued, forging_),

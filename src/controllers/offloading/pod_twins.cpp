@@ -49,7 +49,7 @@ void PodController::enqueue_token_pod(const std::string& local, const kube::Obje
   if (const std::string_view pod = core::token_secret_pod(secret.name, annotated); !pod.empty())
     enqueue({local, std::string(pod)});
   if (known) return;
-  // Of one that has gone, and whose name was cut, nothing tells the pod.
+  // A Secret that is gone and whose name was cut does not tell its pod.
   for (const kube::ObjectKey& key : local_pods_->store().keys_in(local))
     if (core::token_secret_name(key.name) == secret.name) enqueue(key);
 }
@@ -80,7 +80,7 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
       ++twin;
   }
   std::erase_if(left_, [&](const auto& left) { return !is(mapping_.withdrawn(left.first), left.second); });
-  // Where the old twin of a namespace holds pods, the new one waits for them.
+  // The new twin of a namespace starts once the old one holds no pods.
   for (const auto& [local, remote] : mapping_.entries())
     if (!twins_.contains(local)) start_twin(local, remote);
   std::vector<std::string> withdrawn;
@@ -88,7 +88,7 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
     if (twin.withdrawn) withdrawn.push_back(local);
   for (const std::string& local : withdrawn) leave_withdrawn(local);
   if (is_first) return enqueue_all();
-  // The map of a thousand twins changes often while they are made: that concerns the pods of those that changed.
+  // The map changes often while a thousand twins are made: only pods of changed namespaces are enqueued.
   for (const std::string& local : changed) {
     if (twins_.contains(local))
       enqueue_twin(local);
@@ -102,7 +102,7 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   twin.remote = remote;
   twin.watch = provider_.twins.watch(local, remote);
   if (context_.settings.api_server_mode == core::ApiServerMode::always) watch_tokens(local, twin);
-  // Another virtual node may have read it before.
+  // The caches of the twin may be complete already for another virtual node.
   if (twin.has_synced()) enqueue_twin(local);
   enqueue({local, {}});
   return twin;
@@ -138,7 +138,7 @@ asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object loca
     const kube::ObjectKey key{*remote, std::string(local.name())};
     for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
       auto live = co_await provider_.api.get(kind, key);
-      // With the twin the right to look into it goes.
+      // The right to read the twin goes with the twin.
       if (!live && !live.error().is_permanent())
         co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");
       if (live && core::is_reflected(*live, forging_.clusters) &&

@@ -26,9 +26,9 @@ using kube::Outcome;
 
 /// At least this long between two writes of why a pod is not made.
 constexpr kube::Duration tell_interval = 30s;
-/// So many are tried when something has ended, which makes room for some.
+/// How many waiting Pods are tried when the use of the bounds has fallen.
 constexpr std::size_t woken_by_an_end = 32;
-/// Records that nobody waits for and that are written at a time: few, for what is on its way comes first.
+/// How many records that may wait are written at a time: few, because Pods that are being made come first.
 constexpr int late_records = 8;
 /// How far the clock of the API server may be from this one.
 constexpr kube::Duration clock_slack = 5s;
@@ -176,7 +176,7 @@ kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube
     for (kube::Object& found : configurations_->objects_in(tenant.name))
       if (found.label(api::labels::remote_cluster_id) == consumer) configurations.push_back(std::move(found));
   auto mapping = core::read_network_mapping(configurations);
-  // One that its administrator has said, such as a public one, needs no network between the two.
+  // An address that its administrator declared, such as a public one, needs no network between the clusters.
   const bool needs_network = std::ranges::any_of(
       addresses, [&](const std::string& address) { return core::is_in_range_of_peer(configurations, address); });
   if (!mapping && !needs_network) return core::IpMapping();
@@ -185,7 +185,7 @@ kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube
 
 void ShadowPodController::enqueue_all() {
   for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
-  // Also those that have lost their ShadowPod, to be released.
+  // Pods that have lost their ShadowPod are to be released.
   for (const kube::ObjectKey& key : pods_->store().keys()) enqueue(key);
 }
 
@@ -198,7 +198,7 @@ asio::awaitable<kube::Result<void>> ShadowPodController::tell(const kube::Object
   auto patch = core::refusal_patch(shadow, words);
   if (!patch) co_return kube::Result<void>();
   const kube::ObjectKey key = shadow.key();
-  // Each write makes the ShadowPod due at once: words that are others each time would ask again and again.
+  // Each write brings the ShadowPod back at once: words that differ each time would make a loop.
   Memory& memory = memory_[key];
   const kube::TimePoint now = context_.clock.now();
   if (memory.told_at && now - *memory.told_at < tell_interval) co_return kube::Result<void>();

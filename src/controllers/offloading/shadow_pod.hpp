@@ -35,16 +35,16 @@ class ShadowPodController final : public Runnable {
     core::ShadowMemory plan;
     kube::TimePoint created_at{};
     kube::TimePoint in_doubt_until{};        ///< for `ShadowMemory::create_in_doubt`
-    std::string awaited;                     ///< UID of the pod whose node is to say what became of it
+    std::string awaited;                     ///< UID of the pod whose node is waited for to report its end
     kube::TimePoint awaited_since{};         ///< for `ShadowMemory::node_silent`
-    std::optional<kube::TimePoint> told_at;  ///< when its ShadowPod was last told of a refusal
+    std::optional<kube::TimePoint> told_at;  ///< when the refusal was last written on the ShadowPod
     /// Since when its Pod waits for the bounds of its twin.
     std::optional<kube::TimePoint> waits_since;
-    std::optional<kube::TimePoint> told_short;  ///< when it was told last that there is no room for it
-    /// Not before then its Pod is resized again, after a refusal of what the ShadowPod has (`resize_refused`).
+    std::optional<kube::TimePoint> told_short;  ///< when an Event last said that there is no room for it
+    /// When a refused resize of its Pod may be tried again, and the digest of the refused amounts.
     kube::TimePoint resize_again_at{};
     std::string resize_refused;
-    bool resize_short = false;  ///< it was for lack of room in the bounds of its twin
+    bool resize_short = false;  ///< the resize was refused for lack of room in the bounds of its twin
   };
   /// What a twin's ResourceQuota for pods says.
   struct Bounds {
@@ -54,9 +54,10 @@ class ShadowPodController final : public Runnable {
   };
   /// What is to be done about a pod whose ShadowPod is gone. `last`: the UID of the last ShadowPod that was seen there.
   asio::awaitable<kube::Outcome> release_orphan(kube::ObjectKey key, std::string last);
-  /// Takes our finalizer off, if it is there. `confirm_first`: not if the live ShadowPod is the pod's controller.
+  /// Takes our finalizer off the pod, if it is there. `confirm_first`: not if the live ShadowPod is the pod's
+  /// controller.
   asio::awaitable<kube::Result<void>> release(kube::Object pod, bool confirm_first);
-  /// Writes on the ShadowPod why its pod is not made; nothing where it says so already, or was told a moment ago.
+  /// Writes on the ShadowPod why its pod is not made, unless it says so already or was written a moment ago.
   asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
   asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
   /// A ShadowPod and its pod, and what is to be done about them.
@@ -68,7 +69,7 @@ class ShadowPodController final : public Runnable {
     core::ShadowSight sight() const { return {shadow, pod ? &*pod : nullptr}; }
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  /// The ShadowPod is gone.
+  /// Drops what is remembered of a ShadowPod that is gone, and releases its pod.
   asio::awaitable<kube::Outcome> forget(kube::ObjectKey key);
   /// Takes into the memory what caches and clock say.
   void remember(const kube::Object& shadow, const kube::Object* pod);
@@ -94,9 +95,9 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Result<void>> patch_pod(const kube::Object& shadow, const kube::json::object& patch);
   /// Patches the status of the ShadowPod; false where that is gone.
   asio::awaitable<kube::Result<bool>> write_record(kube::ObjectKey key, const kube::json::object& status);
-  /// Has the record written that the pod runs, when nothing is in its way any more.
+  /// Schedules the record that the pod runs, which waits until no Pod is being made.
   void record_later(const kube::ObjectKey& key);
-  /// Writes it. The key without a name stands for a look whether it is quiet, and then for all of them.
+  /// Writes such a record. The key without a name stands for all of them, once no Pod is being made.
   asio::awaitable<kube::Outcome> record(kube::WorkKey work);
   /// What is to be done where the API server has refused the Pod.
   asio::awaitable<kube::Outcome> take_refusal(kube::Object shadow, kube::Failure failure);
@@ -110,7 +111,7 @@ class ShadowPodController final : public Runnable {
   /// A Pod in a twin whose pods are bounded waits until they are counted.
   asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
   void see_bounds(const kube::Change& quota);
-  /// Tries the Pods again that wait for the bounds of a twin, that many at most.
+  /// Tries at most so many of the Pods again that wait for the bounds of a twin.
   void wake(const std::string& twin, std::size_t most);
   void stop_waiting(const kube::ObjectKey& key);
   void enqueue(const kube::ObjectKey& key);
@@ -127,16 +128,16 @@ class ShadowPodController final : public Runnable {
 
   Context context_;
   kube::InformerHandle shadows_, pods_, namespaces_, quotas_, configurations_;
-  std::optional<quota::PodSurroundings> surroundings_;                    ///< from when a twin's pods are bounded
+  std::optional<quota::PodSurroundings> surroundings_;                    ///< made when the first twin has bounded pods
   std::map<std::string, Bounds> bounds_;                                  ///< by twin, of those whose pods are bounded
   std::map<std::string, std::set<kube::ObjectKey>> short_;                ///< by twin, what waits for its bounds
   std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until a namespace changes
   std::unordered_map<kube::ObjectKey, Memory> memory_;
-  std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of pods that the cache has not let go yet
-  std::set<kube::ObjectKey> unrecorded_;                       ///< ShadowPods whose record may wait, and does
+  std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of released pods that are still in the cache
+  std::set<kube::ObjectKey> unrecorded_;                       ///< ShadowPods whose record waits
   kube::Metrics::Reading unrecorded_shown_;
   kube::TimePoint busy_at_{};  ///< when the last Pod was made, or seen to run
-  kube::WallTime begun_{};     ///< since then nobody but this process has made Pods
+  kube::WallTime begun_{};     ///< since when only this process has made Pods
   kube::Controller controller_, records_;
 };
 

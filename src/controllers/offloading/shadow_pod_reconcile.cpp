@@ -20,12 +20,12 @@ using kube::Outcome;
 namespace action = core::shadow_action;
 
 constexpr kube::Duration unseen_time = 5s;
-/// A share of what is granted follows the pods that need it within moments: only who waits longer is told.
+/// The bounds of a twin follow the pods that need them within moments: only a longer wait is told.
 constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
-/// How often it is told that a pod finds no room there.
+/// The least time between two Events that a pod finds no room in the bounds.
 constexpr kube::Duration told_short_pause = 1min;
 constexpr kube::Duration cache_pause = 200ms;
-/// What the cluster has refused to resize is tried again: its nodes and bounds change.
+/// A refused resize is tried again after this time: nodes and bounds change.
 constexpr kube::Duration resize_pause = 1min;
 
 }  // namespace
@@ -60,7 +60,7 @@ asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, 
     Memory& memory = memory_[key];
     if (!memory.waits_since) memory.waits_since = context_.clock.now();
     if (context_.clock.now() - *memory.waits_since < share_patience) co_return Outcome::again_after(share_patience);
-    // Its figures change all the time, and each would be another Event.
+    // The figures in the refusal change all the time, and each would be another Event.
     const kube::TimePoint now = context_.clock.now();
     const bool was_told = memory.told_short && now - *memory.told_short < told_short_pause;
     if (was_told) co_return Outcome::retry(std::move(failure));
@@ -80,7 +80,7 @@ asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Obj
   auto patched = co_await home.patch(kube::resources::pods, pod.key(),
                                      {kube::PatchType::strategic_merge, kube::json::serialize(addition.patch)},
                                      {.subresource = "ephemeralcontainers"});
-  // For lack of our own rights nothing is noted: they may come.
+  // A lack of our own rights is not noted: they may be granted.
   if (!patched && patched.error().is_permanent() && !patched.error().is_not_found() &&
       !core::is_for_lack_of_rights(patched.error())) {
     const std::string words = core::refusal_words(patched.error());
@@ -115,7 +115,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
     auto patched = co_await home.patch(kube::resources::pods, key,
                                        {kube::PatchType::strategic_merge, kube::json::serialize(*plan.patch)},
                                        {.subresource = "resize"});
-    // What was made of it on the way stays, and is noted at once: it would be asked for with each change otherwise.
+    // What webhooks made of the resize is noted as done, or each change of the Pod would ask for it again.
     if (patched) {
       memory_[key].resize_refused.clear();
       pods_->observe(std::move(*patched));
@@ -161,7 +161,7 @@ asio::awaitable<Outcome> ShadowPodController::await_bounds(kube::Object shadow) 
 }
 
 asio::awaitable<Outcome> ShadowPodController::release_orphan(kube::ObjectKey key, std::string last) {
-  // The pod itself is the garbage collector's.
+  // The garbage collector deletes the pod; here it only loses our finalizer.
   auto pod = pods_->find(key);
   if (!pod) co_return Outcome::done();
   const auto controller = pod->controller();
@@ -311,7 +311,7 @@ asio::awaitable<std::optional<Outcome>> ShadowPodController::bound(const kube::O
   if (bounds == bounds_.end() || !bounds->second.counted) co_return co_await await_bounds(shadow);
   kube::json::object& spec = pod.mutable_spec();
   core::name_requests(spec, surroundings_->of(key.ns, spec).limit_ranges);
-  // Room that there is while it is being refused has to wake it, too.
+  // Room that comes while the create is being refused has to wake the ShadowPod, too.
   short_[key.ns].insert(key);
   co_return std::nullopt;
 }
@@ -335,7 +335,7 @@ asio::awaitable<Outcome> ShadowPodController::create(const kube::Object& shadow,
   }
   if (!created.error().is_already_exists())
     co_return co_await take_refusal(shadow, std::move(created.error()).in("creating the pod"));
-  // Ours and not in the cache yet, or somebody else's: its labels and owner tell.
+  // The pod is ours and not in the cache yet, or somebody else's: its labels and owner tell.
   auto live = co_await context_.home.api().get(kube::resources::pods, key);
   if (!live) co_return Outcome::retry(std::move(live.error()));
   if (live->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) {
@@ -362,7 +362,7 @@ asio::awaitable<Outcome> ShadowPodController::act(const Look& look, action::Keep
   } else if (plan.record) {
     auto recorded = co_await write_record(key, plan.record->status);
     if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
-    // Without its record a pod stays; where the ShadowPod is gone, that brings it back here.
+    // The pod is not released without its record. A ShadowPod that is gone brings it back here by its own event.
     if (!*recorded) co_return Outcome::done();
   }
   if (plan.release) {

@@ -36,7 +36,7 @@ UnaccountedPods::UnaccountedPods(Context context)
   shadows_.subscribe(changed);
   pods_.subscribe(changed);
   quotas_.subscribe([this](const kube::ObjectKey& key) {
-    // What a Quota shows of its use changes all the time; that concerns nobody here.
+    // The used amounts of a Quota change all the time and do not matter here.
     const auto quota = quotas_->find(key);
     const bool drained = quota && api::Quota(*quota).is_drained();
     if (!drained) drained_.erase(key);
@@ -63,7 +63,7 @@ asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string 
 
 asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
   const auto pod = pods_->find(key);
-  // One with an owner is the garbage collector's.
+  // The garbage collector removes a Pod that has an owner.
   if (!pod || pod->is_deleting() || pod->controller()) co_return Outcome::done();
   auto live = co_await context_.home.api().get(api::kinds::shadow_pods, key);
   if (live) co_return Outcome::done();
@@ -83,7 +83,7 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
     noticed_.erase(key);
     co_return co_await end_orphan(key);
   }
-  // One that was never admitted by us bears no user: what lets it in does not count it either.
+  // A ShadowPod that our webhook did not admit bears no user, and is not counted.
   const std::string user(shadow->label(api::labels::creator_user));
   const std::vector<kube::ObjectKey> counting = quotas_->store().keys(quota::quotas_by_user, user);
   if (shadow->is_deleting() || user.empty() || !counting.empty()) {

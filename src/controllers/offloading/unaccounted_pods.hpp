@@ -40,7 +40,7 @@ class UnaccountedPods final : public Runnable {
   kube::InformerHandle shadows_, pods_, quotas_;
   std::map<kube::ObjectKey, Notice> noticed_;
   std::set<kube::ObjectKey> drained_;                 ///< Quotas
-  std::map<std::string, kube::TimePoint> confirmed_;  ///< users that had no Quota at that time, asked live
+  std::map<std::string, kube::TimePoint> confirmed_;  ///< when a live read found no Quota of a user
   kube::Controller controller_;
   kube::Log log_{"unaccounted-pods"};
 };
