@@ -24,13 +24,13 @@ bool restarts_on_failure(const kube::Object& pod) {
   return kube::string_at(pod.spec(), {"restartPolicy"}) == "OnFailure";
 }
 
-/// An object at the provider that was made for another pod than this one. Without a UID it is taken as this one's.
+/// Whether the object at the provider was made for another pod. An object without a UID counts as this pod's.
 bool is_for_another(const kube::Object& remote, const kube::Object& local) {
   const std::string_view uid = remote.annotation(api::annotations::local_pod_uid);
   return !uid.empty() && uid != local.uid();
 }
 
-/// What is left when objects of others, and what is not there, are told apart.
+/// What the provider has of the pod's name, by owner.
 struct Known {
   const kube::Object& local;
   const kube::Object* shadow;  ///< ours, for this pod
@@ -94,7 +94,7 @@ PodPlan plan_terminating(const Known& known, const PodMemory& memory) {
   // As long as there is a ShadowPod of this name, an order that is still on its way is refused by the provider.
   if (memory.order_in_doubt && !(known.shadow && known.shadow->is_deleting())) return {AwaitOrder{}, true};
   if (known.shadow) return end_shadow(known, memory);
-  // What has ended there may be held for a record that only the provider's liqod, perhaps not there, can write.
+  // A remote pod that has ended may be held for a record of the provider's liqod, which may not be running.
   const bool is_told =
       known.remote && (api::phase_of(known.local) == api::phase_of(*known.remote) || !is_bound(*known.remote));
   if (known.remote && !(is_over(*known.remote) && is_told)) return {Nothing{}, true};
@@ -120,7 +120,7 @@ FailLocal lost() {
           .message = "The pod was running at the provider and is lost; with its restart policy it is not run again."};
 }
 
-/// It would stay here without running, and keep its owner from making another one elsewhere.
+/// The pod would stay here without running, and keep its owner from making another one elsewhere.
 FailLocal shut_out() {
   return {.reason = std::string(api::reasons::offloading_aborted),
           .message = "The pod was ended by the provider, which takes no new pods: it is drained or has no room."};
@@ -133,7 +133,7 @@ bool may_not_run_again(const Known& known, const PodMemory& memory) {
 
 PodPlan plan_unsent(const Known& known, const PodMemory& memory) {
   if (memory.shadow_created) return {AwaitShadow{}};
-  // The rest of a ShadowPod that was deleted: the garbage collector is about to remove it, and the name with it.
+  // The remote pod of a deleted ShadowPod keeps the name until the garbage collector has removed it.
   if (known.remote || known.predecessor) return {Nothing{}, known.remote != nullptr};
   if (may_not_run_again(known, memory)) return {lost()};
   if (memory.shut_out && has_started(known.local)) return {shut_out()};
@@ -142,17 +142,17 @@ PodPlan plan_unsent(const Known& known, const PodMemory& memory) {
 
 PodPlan plan_sent(const Known& known, const PodMemory& memory) {
   const std::string_view shown = known.local.annotation(api::annotations::remote_pod_uid);
-  // A container of OnFailure that did not end may run again in another pod; the provider of our version has seen to it.
+  // With OnFailure, a container that did not end may run again in another pod, as the provider has decided.
   const bool ran = restarts_on_failure(known.local) ? has_ended_container(known.local) : has_started(known.local);
   const bool runs_again =
       known.remote && !shown.empty() && shown != known.remote->uid() && !restarts_always(known.local.spec()) && ran;
   // A provider of the Go version re-creates every lost pod. The next pass then removes the ShadowPod.
   if (runs_again) return {lost()};
-  // An order that came late, when what it orders had run already: it must not be confirmed.
+  // A ShadowPod that was stored late, after its pod had run already, must not be confirmed.
   if (!known.remote && !is_timely(*known.shadow) && may_not_run_again(known, memory)) return {lost()};
   if (known.shadow->is_deleting() || (!known.remote && api::ShadowPod(*known.shadow).is_finished()))
     return {Nothing{}, true};
-  // It was to end, and a database that was restored at home has the pod back: the provider makes no other for this one.
+  // The pod was to end and is back from a restored database at home. The provider makes no Pod for such a ShadowPod.
   if (ordered_grace(*known.shadow)) return {delete_own(*known.shadow), true};
   return {KeepShadow{}, true};
 }
@@ -178,7 +178,7 @@ PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingCon
 
 PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
   const kube::Object* local = seen.local;
-  // What has no pod at home goes with the twin.
+  // An object without a pod at home goes with the twin.
   if (!local) return {Nothing{}};
   const Known known = tell_apart(seen, ctx.clusters);
   if (local->is_deleting()) return plan_terminating(known, memory);
@@ -261,7 +261,7 @@ std::optional<kube::Duration> status_may_wait(const kube::Object& local, const k
   const auto is_pending = [](std::string_view phase) { return phase.empty() || phase == "Pending"; };
   const bool is_starting = is_pending(api::phase_of(local)) && is_pending(api::phase_of(remote)) &&
                            !local.is_deleting() && !remote.is_deleting() && !has_started(remote) && !is_stuck(remote);
-  // What is told at home already must not stand longer than it is true.
+  // A status that is shown at home already must be corrected without delay.
   const bool is_untold = local.annotation(api::annotations::remote_pod_uid).empty() &&
                          kube::string_at(local.status(), {"reason"}).empty() &&
                          !find_condition(local.status(), api::offloaded_condition);

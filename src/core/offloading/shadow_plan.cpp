@@ -24,10 +24,10 @@ bool is_own(const ShadowSight& sight) {
   return controller && controller->uid == sight.shadow.uid();
 }
 
-/// `may_wait`: it is written beside all else, and so may come after the record of how the pod ended.
+/// `may_wait`: the patch is written apart from the others, and so may come after the record of how the pod ended.
 json::object phase_patch(const kube::Object& shadow, std::string_view phase, bool may_wait = false) {
   json::object metadata{{"uid", shadow.uid()}};
-  // A write that is long under way must not take back what was recorded since: "Pending" lets a pod run.
+  // A late write must not undo a later record: "Pending" lets a pod run.
   if (phase == "Pending" || may_wait) metadata["resourceVersion"] = shadow.resource_version();
   return {{"metadata", std::move(metadata)}, {"status", json::object{{"phase", phase}}}};
 }
@@ -36,7 +36,7 @@ json::object phase_patch(const kube::Object& shadow, std::string_view phase, boo
 std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Object& pod) {
   const std::string_view phase = api::phase_of(pod);
   const std::string_view recorded = shadow.phase();
-  // A kubelet gives every deleted pod a final phase, also one that is made again.
+  // A kubelet gives every deleted pod a final phase, even a pod that is made again.
   if (phase == recorded || phase.empty() || is_made_again(pod)) return {};
   if (api::is_final_phase(phase)) return phase;
   // "Running" is the record that it ran: it is not taken back here. A short wait is not worth a write.
@@ -45,14 +45,14 @@ std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Objec
   return {};
 }
 
-/// Whether it is the record that a pod runs, of which nothing depends: one that restarts always is made again whatever
-/// it says. That its ephemeral containers have had their run is known by it alone.
+/// Whether nothing depends on the record: a pod that restarts always is made again whatever its record says. Only the
+/// record tells that ephemeral containers have had their run, so a pod with such containers does not wait.
 bool may_wait(const api::ShadowPod& shadow, std::string_view phase) {
   return phase == "Running" && restarts_always(shadow.pod_spec()) &&
          kube::array_at(shadow.pod_spec(), {"ephemeralContainers"}).empty();
 }
 
-/// A pod that was deleted by force is not waited for by anybody, and its kubelet may be dead.
+/// Whether the pod was deleted by force: the API server does not wait for its kubelet, which may be dead.
 bool is_forced(const kube::Object& pod) {
   return pod.is_deleting() && kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, 1) == 0;
 }
@@ -73,17 +73,17 @@ void plan_release(const ShadowSight& sight, const ShadowMemory& memory, Keep& pl
       plan.await_node = true;
       return;
     }
-    // One that has a node may have run, whatever its status says.
+    // A pod that has a node may have run, whatever its status says.
     if (is_run || never) plan.record = Record{phase_patch(sight.shadow, "Failed")};
   }
   plan.release = true;
-  // A record that it ran would, once it is gone, mean that it must not run again.
+  // With "Running" still recorded, the pod that is gone could not be made again.
   if (!plan.record && api::ShadowPod(sight.shadow).phase() == "Running")
     plan.record = Record{phase_patch(sight.shadow, "Pending")};
 }
 
-/// The seconds within which the pod is to end, as its consumer says; nothing where it has no more than that already.
-/// Pods may end as slowly as the policy lets them in.
+/// The seconds within which the pod is to end, as its consumer says, but at most what the policy admits; nothing where
+/// the pod has no more than that already.
 std::optional<std::int64_t> grace_left(const ShadowSight& sight, const admission::PodPolicy& policy) {
   const auto ordered = ordered_grace(sight.shadow);
   if (!ordered || api::is_final_phase(api::phase_of(*sight.pod))) return std::nullopt;
@@ -92,7 +92,8 @@ std::optional<std::int64_t> grace_left(const ShadowSight& sight, const admission
   return outlives(*sight.pod, grace) ? std::optional(grace) : std::nullopt;
 }
 
-/// The garbage collector waits for a ShadowPod to be gone, and a finalizer, also of its consumer, can hold it for ever.
+/// The garbage collector deletes the pod only after its ShadowPod is gone, and a finalizer, even one of the consumer,
+/// can hold the ShadowPod for ever.
 ShadowPlan plan_deleted(const ShadowSight& sight, const admission::PodPolicy& policy) {
   if (!sight.pod || !is_own(sight)) return Nothing{};
   const auto grace = grace_left(sight, policy);
@@ -102,7 +103,7 @@ ShadowPlan plan_deleted(const ShadowSight& sight, const admission::PodPolicy& po
   return Nothing{};
 }
 
-/// Those of a predecessor, and whatever is being deleted, will be gone: their deletion brings the ShadowPod back.
+/// A pod of a predecessor, or one that is being deleted, is no refusal: its deletion brings the ShadowPod back.
 LeaveForeign leave_foreign(const ShadowSight& sight) {
   const auto controller = sight.pod->controller();
   const bool of_predecessor = controller && controller->kind == "ShadowPod" && controller->name == sight.shadow.name();
@@ -122,7 +123,7 @@ Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const admission:
   if (is_tracked(pod)) plan_release(sight, memory, plan);
   if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod))) {
     plan.patch = plan_provider_pod_update(shadow, pod, policy);
-    // The answer to the patch brings it back here.
+    // The answer to the patch brings the ShadowPod back here.
     if (!plan.patch) plan.resize = plan_pod_resize(shadow, pod);
     if (!plan.patch) plan.add_ephemeral = plan_ephemeral_addition(shadow, pod, policy);
   }
@@ -161,7 +162,7 @@ std::optional<json::object> refusal_patch(const kube::Object& shadow, std::strin
 bool is_tracked(const kube::Object& pod) { return pod.has_finalizer(api::finalizers::shadow_pod_tracking); }
 
 json::object release_patch(const kube::Object& pod) {
-  // A cache may be behind, and show a pod as one that has not run: what was decided holds for what was seen.
+  // A late cache may show a pod that has run as one that has not: the patch fits only the version that was seen.
   return {{"metadata", json::object{{"uid", pod.uid()},
                                     {"resourceVersion", pod.resource_version()},
                                     {"$deleteFromPrimitiveList/finalizers",
@@ -181,7 +182,7 @@ ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory,
   const bool started = memory.pod_started || view.phase() == "Running";
   if (started && !restarts_always(view.pod_spec())) return RecordLoss{phase_patch(shadow, "Failed")};
   if (memory.pod_created) return AwaitPod{};
-  // The consumer's second word, or its deletion, will bring it back here.
+  // The consumer's confirmation, or the deletion of the ShadowPod, will bring it back here.
   if (!is_timely(shadow) || ordered_grace(shadow)) return Nothing{};
   if (memory.create_in_doubt) return AwaitCreate{};
   Create plan{.pod = forge_provider_pod(shadow, api_server_ips, policy)};

@@ -25,7 +25,7 @@ struct PodMemory {
   kube::Duration remote_ending_for{};
   /// Its last order was refused for lack of room, and its node is closed to new pods.
   bool shut_out = false;
-  /// The time that its remote pod was to have for its end, and that the provider does not give it.
+  /// The grace time that its remote pod was to have, in seconds, and that the provider does not give it.
   std::optional<std::int64_t> grace_given_up;
 };
 
@@ -39,19 +39,19 @@ struct RefuseForeign {
 /// The ShadowPod was created and is not in the cache yet. After a time the caller reads it live and, if it does not
 /// exist, forgets `PodMemory::shadow_created`.
 struct AwaitShadow {};
-/// An order is in doubt, and what would be done now could let it run the pod again: look again when it cannot come any
-/// more.
+/// A POST of the ShadowPod is in doubt and could run the pod again after what is due now: look again when it can no
+/// longer be carried out.
 struct AwaitOrder {};
 /// POST the forged ShadowPod. AlreadyExists is no error: the cache will show it.
 struct CreateShadow {};
 /// The ShadowPod is ours and alive: `plan_shadow_pod_update` says whether it needs a patch.
 struct KeepShadow {};
-/// PATCH the ShadowPod (`grace_patch`): its pod is to end within other seconds than its own. Where the provider refuses
-/// that, or has not followed within `grace_patience`, the caller sets `PodMemory::grace_given_up`.
+/// PATCH the ShadowPod (`grace_patch`): its pod is to end within other seconds than its own grace time. Where the
+/// provider refuses that, or has not followed within `grace_patience`, the caller sets `PodMemory::grace_given_up`.
 struct TellGrace {
   std::int64_t seconds;
 };
-/// The ShadowPod says within how many seconds its pod is to end, and the provider is about to delete it so.
+/// The ShadowPod says within how many seconds its pod is to end: wait until the provider has deleted the pod so.
 struct AwaitEnding {
   std::int64_t seconds;
 };
@@ -62,7 +62,8 @@ struct DeleteShadow {
   /// is not `owner_uid` (the UID that the ShadowPod was made for; "" = unknown: only if it is absent).
   bool confirm_first = false;
   std::string owner_uid;
-  /// It is to stay until its pod is gone, which has long to end: it can be told meanwhile that the pod shall hurry.
+  /// The ShadowPod stays until its pod, whose grace time is long, is gone: it can say meanwhile that the pod is to end
+  /// sooner.
   bool foreground = false;
 };
 /// DELETE the local pod with grace period 0 and this UID as precondition: nothing of it is left remotely.
@@ -70,8 +71,8 @@ struct RemoveLocal {
   std::string uid;
 };
 /// DELETE the local pod with its own grace time and this UID as precondition, after a look at the live remote pod: it
-/// must still be there, being deleted, with `remote_uid`. Whoever manages the pod can then replace it; one that keeps
-/// its name waits until the remote pod is gone, because the local one stays until then.
+/// must still be there, being deleted, with `remote_uid`. The owner of the pod can then replace it. A replacement of
+/// the same name waits until the remote pod is gone, because the local one stays until then.
 struct EvictLocal {
   std::string uid, remote_uid;
 };
@@ -138,16 +139,16 @@ inline constexpr kube::Duration ending_patience = std::chrono::seconds(60);
 std::optional<kube::Duration> ending_may_take(const kube::Object& remote);
 /// Whether the remote pod is surely that of this local one, and has started.
 bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters);
-/// Whether waiting for this pod is worth telling: it cannot be placed, or a container cannot be started.
+/// Whether the pod cannot be placed or a container cannot be started, which is worth telling.
 bool is_stuck(const kube::Object& pod);
 
-/// How long the steps of a remote pod's start are not told at home: most pods run before. In a rollout that saturates
-/// the provider that takes seconds, and with 3 s here every pod had one more write, just when there was no time for it.
+/// How long the steps of a remote pod's start are not told at home: most pods run sooner. In a rollout that saturates
+/// the provider a start takes seconds: with 3 s here every pod cost one more write at the busiest time.
 inline constexpr kube::Duration starting_time = std::chrono::seconds(10);
 /// How long `copy_status` may still wait: each step on the way to Running (made, placed, being created) would be a
-/// write of its own, and the next one follows in a moment. After that time, zero, it is told of some pods, and of many
-/// within bounds. Nothing for trouble, a container that has started and anything that corrects what is told at home:
-/// these never wait. `known_for`: time since the remote pod was first seen.
+/// write of its own, and the next one follows in a moment. Zero: the time is over, and the caller may write within its
+/// budget. Nothing for trouble, for a container that has started and for what corrects the status at home: these never
+/// wait. `known_for`: time since the remote pod was first seen.
 std::optional<kube::Duration> status_may_wait(const kube::Object& local, const kube::Object& remote,
                                               kube::Duration known_for);
 

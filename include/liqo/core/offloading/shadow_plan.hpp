@@ -20,8 +20,8 @@ namespace liqo::core {
 /// `status.phase`.
 struct ShadowMemory {
   bool pod_created = false;  ///< we created the pod and the cache has not shown it yet
-  /// A POST of the pod got no answer in its time, less than `create_doubt` ago: it may still be carried out, also after
-  /// a second one was, and the pod of that has ended and gone.
+  /// A POST of the pod was sent less than `create_doubt` ago and timed out. It may still be carried out, even after the
+  /// pod of a second POST has ended and is gone.
   bool create_in_doubt = false;
   bool create_tried = false;  ///< a POST of the pod ended without an answer: what we know of the ShadowPod may be old
   bool pod_seen = false;      ///< its pod was in the cache
@@ -30,12 +30,11 @@ struct ShadowMemory {
   bool inherited = false;     ///< it may be older than what this process knows: its pod may have run and gone
 };
 
-/// How long a node may take to say what became of a pod that was deleted by force: a kubelet that lives needs moments.
+/// How long a node may take to report the end of a pod that was deleted by force: a live kubelet needs moments.
 inline constexpr kube::Duration node_patience = std::chrono::seconds(30);
 
-/// The record that a pod runs which restarts always says nothing that anybody acts upon: it is written when for
-/// `record_quiet` no Pod has been made or begun to run, so that none is on its way, and at the latest `record_limit`
-/// after the pod was first seen to run.
+/// Nobody acts upon the record that a pod with restartPolicy Always runs. It is written once no Pod has been made or
+/// begun to run for `record_quiet`, and at the latest `record_limit` after the pod was first seen to run.
 inline constexpr kube::Duration record_quiet = std::chrono::seconds(5), record_limit = std::chrono::seconds(40);
 
 /// What the caches have of one ShadowPod: itself, and the Pod of its name or null.
@@ -45,37 +44,37 @@ struct ShadowSight {
 };
 
 namespace shadow_action {
-/// Everything is as it should be, or somebody else's event will bring the ShadowPod back.
+/// Nothing is to be done, or an event of another object will bring the ShadowPod back.
 struct Nothing {};
 /// The ShadowPod cannot become a Pod: a Warning Event and the ShadowPod say so.
 struct Refuse {
   std::string words;
 };
-/// The Pod of that name is not this ShadowPod's. It is not touched, but for our finalizer.
+/// The Pod of that name is not this ShadowPod's. Nothing but our finalizer is changed on it.
 struct LeaveForeign {
   bool release = false;  ///< take our finalizer off, unless the live ShadowPod is the controller of the Pod
   std::string refusal;   ///< as `Refuse`; "" where the Pod is about to go
 };
-/// Take our finalizer off the Pod (`release_patch`): nothing of it is left to be recorded.
+/// Take our finalizer off the Pod (`release_patch`): nothing about it is left to record.
 struct Release {};
-/// DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries.
+/// DELETE the Pod by its UID: its ShadowPod is being deleted, or says that the Pod is to end sooner.
 struct RemovePod {
-  std::optional<std::int64_t> grace_seconds;  ///< nothing: the Pod's own
+  std::optional<std::int64_t> grace_seconds;  ///< nothing: the grace time of the Pod
   bool release = false;                       ///< take our finalizer off first: there is nowhere to record its end
 };
 /// The Pod is lost and must not run again: record that it failed, unless the live Pod is still there.
 struct RecordLoss {
   kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
 };
-/// A POST of the Pod is in doubt: do nothing before it cannot come any more.
+/// A POST of the Pod is in doubt: do nothing until it can no longer be carried out.
 struct AwaitCreate {};
 /// The Pod was created and is not in the cache yet: read it live after a time.
 struct AwaitPod {};
 /// POST this Pod.
 struct Create {
   kube::Object pod;
-  /// It may not be the first. When a ShadowPod is deleted, the news that its Pod is gone may come first: read the
-  /// ShadowPod live, and create only if it has the same UID and is not being deleted.
+  /// The Pod may have been there before. When a ShadowPod is deleted, the event that its Pod is gone may come first:
+  /// read the ShadowPod live, and create only if it has the same UID and is not being deleted.
   bool confirm_first = false;
 };
 /// The phase to be recorded on the ShadowPod.
@@ -83,8 +82,8 @@ struct Record {
   kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
   bool may_wait = false;      ///< nobody acts upon it (`record_limit`)
 };
-/// The Pod is there and is this ShadowPod's. Each part may be due beside the others, and they are written in this
-/// order: what is recorded is recorded before the Pod is released.
+/// The Pod is there and is this ShadowPod's. Several parts may be due at once. They are written in this order, so that
+/// the record comes before the release of the Pod.
 struct Keep {
   std::optional<kube::json::object> told;   ///< merge patch for the ShadowPod (`refusal_patch`)
   std::optional<kube::json::object> patch;  ///< strategic merge patch for the Pod, with its UID
@@ -102,12 +101,12 @@ using ShadowPlan =
                  shadow_action::RemovePod, shadow_action::RecordLoss, shadow_action::AwaitCreate,
                  shadow_action::AwaitPod, shadow_action::Create, shadow_action::Keep>;
 
-/// Takes the sight of the ShadowPod's pod into the memory; pods that are not its own say nothing.
+/// Updates the memory by what the pod shows; a pod that is not the ShadowPod's own changes nothing.
 void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod);
-/// Whether our finalizer is on the pod. Pods get it that must not run twice, so that none of them vanishes unrecorded,
-/// whatever happens while nobody of ours watches; those that restart always do not, for it costs a write.
+/// Whether our finalizer is on the pod. A pod that must not run twice gets it, so that it cannot vanish unrecorded
+/// while no liqod watches. A pod that restarts always does not, because the finalizer costs a write.
 bool is_tracked(const kube::Object& pod);
-/// The strategic merge patch that takes the finalizer off the Pod, as long as it is what it was when that was decided.
+/// The strategic merge patch that takes the finalizer off the Pod, unless the Pod has changed since the decision.
 kube::json::object release_patch(const kube::Object& pod);
 
 /// The merge patch that makes the ShadowPod tell its consumer why the pod is not made, with its UID; "" = it is.
