@@ -40,7 +40,6 @@ class Output {
 
   /// For what goes to standard output.
   const text::Palette& palette() const { return out_; }
-  bool has_terminal() const { return terminal_; }
   /// Removes the spinner, so that somebody else may write.
   void clear();
 

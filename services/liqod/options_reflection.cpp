@@ -39,9 +39,9 @@ void add_custom_resources(cli::Command app, liqo::controllers::Settings& setting
     return {};
   };
   app.list("--reflect-custom", read,
-           "A custom resource to reflect, by the name of its definition, such as "
-           "widgets.example.org,status,type=AllowList,workers=8: with its status coming home, and as is said of other "
-           "kinds (DenyList, 32). May be given again");
+           "A custom resource to reflect, by the name of its CRD and its options, such as "
+           "widgets.example.org,status,type=AllowList,workers=8: status brings its status home; type and workers are "
+           "as for other kinds (DenyList, 32). May be given more than once");
 }
 
 /// The policy of each kind.
@@ -58,8 +58,7 @@ void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
              policies.set(*kind, policy);
            },
            {.least = 0, .most = reflection::max_workers},
-           plural +
-               " worked on at a time, per provider; 0: none is reflected, and what is there already stays as it is")
+           plural + " worked on at a time, per provider; 0: none is reflected, and existing copies stay as they are")
         .preset(std::to_string(policies.of(*kind).workers));
     if (!kind->typed_as.empty()) continue;
     std::vector<std::string> types;
@@ -92,10 +91,10 @@ void add_reflection_options(cli::Command app, liqo::controllers::Settings& setti
   add_policies(app, settings.reflection);
   add_custom_resources(app, settings);
   add_keys(app, "--labels-not-reflected", settings.not_reflected.labels,
-           "Keys of labels that no reflected object and no ShadowPod has, key,...");
+           "Keys of labels that are left out of reflected objects and ShadowPods, key,...");
   add_keys(app, "--annotations-not-reflected", settings.not_reflected.annotations,
-           "Keys of annotations, likewise; by default those that load balancers and Ingress controllers of clouds, "
-           "MetalLB and OpenStack write, as in Go Liqo's chart; none if empty");
+           "Keys of annotations that are left out, key,...; by default those that load balancers and Ingress "
+           "controllers of clouds, MetalLB and OpenStack write, as in Go Liqo's chart; none if empty");
 }
 
 }  // namespace liqod

@@ -49,7 +49,6 @@ inline constexpr std::string_view nonce = "liqo.io/nonce";                ///< "
 inline constexpr std::string_view signed_nonce = "liqo.io/signed-nonce";  ///< "true" on the consumer's answer to it
 inline constexpr std::string_view resource_slice_name = "liqo.io/resourceslice-name";
 inline constexpr std::string_view remote_tenant_csr = "liqo.io/remote-tenant-csr";  ///< "true" on signing requests
-inline constexpr std::string_view peering_user_name = "liqo.io/peering-user-name";
 inline constexpr std::string_view app_managed_by = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view app_managed_by_liqo = "liqo";
 inline constexpr std::string_view app_name = "app.kubernetes.io/name";
@@ -285,7 +284,6 @@ inline constexpr std::string_view control_plane_group = "liqo.io";
 inline constexpr std::string_view peering_user_prefix = "liqo-peer-user-";
 /// Field managers of server-side apply.
 inline constexpr std::string_view reflection_manager = "reflection.liqo.io";
-inline constexpr std::string_view shadow_pod_manager = "shadow-pod";
 inline constexpr std::string_view endpoint_slice_field_manager = "shadow-endpointslice-controller";
 /// The taint of virtual nodes: value "true", effect NoExecute.
 inline constexpr std::string_view virtual_node_taint = "virtual-node.liqo.io/not-allowed";

@@ -1,5 +1,5 @@
 // How often objects of one kind and namespace were brought to a provider.
-// Tested by test/unit/controllers/offloading/pods_test.cpp.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
 #include <memory>

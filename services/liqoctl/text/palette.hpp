@@ -14,7 +14,6 @@ struct Palette {
   std::string bad(std::string_view words) const { return in("31", words); }
   std::string warn(std::string_view words) const { return in("33", words); }
   std::string faint(std::string_view words) const { return in("90", words); }
-  std::string bold(std::string_view words) const { return in("1", words); }
 
  private:
   std::string in(std::string_view code, std::string_view words) const {

@@ -1,4 +1,4 @@
-// The provider's answer to a worker that died: its consumers' pods are let go, so that they can run elsewhere.
+// Lets consumers' pods go that are on a Node which is not Ready, so that they can run elsewhere.
 // Tested by test/sim/trouble_test.cpp.
 #pragma once
 

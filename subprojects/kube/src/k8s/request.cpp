@@ -184,10 +184,5 @@ HttpRequest remove_collection(const Resource& resource, std::string_view ns, con
   return out;
 }
 
-HttpRequest as_table(HttpRequest request) {
-  set_form(request, "Table");
-  return request;
-}
-
 }  // namespace request
 }  // namespace kube

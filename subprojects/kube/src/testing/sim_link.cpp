@@ -54,11 +54,7 @@ SimLink::~SimLink() {
   for (auto& [id, exchange] : in_flight_) clock_.cancel(exchange->alarm);
 }
 
-bool SimLink::strikes(double probability) {
-  if (probability <= 0 || !random_.chance(probability)) return false;
-  ++injected_;
-  return true;
-}
+bool SimLink::strikes(double probability) { return probability > 0 && random_.chance(probability); }
 
 Duration SimLink::latency() { return random_.between(faults_.latency_low, faults_.latency_high); }
 

@@ -25,7 +25,7 @@ class Clock {
   virtual WallTime wall() const = 0;
 
   /// Has `action`, which must not throw, called on the loop of `executor` when time reaches `at`; never from in here.
-  /// All executors of one time are of one loop.
+  /// All alarms at one time have to be for executors of the same loop.
   virtual Alarm call_at(const asio::any_io_executor& executor, TimePoint at, std::function<void()> action) = 0;
   /// Forgets an alarm; harmless if it has gone off.
   virtual void cancel(const Alarm& alarm) = 0;

@@ -53,7 +53,6 @@ class TaskGroup {
   /// cancel() and join(), without throwing what the children throw, which is logged: for the way out.
   asio::awaitable<void> stop();
   std::size_t size() const { return children_.size(); }
-  bool is_stopping() const { return stopping_; }
 
  private:
   struct Child {

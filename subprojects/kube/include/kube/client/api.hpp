@@ -34,8 +34,8 @@ struct ApiSettings {
 class WatchStream {
  public:
   explicit WatchStream(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
-  /// The next event; an empty optional is the end that every watch has. Failures: closed, parse, too_large.
-  /// Cancellable.
+  /// The next event; an empty optional is the end that every watch has. Failures: closed,
+  /// protocol, parse, too_large. Cancellable.
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next();
   /// An event that has already arrived, without waiting.
   Result<std::optional<wire::WatchEvent>> buffered() { return decoder_.next(); }
@@ -46,9 +46,11 @@ class WatchStream {
 };
 
 /// One API server. Every verb carries the deadline of the settings, waits as 429 and 503 ask (Retry-After), and turns
-/// any answer other than 2xx into a Failure with the server's Status and the words "<verb> <path> in <cluster>", where
-/// <path> is that of the request, without its query. What the arguments refer to is read at the call, not when the
-/// answer is awaited. Cancellation (terminal) throws operation_aborted. One thread.
+/// any answer other than 2xx into a Failure with the server's Status and the words `VERB PATH in CLUSTER`, where PATH
+/// is that of the request, without its query. Other failures are those of the Transport (timeout, connect, tls, closed,
+/// protocol, too_large), parse where a document cannot be read, too_large where one is longer than 16 MiB, and stopped
+/// where `may_write` forbids the verb. What the arguments refer to is read at the call, not when the answer is awaited.
+/// Cancellation (terminal) throws operation_aborted. One thread.
 class Api {
  public:
   Api(net::Transport& transport, async::Clock& clock, Random& random, Metrics& metrics, ApiSettings settings);
@@ -74,7 +76,8 @@ class Api {
                                        const DeleteOptions& options = {});
   asio::awaitable<Result<void>> remove_collection(const Resource& resource, std::string_view ns,
                                                   const Selection& selection, const DeleteOptions& options = {});
-  /// POST to a subresource (eviction, token, binding) or to a review: answers the server's document.
+  /// POST to a subresource (eviction, token, binding) or, where `subresource` is "", to the collection of a review,
+  /// whose `key` says the namespace alone: answers the server's document.
   asio::awaitable<Result<json::value>> post(const Resource& resource, const ObjectKey& key,
                                             std::string_view subresource, json::object body);
   /// The document or text at any path, e.g. "/version", "/readyz".

@@ -37,7 +37,7 @@ struct Request {
   std::string name;                                 ///< "" where the server still has to make one
   User user;
   bool dry_run = false;
-  std::string caller;     ///< IP address that the review came from; "" = a certificate shows that an API server asks
+  std::string caller;     ///< IP address that the review came from; "" = an API server, known by its certificate
   std::size_t bytes = 0;  ///< of the review
   Object object;          ///< as it would be stored; empty for Operation::remove
   Object old_object;      ///< as it is stored; empty for Operation::create

@@ -88,9 +88,9 @@ HttpRequest get(const Resource& resource, const ObjectKey& key, std::string_view
 /// `ns` empty: all namespaces.
 HttpRequest list(const Resource& resource, std::string_view ns, const ListOptions& options);
 HttpRequest watch(const Resource& resource, std::string_view ns, const WatchOptions& options);
-/// POST to the collection of the object's namespace, or to `key`'s subresource where one is named (e.g. eviction,
-/// token).
+/// POST to the collection of the object's namespace.
 HttpRequest create(const Resource& resource, const Object& object, const WriteOptions& options = {});
+/// POST to a subresource of the object, e.g. eviction or token.
 HttpRequest create_subresource(const Resource& resource, const ObjectKey& key, std::string_view subresource,
                                std::string body);
 HttpRequest replace(const Resource& resource, const Object& object, const WriteOptions& options = {});
@@ -98,8 +98,6 @@ HttpRequest patch(const Resource& resource, const ObjectKey& key, Patch patch, c
 HttpRequest remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options = {});
 HttpRequest remove_collection(const Resource& resource, std::string_view ns, const Selection& selection,
                               const DeleteOptions& options = {});
-/// Asks for the table form (`kubectl get`'s columns) of a get or list.
-HttpRequest as_table(HttpRequest request);
 
 }  // namespace request
 }  // namespace kube

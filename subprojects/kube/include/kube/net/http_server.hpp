@@ -40,8 +40,8 @@ struct ServerRequest {
 };
 
 /// The answer under way: exactly one of send(), start() with write()s, or upgrade(). A handler that returns before any
-/// of them answers 500; one that returns after start() ends the body, unless it says abort(). Failures: Errc::closed,
-/// the client has gone.
+/// of them answers 500; one that returns after start() ends the body, unless it says abort(). Failures: Errc::closed
+/// (the client has gone), Errc::invalid_input (a header that HTTP does not allow, or calls in another order).
 class ServerResponse {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;

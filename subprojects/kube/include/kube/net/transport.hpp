@@ -49,7 +49,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   /// Sends the request and waits for the answer's headers, at most until the deadline (Errc::timeout). An answer with
-  /// any HTTP status is a success here. Failures: connect, tls, closed, timeout, protocol, too_large.
+  /// any HTTP status is a success here. Failures: connect, tls, closed, timeout, protocol,
+  /// too_large, stopped, invalid_input (a header that HTTP does not allow), and those of the credentials.
   virtual asio::awaitable<Result<Response>> send(HttpRequest request, Deadline deadline) = 0;
 };
 

@@ -44,7 +44,8 @@ Result<std::string> make_key();
 /// A PKCS#10 request for that subject, signed by the key. Errors: Errc::tls, Errc::invalid_input (an IP address that is
 /// none).
 Result<std::string> make_certificate_request(std::string_view key_pem, const CertificateSubject& subject);
-/// A certificate for servers and clients, signed by its own key, valid from an hour before `now`.
+/// A certificate for servers and clients, signed by its own key, valid from an hour before `now`. Errors:
+/// Errc::tls, Errc::invalid_input (an IP address that is none).
 Result<KeyAndCertificate> make_self_signed(const CertificateSubject& subject, WallTime now, Duration validity);
 /// A new authority: a certificate with that common name that may sign others (of servers and clients, not of further
 /// authorities), valid from `backdating` before `now`. Errors: Errc::tls.
@@ -55,7 +56,7 @@ Result<KeyAndCertificate> issue_server_certificate(const KeyAndCertificate& auth
                                                    const CertificateSubject& subject, WallTime now, Duration validity);
 /// How long before its making a certificate becomes valid, for clocks that are late.
 inline constexpr Duration backdating = std::chrono::hours(1);
-/// The certificates of a PEM text, one text each; what is none is left out. At most 64.
+/// The certificates of a PEM text, one text each, without what stands between them. At most 64.
 std::vector<std::string> split_certificates(std::string_view pem);
 /// True if the first certificate of `certificate_pem` has a valid signature by the key of that of `authority_pem`.
 /// Errors: Errc::parse.

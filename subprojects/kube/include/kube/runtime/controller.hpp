@@ -26,7 +26,7 @@ class [[nodiscard]] Outcome {
  public:
   /// Nothing is left to do until something changes.
   static Outcome done() { return {}; }
-  /// Went well, and is due again after a time.
+  /// Went well, and is due again after a time, which is rounded up to whole seconds from 10 s on.
   static Outcome again_after(Duration delay) {
     Outcome out;
     out.delay_ = delay;
@@ -60,7 +60,7 @@ struct ControllerSettings {
   std::string name;  ///< as in logs and metrics, e.g. "pod"
   Schedule::Limits limits;
   /// No key is worked on before this answers true, such as that the caches which reconciles read have synced. Not set:
-  /// nothing is waited for.
+  /// nothing is waited for. What it throws ends run().
   std::function<bool()> ready;
   /// Enqueues all there is; called when the controller begins to run; what it throws ends run(). Where it is set, what
   /// is enqueued while nobody runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept
@@ -89,7 +89,8 @@ class Controller {
   /// From now on works on so many keys at a time, and on so many of one group.
   void set_workers(int workers, int workers_per_group);
   asio::awaitable<void> run();
-  /// True while a key is due or being worked on. One that waits for its time, be it after a failure, does not count.
+  /// True while a key is due or being worked on. A key that waits for its time, also after a failure,
+  /// does not count.
   bool is_busy() const { return schedule_.depth() + schedule_.running() > 0; }
 
  private:

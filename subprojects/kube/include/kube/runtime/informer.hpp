@@ -50,8 +50,8 @@ struct InformerScope {
 class Informer {
  public:
   /// Called with what changed; usually it adds a key to a queue. Must not suspend. A std::exception that it throws is
-  /// logged, and the other readers are told; anything else comes out of what told it, run() or observe(). It may end
-  /// its own subscription and others.
+  /// logged and counted, and the other readers are told; anything else comes out of what told it, run() or observe().
+  /// It may end its own subscription and others.
   using Handler = std::function<void(const Change&)>;
   /// Called once, when the first complete list has been taken.
   using SyncedHandler = std::function<void()>;

@@ -10,8 +10,9 @@
 
 namespace kube {
 
-/// Holds a T for each object of an informer, derived once for each of its states: whoever looks at all of them for each
-/// of many others parses none. T holds no more than is looked at, and nothing that points into the object. One thread.
+/// Holds a T for each object of an informer, derived once for each of its states, so that whoever looks at all objects
+/// again and again parses none of them. T holds only what is looked at, and nothing that points into the object. One
+/// thread.
 template <typename T>
 class View {
  public:

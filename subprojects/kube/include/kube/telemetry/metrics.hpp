@@ -26,7 +26,8 @@ enum class MetricType : std::uint8_t { counter, gauge, histogram };
 /// an object or a peer.
 enum class SeriesLife : std::uint8_t { process, handles };
 
-/// What all series of one name have in common: what is served under that name, and what its documentation says.
+/// What all series of one name have in common: what is served under that name, and what its documentation says. It has
+/// to outlive whoever counts by it; that type and labels are those of the family is asserted.
 struct MetricFamily {
   MetricType type;
   std::string_view name, help;

@@ -26,7 +26,8 @@ struct FakeKind {
 FakeKind custom_kind(const Resource& resource);
 
 /// Pods, Nodes, Namespaces, ConfigMaps, Secrets, Services, ServiceAccounts, Events, Leases, EndpointSlices, Ingresses,
-/// PersistentVolumeClaims, CertificateSigningRequests, RoleBindings, ClusterRoleBindings, Deployments, ReplicaSets.
+/// PersistentVolumeClaims, CertificateSigningRequests, RoleBindings, ClusterRoleBindings, Deployments, ReplicaSets,
+/// ResourceQuotas.
 std::vector<FakeKind> built_in_kinds();
 
 }  // namespace kube::testing

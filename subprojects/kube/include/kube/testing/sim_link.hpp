@@ -63,7 +63,6 @@ class SimLink {
   std::uint64_t requests() const { return requests_; }
   /// How many of them were lists and watches, by what they ask for: path and selectors.
   const std::map<std::string, std::uint64_t>& reads() const { return reads_; }
-  std::uint64_t faults_injected() const { return injected_; }
 
  private:
   friend class SimTransport;
@@ -90,7 +89,7 @@ class SimLink {
   FaultRates faults_;
   State state_ = State::up;
   TimePoint down_since_{};
-  std::uint64_t requests_ = 0, injected_ = 0;
+  std::uint64_t requests_ = 0;
   std::map<std::string, std::uint64_t> reads_;
   std::function<void(const HttpRequest&)> sent_;
   Exchanges in_flight_;

@@ -40,13 +40,10 @@ class Simulator {
   /// Runs what is ready without letting time pass; false on a livelock.
   bool settle();
 
-  std::uint64_t handlers_run() const { return handlers_run_; }
-
  private:
   VirtualClock clock_;
   Random random_;
   ShuffledLoop loop_;
-  std::uint64_t handlers_run_ = 0;
 };
 
 std::string_view to_string(Simulator::End end);

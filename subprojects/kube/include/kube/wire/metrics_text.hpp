@@ -33,7 +33,7 @@ struct MetricComment {
 /// A sample has at most this many labels.
 inline constexpr std::size_t max_metric_labels = 64;
 
-/// Reads one line. Nothing for comments, blank lines and whatever is not a sample: a name or label that is none, a
+/// Reads one line. Nothing for comments, blank lines and whatever is not a sample: a malformed name or label, a
 /// label that is given twice, more than max_metric_labels, text that is not UTF-8, a value that is no number.
 std::optional<MetricSample> parse_metric_sample(std::string_view line);
 
