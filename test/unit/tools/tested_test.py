@@ -7,12 +7,16 @@ ROOT = Path(__file__).resolve().parents[3]
 ROOM = ROOT / "src/controllers"
 
 
+def find_named(header: Path) -> list[Path]:
+    """Those of its lines "Tested by"."""
+    return [ROOT / name for name in re.findall(r"^// Tested by (test/\S+)\.$", header.read_text("utf-8"), re.M)]
+
+
 def find_tests(header: Path) -> list[Path]:
-    """The test of its name, and the one of its line "Tested by"."""
+    """The test of its name, and those that it names."""
     story = header.relative_to(ROOM).parent
-    named = re.findall(r"^// Tested by (test/\S+)\.$", header.read_text(encoding="utf-8"), re.M)
     own = ROOT / "test/unit/controllers" / story / f"{header.stem}_test.cpp"
-    return [own] * own.exists() + [ROOT / name for name in named]
+    return [own] * own.exists() + find_named(header)
 
 
 def test_each_header_with_a_source_has_a_test() -> None:
@@ -22,5 +26,5 @@ def test_each_header_with_a_source_has_a_test() -> None:
 
 
 def test_each_named_test_exists() -> None:
-    missing = [test for header in ROOM.rglob("*.hpp") for test in find_tests(header) if not test.is_file()]
-    assert missing == []
+    headers = [header for room in ("src", "include") for header in (ROOT / room).rglob("*.hpp")]
+    assert [str(test) for header in headers for test in find_named(header) if not test.is_file()] == []
