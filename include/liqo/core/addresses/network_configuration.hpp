@@ -1,4 +1,4 @@
-// What a network module says about the ranges of another cluster: its Configuration, read.
+// Reads what the Configuration of a network module says about the ranges of another cluster.
 #pragma once
 
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace liqo::core {
 
-/// The ranges of a peer as it has them, and as this cluster reaches them. `configurations` are those of the peer in its
-/// tenant namespace: none make an empty mapping. Errors: several, no ranges yet, or ranges that cannot be mapped one to
-/// one.
+/// The mapping from the ranges of a peer to those by which this cluster reaches them. `configurations` are those of the
+/// peer in its tenant namespace; the mapping is empty where there is none. Errors: there are several Configurations, it
+/// has no ranges yet, or its ranges cannot be mapped one to one.
 kube::Result<IpMapping> read_network_mapping(std::span<const kube::Object> configurations);
 
-/// Whether one of them names a range of the peer's that holds the address, be it mapped by now or not.
+/// Whether a Configuration names a range of the peer that holds the address, even if the range is not mapped yet.
 bool is_in_range_of_peer(std::span<const kube::Object> configurations, std::string_view address);
 
 }  // namespace liqo::core

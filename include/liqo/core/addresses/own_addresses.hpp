@@ -1,4 +1,4 @@
-// Which addresses this cluster has itself: those of its pods, Services and nodes, and the ranges that it gives them.
+// Which addresses belong to this cluster: those of its pods, Services and nodes, and the ranges from which they come.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace liqo::core {
 
-/// What one object holds. Pods on the nodes of the cluster, until they have ended; cluster, external and load-balancer
-/// addresses of Services; addresses of Nodes and the ranges of their pods; the ranges of a ServiceCIDR. Empty for null.
+/// The addresses and ranges that one object holds: a Pod those of its status until it has ended; a Service its cluster,
+/// external and load-balancer addresses; a Node its addresses and the ranges of its pods; a ServiceCIDR its ranges.
+/// Empty for null.
 struct HeldAddresses {
   std::vector<IpAddress> addresses;
   std::vector<Cidr> ranges;
@@ -24,32 +25,33 @@ struct HeldAddresses {
   bool operator==(const HeldAddresses&) const = default;
 };
 
-/// The sum of them.
+/// The addresses of all objects of this cluster together.
 class OwnAddresses {
  public:
-  /// For which addresses contain() may answer otherwise since a change.
+  /// The addresses for which contain() may answer differently after set().
   struct Change {
     std::vector<IpAddress> addresses;
-    bool any = false;  ///< for any: ranges have changed
+    bool any = false;  ///< ranges have changed, so this may be any address
     bool is_empty() const { return addresses.empty() && !any; }
   };
 
   /// `declared` are ranges that belong to the cluster whatever its objects say.
   explicit OwnAddresses(std::vector<Cidr> declared) : declared_(std::move(declared)) { merge(); }
 
-  /// Takes what an object holds now; nothing where it is gone. `kind` tells objects of the same key apart.
+  /// Records what an object holds now; `now` is empty where the object is gone. `kind` tells objects with the same key
+  /// apart.
   Change set(std::string_view kind, const kube::ObjectKey& key, HeldAddresses now);
   bool contain(const IpAddress& address) const;
 
  private:
-  using Number = std::pair<bool, std::array<std::uint8_t, 16>>;  ///< an address that has an order
+  using Number = std::pair<bool, std::array<std::uint8_t, 16>>;  ///< sorts addresses by family, then by bytes
   static Number number(const IpAddress& address) { return {address.v6, address.bytes}; }
   void merge();
 
   std::vector<Cidr> declared_;
   std::map<std::pair<std::string, kube::ObjectKey>, HeldAddresses> held_;
-  std::map<Number, std::size_t> addresses_;  ///< by how many they are held
-  std::vector<Cidr> ranges_;                 ///< of all, in order and apart from each other
+  std::map<Number, std::size_t> addresses_;  ///< and how many objects hold each
+  std::vector<Cidr> ranges_;                 ///< declared and held ones, sorted and without overlap
 };
 
 }  // namespace liqo::core

@@ -11,7 +11,7 @@
 
 namespace liqo::core {
 
-/// Labels of the nodes that run the control plane, the first one that any node has counts.
+/// Labels of the nodes that run the control plane. The first label that any node has decides.
 inline constexpr std::array<std::string_view, 3> control_plane_labels = {
     "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/controlplane"};
 

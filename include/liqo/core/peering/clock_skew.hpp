@@ -1,4 +1,4 @@
-// When a peer's clock is worth a word, and the words.
+// When a peer's clock is wrong enough to be told, and the sentence about it.
 #pragma once
 
 #include <chrono>
@@ -7,12 +7,12 @@
 
 namespace liqo::core {
 
-/// How far a peer's clock is said to be ahead (negative: behind), from what was said before (0 = nothing) and what is
-/// measured now: more than a minute, and told anew only where it is another minute by now, so that nothing is written
-/// for a second more or less.
+/// How far a peer's clock is told to be ahead (negative: behind; 0: nothing is told), from what was told before and
+/// what is measured now. A skew is told once it is more than a minute, until it is less than 50 s. The number changes
+/// only when the skew has changed by more than a minute, so that a second more or less writes nothing.
 std::chrono::seconds settle_clock(std::chrono::seconds told, std::chrono::seconds measured);
 
-/// "its clock is 60 min ahead of ours, …", to go on in a sentence about an API server; `other` is the clock that it is
+/// "its clock is 60 min ahead of ours, …", a clause for a sentence about an API server; `other` is the clock that it is
 /// compared with. `ahead` is not 0.
 std::string describe_clock(std::chrono::seconds ahead, std::string_view other = "ours");
 

@@ -23,8 +23,8 @@ CertificateName control_plane_name(std::string_view consumer);
 CertificateName slice_name(std::string_view slice, std::string_view consumer);
 
 /// A request in PEM: version 0, O then CN (each PrintableString where its characters allow, else UTF8String), no
-/// attributes. Equal for equal arguments but for ECDSA keys; providers compare the bytes. The common name may have more
-/// than the 64 characters of X.509's upper bound.
+/// attributes. Equal arguments give equal bytes, except with ECDSA keys; providers compare the bytes. The common name
+/// may have more than the 64 characters of X.509's upper bound.
 kube::Result<std::string> make_signing_request(const PrivateKey& key, const CertificateName& name);
 
 /// What a request asks for.
@@ -36,10 +36,10 @@ struct SigningRequest {
 /// Reads a request of at most 16 KiB and refuses everything that would make its certificate say more than one user and
 /// one group: exactly one O and one CN, no other part of the subject, no attributes (so no alternative names and no
 /// extensions), nothing after the PEM block, and a signature by its own key. Errors: Errc::invalid_input with a
-/// sentence that says what is too much.
+/// sentence that says what is wrong.
 kube::Result<SigningRequest> read_signing_request(std::string_view pem);
 
-/// Whether both texts hold the same request, whatever they say around it and however they break its lines.
+/// Whether both texts hold the same request; text around the PEM block and its line breaks do not count.
 bool is_same_request(std::string_view a, std::string_view b);
 
 /// As read_signing_request(), and refuses one that is not for exactly that name and, where `key` is given, that key.

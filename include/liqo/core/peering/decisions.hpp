@@ -1,5 +1,5 @@
-// What a provider has decided about a consumer stands on its Tenant, which the consumer's peering user may delete and
-// make anew. So it is kept on the tenant namespace, where no consumer can write.
+// A provider's decisions about a consumer are on its Tenant, which the consumer's peering user may delete and create
+// again. A copy is kept on the tenant namespace, where no consumer can write.
 #pragma once
 
 #include <string>
@@ -9,14 +9,13 @@
 
 namespace liqo::core {
 
-/// On a tenant namespace: the decisions that the last Tenant there bore. Ours alone; taking it away forgets them.
+/// On a tenant namespace: the decisions of the last Tenant in it. Ours alone; removing the annotation forgets them.
 inline constexpr std::string_view decisions_annotation = "liqo.io/tenant-decisions";
 
-/// The condition and the annotations of Liqo of a Tenant, as text; "" where there is nothing but what every new Tenant
-/// has.
+/// The Tenant's condition and its annotations of Liqo as text; "" where they are those of every new Tenant.
 std::string remember_decisions(const kube::Object& tenant);
 
-/// Sets on `tenant` what `text` says, which is of `remember_decisions`; what is not of that form is passed over. The
+/// Sets on `tenant` the decisions in `text`, which `remember_decisions` made; what has another form is ignored. The
 /// rest of the Tenant stays.
 void recall_decisions(std::string_view text, kube::Object& tenant);
 

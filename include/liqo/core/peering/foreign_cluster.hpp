@@ -1,4 +1,4 @@
-// The status of a ForeignCluster: role, modules and conditions from what there is of one peer. Pure.
+// The status of a ForeignCluster: role, modules and conditions, made from the objects of one peer. Pure.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace liqo::core {
 
-/// Everything of one peer that this cluster has. Null and empty: there is none.
+/// The objects of one peer in this cluster.
 struct PeerState {
   std::optional<kube::Object> tenant;        ///< the peer is a consumer
   std::optional<kube::Object> identity;      ///< of type ControlPlane: the peer is a provider
@@ -19,27 +19,27 @@ struct PeerState {
   std::vector<kube::Object> nodes;         ///< those of the virtual nodes
   bool has_credentials = false;            ///< there is a ControlPlane kubeconfig Secret
   std::string server;                      ///< the URL in that Secret
-  std::optional<bool> api_server_answers;  ///< nothing: not known yet
-  std::chrono::seconds clock_ahead{0};     ///< of its API server, as it is told; 0 = nothing to tell
+  std::optional<bool> api_server_answers;  ///< unset = not known yet
+  std::chrono::seconds clock_ahead{0};     ///< the skew of its API server's clock that is told; 0 = none
   std::string withdrawal;  ///< describe_withdrawal(), where the provider has taken our rights away; "" = it has not
 };
 
-/// Whether anything of the peer is left; a ForeignCluster that Liqo made goes with the last of it.
+/// Whether this cluster has any object of the peer; a ForeignCluster that Liqo made is deleted with the last one.
 bool has_anything(const PeerState& peer);
 
-/// The status, made from the one that stands in `foreign_cluster`: conditions keep their transition time as long as
-/// their status is the same, and stand in a fixed order, so that an unchanged peer gives an equal status. What this
-/// program does not know of stays.
+/// The new status, made from that of `foreign_cluster`. Conditions keep their transition time while their status is the
+/// same, and their order is fixed, so that an unchanged peer gives an equal status. Fields that this program does not
+/// know stay.
 kube::json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
                                                 kube::WallTime now);
 
-/// What is told at home of a provider that refuses everything in our tenant namespace there.
+/// The sentence told at home about a provider that refuses everything in our tenant namespace there.
 std::string describe_withdrawal(std::string_view cluster, std::string_view remote_namespace);
-/// What the status of a ForeignCluster says of that; "" = the provider lets us work.
+/// That sentence, as the status of a ForeignCluster has it; "" = the provider lets us work.
 std::string withdrawal_note(const kube::Object& foreign_cluster);
 
-/// The warning that is due with this status: the peering is older than declarations of addresses, which the status that
-/// stands does not say yet. "" = none.
+/// The warning that the peering is older than declarations of addresses, where `next` says so and `standing` does not
+/// yet; "" = no warning.
 std::string newly_unchecked(const kube::Object& standing, const kube::Object& next);
 
 /// The ForeignCluster to create for a cluster ID, marked as made by Liqo.

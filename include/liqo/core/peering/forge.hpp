@@ -10,7 +10,7 @@
 
 namespace liqo::core {
 
-/// A reference to `owner`, which needs apiVersion, kind, name and UID. `controller`: it alone keeps the object.
+/// A reference to `owner`, which needs apiVersion, kind, name and UID. `controller`: it is the managing controller.
 kube::OwnerReference owner_of(const kube::Object& owner, bool controller = true);
 
 /// The tenant namespace for `peer`; `name` "" = liqo-tenant-<peer>.
@@ -18,7 +18,7 @@ kube::Object forge_tenant_namespace(std::string_view peer, std::string_view name
 
 /// The empty nonce Secret that a provider fills, in the tenant namespace of `consumer`.
 kube::Object forge_nonce_secret(std::string_view tenant_namespace, std::string_view consumer);
-/// The Secret with a provider's nonce that the consumer's liqod signs, in the tenant namespace of `provider`.
+/// The Secret with a provider's nonce, in the tenant namespace of `provider`; the consumer's liqod signs it.
 kube::Object forge_signed_nonce_secret(std::string_view tenant_namespace, std::string_view provider,
                                        std::string_view nonce);
 
@@ -51,8 +51,7 @@ kube::Object forge_renew(const kube::Object& identity, std::string_view consumer
 kube::Object forge_role_binding(const kube::Object& tenant, std::string_view role);
 /// Binds a ClusterRole to group `consumer` in the whole cluster. Cluster-wide objects cannot be owned by a Tenant.
 kube::Object forge_cluster_role_binding(std::string_view consumer, std::string_view role);
-/// Lets `user`, under which liqod itself runs, work in a tenant namespace, or in another one by another role; the
-/// binding has the role's name.
+/// Binds `role` in namespace `ns` to `user`, as which liqod itself runs; the binding is named after the role.
 kube::Object forge_own_binding(std::string_view ns, std::string_view user, std::string_view role);
 /// Whether somebody else than Liqo has made a binding for a user or group named as a consumer, whose certificates would
 /// inherit its rights. One with the label `liqo.io/remote-cluster-id: <consumer>` is meant for that consumer.
@@ -67,7 +66,7 @@ kube::Object forge_certificate_request(std::string_view csr_pem, std::int64_t va
 /// The status of that object that approves it.
 kube::json::object approval_status();
 
-/// The Secret that keeps an issued certificate, with the time of its receipt.
+/// What is kept of an issued certificate, in a Secret.
 struct CertificateRecord {
   std::string tenant_namespace, consumer, slice;
   std::string csr_pem, certificate_pem;
@@ -80,8 +79,8 @@ kube::Object forge_certificate_secret(const CertificateRecord& record);
 kube::Object forge_cluster_keys(std::string_view liqo_namespace, const PrivateKey& key);
 /// Reads it. Errors: Errc::missing (no privateKey), and those of PrivateKey::parse().
 kube::Result<PrivateKey> read_cluster_keys(const kube::Object& secret);
-/// The ConfigMap that tells the cluster's ID, and where its pods have their addresses, to the liqoctl of peers.
-/// `pod_cidrs` "" = not told.
+/// The ConfigMap from which the liqoctl of peers reads the cluster's ID and the ranges of its pods. `pod_cidrs` "" =
+/// not told.
 kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id, std::string_view pod_cidrs);
 
 /// The decoded bytes of a key of a Secret, from `data`; "" where absent or not base64.

@@ -11,7 +11,7 @@ namespace liqo::core {
 
 /// 64 random bytes in standard base64: 88 characters. What is signed is this text.
 kube::Result<std::string> make_nonce(const Entropy& entropy);
-/// Whether a text has that form. Nothing else is ever signed: the key is also the one of the cluster's certificates.
+/// Whether a text has that form. No other text is ever signed, because the cluster's certificates use the same key.
 bool is_nonce(std::string_view text);
 
 /// Why a Tenant is not let in: an Event's reason and its sentence.
@@ -27,7 +27,7 @@ std::expected<void, HandshakeRefusal> check_handshake(const api::Tenant& tenant,
 std::expected<void, HandshakeRefusal> check_request(const api::Tenant& tenant);
 
 /// Whether status.authParams of the Tenant, which only the provider writes, has a certificate for the ControlPlane name
-/// and public key that the Tenant names now: then its signature was checked before, and the nonce is needed no more.
+/// and public key that the Tenant names now: then its signature was checked before, and the nonce is no longer needed.
 bool was_admitted(const api::Tenant& tenant);
 
 }  // namespace liqo::core

@@ -13,9 +13,9 @@ struct evp_pkey_st;
 
 namespace liqo::core {
 
-/// Answers that many unpredictable bytes. Simulations give one that can be replayed.
+/// Returns `size` unpredictable bytes. Simulations use one that can be replayed.
 using Entropy = std::function<kube::Result<std::string>(std::size_t)>;
-/// The one of OpenSSL. Errors: Errc::missing (no entropy, which ends the use that wanted it).
+/// OpenSSL's entropy. Errors: Errc::missing (there is none; the caller has to give up).
 kube::Result<std::string> secure_random(std::size_t size);
 
 enum class KeyType {
@@ -28,21 +28,21 @@ enum class KeyType {
 class PublicKey {
  public:
   /// Reads a PEM `PUBLIC KEY` of at most 16 KiB, or the 32 raw bytes of an Ed25519 key that Liqo up to 1.0.1 sent.
-  /// Errors: Errc::parse (no key), Errc::unsupported (an algorithm or size that is not named above).
+  /// Errors: Errc::parse (no key), Errc::unsupported (an algorithm or size that `KeyType` does not name).
   static kube::Result<PublicKey> parse(std::string_view bytes);
   /// Reads a SubjectPublicKeyInfo (RFC 5280 section 4.1) in DER. Errors as parse().
   static kube::Result<PublicKey> from_der(std::string_view der);
 
   KeyType type() const { return type_; }
-  /// Of the modulus or the curve: 2048, 256, 384 ...
+  /// The size of the modulus or the curve: 2048, 256, 384 ...
   int bits() const;
   /// SubjectPublicKeyInfo: PEM with a newline at the end, and DER. Equal keys have equal DER.
   std::string pem() const;
   const std::string& der() const { return der_; }
-  /// Whether `signature` is one of `message` by this key: pure Ed25519, RSA PKCS#1 v1.5 over SHA-256, ECDSA in DER
-  /// over SHA-256. A signature of the wrong size or form is just not one.
+  /// Whether `signature` is one of `message` by this key: pure Ed25519, RSA PKCS#1 v1.5 over SHA-256, ECDSA in DER over
+  /// SHA-256. False for a signature of the wrong size or form.
   bool verify(std::string_view message, std::string_view signature) const;
-  /// The digest of requests and certificates that are signed by such a key: of ECDSA it goes by the size; null for
+  /// The digest for requests and certificates that such a key signs: with ECDSA it depends on the size; null for
   /// Ed25519, which has its own.
   const evp_md_st* request_digest() const;
   /// OpenSSL's key, which lives as long as this.
@@ -63,7 +63,7 @@ class PrivateKey {
  public:
   /// An Ed25519 key from 32 bytes of entropy.
   static kube::Result<PrivateKey> make_ed25519(const Entropy& entropy);
-  /// An RSA key of 2048 bits, for providers that take no other (OpenSSL's own entropy, some 100 ms).
+  /// An RSA key of 2048 bits, for providers that take no other (with OpenSSL's own entropy, in about 100 ms).
   static kube::Result<PrivateKey> make_rsa();
   /// Reads a PEM `PRIVATE KEY` (PKCS#8, not encrypted) of at most 16 KiB. Errors as PublicKey::parse().
   static kube::Result<PrivateKey> parse(std::string_view pem);
@@ -72,7 +72,7 @@ class PrivateKey {
   const PublicKey& public_key() const { return public_; }
   /// PKCS#8 in PEM with a newline at the end.
   std::string pem() const;
-  /// A signature as PublicKey::verify() takes it; deterministic but for ECDSA.
+  /// A signature as PublicKey::verify() takes it; deterministic except with ECDSA.
   kube::Result<std::string> sign(std::string_view message) const;
   /// OpenSSL's key, which lives as long as this.
   evp_pkey_st* handle() const { return key_.get(); }

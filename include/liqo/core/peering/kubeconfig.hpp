@@ -1,11 +1,11 @@
-// The kubeconfig that is made of an identity. Reading one is kube/wire/kubeconfig.hpp's. Pure.
+// Makes a kubeconfig from an Identity; kube/wire/kubeconfig.hpp reads one. Pure.
 #pragma once
 
 #include <string>
 
 namespace liqo::core {
 
-/// What goes into a kubeconfig. Foreign text is quoted, so that it stays the value that it is.
+/// What goes into a kubeconfig. Text from the other cluster is quoted, so that it cannot become anything but a value.
 struct KubeconfigParts {
   std::string cluster;  ///< name of the cluster: the provider's ID
   std::string server;   ///< URL

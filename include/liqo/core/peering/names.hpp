@@ -15,8 +15,8 @@ inline constexpr std::string_view pod_cidrs_key = "POD_CIDRS";
 inline constexpr std::string_view nonce_secret = "liqo-nonce";
 inline constexpr std::string_view signed_nonce_secret = "liqo-signed-nonce";
 
-/// Cluster roles that a provider binds to its consumers, and those that let liqod work in a tenant namespace and in one
-/// whose pods are offloaded.
+/// ClusterRoles that a provider binds to its consumers (`remote_…`), and those that let liqod itself work in a tenant
+/// namespace and in an offloaded namespace (`own_…`).
 inline constexpr std::string_view remote_control_plane_role = "liqo-remote-controlplane";
 inline constexpr std::string_view remote_cluster_wide_role = "liqo-virtual-kubelet-remote-clusterwide";
 inline constexpr std::string_view own_tenant_role = "liqo-liqod-tenant";
@@ -28,7 +28,7 @@ inline constexpr std::string_view control_plane_organization = "liqo.io";
 /// True for a DNS label of at most 51 characters: "liqo-tenant-<id>" must be the name of a namespace.
 bool is_cluster_id(std::string_view text);
 
-/// "liqo-tenant-<peer>"; a tenant namespace with another name is known by its labels.
+/// "liqo-tenant-<peer>"; a tenant namespace with another name is found by its labels.
 std::string tenant_namespace_name(std::string_view peer);
 /// "<slice>-<first 12 hex digits of SHA-256 of the consumer's ID>": common name of the slice's certificate, and name of
 /// its Quota.

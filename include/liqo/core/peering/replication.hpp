@@ -9,7 +9,7 @@
 
 namespace liqo::core {
 
-/// From whom, to whom. Names are kept, and the two namespaces are one another's image.
+/// The two sides of a replication: an object keeps its name, and the local namespace becomes the remote one.
 struct ReplicationPeer {
   std::string local, remote;  ///< cluster IDs
   std::string local_namespace, remote_namespace;
@@ -18,7 +18,7 @@ struct ReplicationPeer {
 /// NamespaceMaps, ResourceSlices, Renews: spec, labels and annotations go to the provider, the status comes back.
 std::span<const kube::Resource> replicated_kinds();
 
-/// What is known of one object, each side null where its cache holds nothing.
+/// One object as the caches of both sides have it; null where a cache has no such object.
 struct ReplicationView {
   const kube::Object* local = nullptr;
   const kube::Object* remote = nullptr;
@@ -26,24 +26,25 @@ struct ReplicationView {
   bool peer_lost = false;                        ///< the provider is gone for good: do not wait for it
 };
 
-/// Parts that may be due together, on both sides: they are done in the order in which they stand here.
+/// What is to be done on both sides. Several parts may be due together; they are done in the order of the fields.
 struct ReplicationPlan {
   enum class Finalizer { keep, add, remove };
   /// `crdreplicator.liqo.io/resource` of the local object. Without it nothing is made at the provider.
   Finalizer finalizer = Finalizer::keep;
-  /// Before the finalizer is removed: the provider itself must say that there is no replica (a cache may be late).
-  /// Without `Finalizer::remove`: from time to time, as the cache shows a replica that goes, and may show it for ever
-  /// where we may not read there any more; what is confirmed then removes the finalizer.
+  /// With `Finalizer::remove`: before the finalizer is removed, a read at the provider has to find no replica, because
+  /// a cache may be late. Without it: the cache shows a replica that is being deleted, and shows it for ever where we
+  /// have lost the right to read there. The replica is then read from time to time, and the finalizer goes once it is
+  /// not found.
   bool confirm_absence = false;
   std::optional<kube::Object> create;        ///< POST this replica
   std::optional<kube::json::object> update;  ///< merge patch of the replica, with its resourceVersion
   bool remove = false;                       ///< DELETE the replica, with its UID
   std::optional<kube::json::object> status;  ///< merge patch of the local status, with the local resourceVersion
-  /// Why nothing, or not everything, is decided; "" = all is.
+  /// Why the plan is not complete; "" = it is.
   std::string waiting_for;
 };
 
-/// Decides. Never trusts an incomplete cache; never touches a replica of another origin; a replica that was not
+/// Never trusts an incomplete cache and never touches a replica of another origin. A replica that the provider has not
 /// evaluated yet does not wipe the status at home. The replica of a ResourceSlice that is being deleted stays until its
 /// virtual nodes are drained (`resourceslice-virtualnode.liqo.io/finalizer`), unless the provider is lost.
 ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer);
@@ -52,9 +53,9 @@ ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationVi
 bool is_for_peer(const kube::Object& local, const ReplicationPeer& peer);
 /// Whether an object at the provider is a replica that came from this peer's `local`.
 bool is_replica(const kube::Object& remote, const ReplicationPeer& peer);
-/// Whether everything is filled in that the provider needs (a ResourceSlice: consumer and CSR).
+/// Whether the object has everything that the provider needs (a ResourceSlice: its consumer and its CSR).
 bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local);
-/// Whether the status of a replica says something: the provider has looked at it.
+/// Whether the status of a replica shows that the provider has evaluated it.
 bool is_evaluated(const kube::Resource& kind, const kube::Object& remote);
 
 /// The replica as it is created.
