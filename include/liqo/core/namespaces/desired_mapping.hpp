@@ -1,4 +1,4 @@
-// What a consumer asks of one provider: the twins of all its namespaces, in one NamespaceMap.
+// The twin namespaces that a consumer asks of one provider, in one NamespaceMap.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace liqo::core {
 
-/// A virtual node as cluster selectors see it.
+/// A virtual node, for cluster selectors to match.
 struct OfferedNode {
   const kube::Object* virtual_node = nullptr;
   const kube::Object* node = nullptr;  ///< its Node; null where there is none (yet)
@@ -26,20 +26,22 @@ struct OfferedNode {
 /// terms selects every node.
 bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx);
 
-/// What one NamespaceMap asks for at most, which is what a provider gives. With the longest names and all answers the
-/// object has less than 700 KB, half of what etcd takes.
+/// The most twins that one NamespaceMap asks for, which is also the most that a provider gives. With the longest names
+/// and all answers the object has less than 700 KB, half of what etcd takes.
 inline constexpr std::size_t max_mappings = 1000;
-/// What a provider's admission takes of one: others may ask for more than they get, and are told which they do not.
+/// The most entries of a NamespaceMap that a provider's admission takes. It is more than max_mappings, so that a
+/// consumer which asks for too many is told which twins it does not get.
 inline constexpr std::size_t max_mappings_taken = 2000;
 
-/// What one NamespaceOffloading has to do with twins: of thousands no more is held.
+/// The part of a NamespaceOffloading that decides about twins. No more than this is kept in memory of thousands of
+/// them.
 struct TwinRequest {
   std::string local;                          ///< the namespace
   bool counts = false;                        ///< it has the right name and is not being deleted
-  bool is_guarded = false;                    ///< it has our finalizer, so that it cannot go before its twins
-  std::optional<NodeSelector> selector = {};  ///< nothing where it is invalid
-  std::optional<std::string> remote = {};     ///< name of the twins; nothing where it can be none
-  std::string by;                             ///< who selects by what: another text = somebody has said something else
+  bool is_guarded = false;                    ///< it has our finalizer, so that its twins are removed before it
+  std::optional<NodeSelector> selector = {};  ///< unset where it is invalid
+  std::optional<std::string> remote = {};     ///< name of the twins; unset where it is invalid
+  std::string by;                             ///< UID and selector; differs where somebody has changed the wish
   bool operator==(const TwinRequest&) const = default;
 };
 TwinRequest twin_request(const kube::Object& offloading, std::string_view local_cluster);
@@ -47,13 +49,13 @@ TwinRequest twin_request(const kube::Object& offloading, std::string_view local_
 /// Local namespace to twin.
 using WantedTwins = std::map<std::string, std::string, std::less<>>;
 
-/// What is remembered of one provider between two looks. Losing it (restart) is harmless: a twin that no node is
-/// selected for is then taken for one that lost its node to changed labels.
+/// What is remembered about one provider between two decisions. A restart loses it without harm: a twin for which no
+/// node is selected is then kept as if the labels of its node had changed.
 struct TwinMemory {
   struct Selection {
     std::string by;                             ///< the NamespaceOffloading and its selector, "" = not known
     std::set<std::string, std::less<>> nodes;   ///< the virtual nodes that it selected when it last selected any
-    std::optional<kube::TimePoint> lost_since;  ///< since when it selects none, though nobody has said so
+    std::optional<kube::TimePoint> lost_since;  ///< since when it selects none though nobody changed it
   };
   std::map<std::string, Selection, std::less<>> namespaces;
 };
@@ -65,28 +67,28 @@ struct ObservedTwins {
   const WantedTwins& current;          ///< what its NamespaceMap asks for
 };
 
-/// What goes into the decision beside the objects.
+/// What the decision needs beside the objects.
 struct TwinRules {
   const NodeContext& node;
   kube::TimePoint now;
-  kube::Duration grace;  ///< how long a twin stays that no node is selected for since labels have changed
+  kube::Duration grace;  ///< how long a twin stays after changed labels left it without a node
 };
 
 struct TwinWish {
   WantedTwins twins;
-  /// A namespace whose twin is kept for a while, because what happened to labels may be a mistake.
+  /// A namespace whose twin is kept for a while, because the change of labels may be a mistake.
   struct Leaving {
     kube::Duration left;
-    bool is_new = false;  ///< for the first time: to be told
+    bool is_new = false;  ///< this decision is the first to say so: tell it
   };
   std::map<std::string, Leaving> leaving;
 };
 
-/// The twins that a provider with these nodes is to have. A request that counts gets one once it is guarded. What
-/// `current` has for a namespace is given up only where somebody says so: the NamespaceOffloading goes or has another
-/// selector, or the virtual nodes that were selected go. An invalid selector or name keeps it, a Node that is missing
-/// keeps it, and labels that have changed keep it for `rules.grace`.
-/// Of more than max_mappings those that `current` has come first.
+/// The twins that a provider with these nodes is to have. A request that counts gets a twin once it is guarded. A twin
+/// in `current` is given up only where somebody asks for that: the NamespaceOffloading is deleted or gets another
+/// selector, or the virtual nodes that it selected are deleted. The twin stays while the selector or the name is
+/// invalid, while a Node is missing, and for `rules.grace` after labels have changed. Of more than max_mappings twins
+/// those in `current` come first.
 TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, TwinMemory& memory);
 
 /// The NamespaceMap to create in the tenant namespace of a provider: named after it, and marked for replication.

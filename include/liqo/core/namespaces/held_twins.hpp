@@ -1,4 +1,4 @@
-// Twins that stay though nobody wants them any more, because data of volumes is in them.
+// Twins that nobody wants any more and that stay because they hold the data of volumes.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace liqo::core {
 
-/// By local namespace: the data that its twin at one provider holds, of which there is some.
+/// By local namespace: the data in its twin at one provider, never an empty list.
 using HeldTwins = std::map<std::string, std::vector<storage::RemoteData>, std::less<>>;
 
-/// Which of the twins that the provider is asked for hold data. What is not asked for now holds nothing: the data of a
-/// twin that has gone does not come back.
+/// Which of the twins in `current` hold data. A twin that is not in `current` holds none: what was in a removed twin
+/// does not come back.
 HeldTwins held_twins(std::span<const storage::RemoteData> data, std::string_view cluster, const WantedTwins& current);
 
-/// Has the wish ask for the twins that hold data, by the names that they have now, too.
+/// Adds the twins that hold data to the wish, under the names that they have now.
 void keep_held(TwinWish& wish, const HeldTwins& held, const WantedTwins& current);
 
 /// Why the twin stays and what to do about it, in two sentences.

@@ -1,4 +1,5 @@
-// Which namespace at home is which namespace at the provider, in both directions, from data that the provider wrote.
+// The mapping between namespaces at home and their twins at the provider, in both directions, read from what the
+// provider wrote.
 #pragma once
 
 #include <map>
@@ -18,22 +19,22 @@ class NamespaceMapping {
  public:
   NamespaceMapping() = default;
   /// Takes the entries that this cluster asks for and the provider has accepted under that name. Entries with names
-  /// that are no DNS labels, and all entries that share one remote namespace (a provider could otherwise make two
-  /// namespaces see each other's objects), are left out and told in `refused`, one sentence each. What was in use
-  /// `before` stays so while the provider reports trouble with it: it has not taken the twin away.
+  /// that are no DNS labels are left out, and so are all entries that share one remote namespace, because a provider
+  /// could otherwise make two namespaces see each other's objects; `refused` has a sentence about each. A twin that was
+  /// in use in `before` stays in use while the provider reports trouble with it, because it has not removed the twin.
   static NamespaceMapping from(const api::NamespaceMap& map, const NamespaceMapping* before = nullptr);
 
   /// The twin of a namespace at home, or nullptr.
   const std::string* to_remote(std::string_view local) const;
   /// The namespace at home that has this twin, or nullptr.
   const std::string* to_local(std::string_view remote) const;
-  /// Whether the provider reports trouble with the twin of a namespace that is not mapped. It may have been in use
-  /// before this process knew: pods may run there.
+  /// Whether the provider reports trouble with the twin of a namespace that is not mapped. The twin may have been in
+  /// use before this process started, so that pods may run there.
   bool is_troubled(std::string_view local) const { return tables_->troubled.contains(local); }
-  /// The twin that a namespace had and must not use any more, while the provider says that it is still there: pods may
-  /// run in it until it is gone. nullptr where there is none.
+  /// The twin that a namespace must not use any more but that is still at the provider, where pods may run in it until
+  /// it is gone. nullptr where there is none.
   const std::string* withdrawn(std::string_view local) const;
-  /// The namespaces at home of which another mapping says another thing.
+  /// The namespaces at home whose entries differ between the two mappings.
   std::set<std::string, std::less<>> differences(const NamespaceMapping& other) const;
   /// Local to remote, sorted.
   const std::map<std::string, std::string, std::less<>>& entries() const { return tables_->forward; }

@@ -1,4 +1,4 @@
-// What a NamespaceOffloading tells people: conditions for each cluster, and one phase over all.
+// The status of a NamespaceOffloading: conditions for each cluster, and one phase for all together.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,15 @@
 
 namespace liqo::core {
 
-/// One NamespaceMap, as far as one namespace is concerned.
+/// What one NamespaceMap says about the twin of one namespace.
 struct TwinState {
-  std::string map;        ///< name of the NamespaceMap
-  bool required = false;  ///< the cluster is selected; of a NamespaceOffloading that goes: its twin is still asked for
-  std::string phase;      ///< what the provider says of the twin: of MappedNamespace, "" = nothing
-  std::string message;    ///< the provider's words, "" = none; at most 300 bytes are shown
-  bool is_crowded_out = false;  ///< the map asks for so many twins that it cannot ask for this one
-  /// Why a twin stays that is not required, or the one that is required cannot take its place; "" = nothing is so.
+  std::string map;  ///< name of the NamespaceMap
+  bool required =
+      false;  ///< the cluster is selected; while the NamespaceOffloading is deleted: the twin is still asked for
+  std::string phase;            ///< of the MappedNamespace; "" = the provider has not answered
+  std::string message;          ///< the provider's words, "" = none; at most 300 bytes are shown
+  bool is_crowded_out = false;  ///< the map is full and does not ask for this twin
+  /// Why a twin that is not required stays, or keeps the required one from taking its place; "" = no twin does.
   std::string held = {};
 };
 
@@ -28,11 +29,11 @@ struct OffloadingFacts {
 };
 
 /// JSON merge patch for the status subresource, with the resourceVersion; nothing where the status is as it should be.
-/// Transition times change with the status of a condition only.
+/// A transition time changes only with the status of its condition.
 std::optional<kube::json::object> plan_offloading_status(const kube::Object& offloading, const OffloadingFacts& facts,
                                                          kube::WallTime now);
-/// Whether a NamespaceOffloading that is being deleted may go: no twin is asked for or left, but for those that stay
-/// without one because they hold data.
+/// Whether a NamespaceOffloading that is being deleted may go: no twin is asked for or left, apart from twins that hold
+/// data and stay without it.
 bool is_withdrawn(const OffloadingFacts& facts);
 
 }  // namespace liqo::core

@@ -1,5 +1,5 @@
-// Which names the new twins of a consumer may have: a name that nobody has yet may be one that somebody else is about
-// to use.
+// Which names a consumer's new twins may have: a free name may be one that another consumer or other software will
+// need.
 #pragma once
 
 #include <optional>
@@ -17,15 +17,15 @@ struct TwinNameRules {
   /// Patterns, where the provider's administrator has set some: `*` stands for any text. They take the place of the
   /// rule that names end in `-<consumer>`.
   std::optional<std::vector<std::string>> allowed;
-  std::string mistake;  ///< why the policy cannot be understood; then no new twin is made
+  std::string mistake;  ///< why the policy cannot be read; "" = it can. No new twin is created otherwise
 };
 
-/// Whether the name is one that the pattern describes; `*` in it is any text, also none.
+/// Whether the name matches the pattern, in which `*` stands for any text, also none.
 bool matches_name_pattern(std::string_view pattern, std::string_view name);
 
-/// Why a consumer gets no new twin of this name, "" if it does. Where nothing else is allowed, names end in
-/// `-<consumer>`. Of several known IDs the longest that a name ends in decides whose it is, and names that other
-/// software usually has are nobody's, unless they are allowed as they stand, without a `*`.
+/// Why a consumer gets no new twin of this name; "" if it does. Without `allowed` patterns the name has to end in
+/// `-<consumer>`. A name that ends in several known IDs belongs to the consumer with the longest. Names that other
+/// software usually has are refused unless a pattern without `*` names them.
 std::string refuse_new_twin_name(std::string_view name, const TwinNameRules& rules);
 
 /// A namespace of the cluster.
@@ -33,8 +33,8 @@ struct NamedNamespace {
   std::string_view name;
   bool is_of_peer = false;  ///< a tenant namespace, or a twin
 };
-/// The namespace, one of those or a widely known one, that would count as a twin of a consumer of this ID; "" if there
-/// is none.
+/// The namespace, among `namespaces` or the widely known ones, whose name would make it a twin of a consumer with this
+/// ID; "" if there is none.
 std::string namespace_of_id(std::string_view id, std::span<const NamedNamespace> namespaces);
 
 }  // namespace liqo::core

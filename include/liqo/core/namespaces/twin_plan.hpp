@@ -1,4 +1,4 @@
-// The provider's side of a NamespaceMap: which twin namespaces are made, taken over, refused and removed.
+// The provider's side of a NamespaceMap: which twin namespaces are created, kept up to date or refused.
 #pragma once
 
 #include <map>
@@ -14,28 +14,28 @@
 
 namespace liqo::core {
 
-/// More twins than this a consumer does not get, in all of its maps together.
+/// The most twins that a consumer gets, in all of its NamespaceMaps together.
 inline constexpr std::size_t max_twins = 1000;
 
-/// Who a NamespaceMap is of, and what its twins are made with.
+/// Whose a NamespaceMap is, and what its twins are created with.
 struct TwinContext {
-  kube::ObjectKey map;       ///< of the NamespaceMap, in the tenant namespace
+  kube::ObjectKey map;       ///< key of the NamespaceMap, in the tenant namespace
   std::string origin;        ///< the consumer's cluster ID, as the tenant namespace has it
-  std::string pod_security;  ///< level of the twins
+  std::string pod_security;  ///< Pod Security level of the twins
   std::string liqo_namespace;
   std::string storage_namespace;  ///< of the real claims
   TwinNameRules names;            ///< of twins that do not exist yet
-  /// Value of the annotation that marks what was made for this map.
+  /// The value of the annotation that marks objects created for this map.
   std::string map_id() const { return map.text(); }
 };
 
-/// The consumer that a replicated NamespaceMap is of. The labels of the map are the consumer's to write, so it is the
-/// tenant namespace that tells, and the map must agree. Errors: Errc::invalid_input with a sentence for the provider's
+/// The consumer of a replicated NamespaceMap. The consumer writes the labels of the map, so that the tenant namespace
+/// decides and the map must agree with it. Errors: Errc::invalid_input with a sentence for the provider's
 /// administrator.
 kube::Result<std::string> check_origin(const api::NamespaceMap& map, const kube::Object* tenant_namespace);
 
 /// The Pod Security level that a tenant namespace asks for its twins, "baseline" where it says nothing. Errors:
-/// Errc::invalid_input for a word that is no level; "baseline" holds then, too.
+/// Errc::invalid_input for a word that is no level; the caller uses "baseline" then.
 kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace);
 
 namespace twin_action {
@@ -47,7 +47,7 @@ struct Create {
 struct Patch {
   kube::json::object patch;  ///< JSON merge patch of a twin that is ours, with the resourceVersion
 };
-/// It cannot be had.
+/// The consumer does not get it.
 struct Refuse {
   std::string message;  ///< for both sides to read
 };
@@ -59,19 +59,20 @@ struct AwaitEnd {};
 using TwinPlan = std::variant<twin_action::Keep, twin_action::Create, twin_action::Patch, twin_action::Refuse,
                               twin_action::AwaitEnd>;
 
-/// `existing` is the namespace of that name, or null. What exists without our mark is somebody else's, whoever made it.
+/// `existing` is the namespace of that name, or null. A namespace without the mark of this map is not ours, whoever
+/// created it.
 TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* existing, const TwinContext& ctx);
 
-/// The RoleBinding in a twin: named after the tenant namespace, it gives the group of the consumer's identities their
-/// rights.
+/// The RoleBinding in a twin: it is named after the tenant namespace, and gives the group of the consumer's identities
+/// its rights.
 kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx);
 
 namespace binding_action {
 /// It is as it should be.
 struct Keep {};
-/// Create that of `forge_twin_binding`.
+/// Create the RoleBinding of `forge_twin_binding`.
 struct Create {};
-/// It refers to another role, which cannot be changed: delete it, then create it.
+/// It refers to another role, and a roleRef cannot be changed: delete it, then create it.
 struct Replace {};
 struct Patch {
   kube::json::object patch;  ///< JSON merge patch, with the resourceVersion
@@ -87,16 +88,16 @@ using BindingPlan = std::variant<binding_action::Keep, binding_action::Create, b
                                  binding_action::Patch, binding_action::Refuse>;
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx);
 
-/// Which of the wanted twins are made: those that exist, further ones within the limit, and one for each name.
+/// Which of the wanted twins the consumer gets: those that exist, further ones within the limit, and one for each name.
 struct TwinSelection {
   std::vector<api::WantedNamespace> taken;
-  std::map<std::string, api::MappedNamespace> refused;  ///< by local namespace; not more than the limit
-  std::size_t left_out = 0;                             ///< refused, and not in the list, which is full
+  std::map<std::string, api::MappedNamespace> refused;  ///< by local namespace; at most `limit`
+  std::size_t left_out = 0;  ///< how many more are refused and not in `refused`, which is full
 };
 /// `twins` are the namespaces that carry the mark of this map; `elsewhere` is how many other maps of the consumer have.
 TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere = 0,
                            std::size_t limit = max_twins);
-/// What is said of a twin that is one too many.
+/// The message for a twin that is one too many.
 std::string too_many_twins(std::size_t limit = max_twins);
 
 /// JSON merge patch of the status that makes `currentMapping` these entries; nothing where it is. Messages are cut to

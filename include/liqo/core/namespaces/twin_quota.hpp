@@ -1,5 +1,5 @@
-// What the twins of a consumer may hold: one ResourceQuota in each, by which the API server itself counts, and bounds
-// for all of them together.
+// Bounds for the objects in a consumer's twins: one ResourceQuota in each twin, which the API server enforces, and
+// bounds for all twins together.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,42 @@ namespace liqo::core {
 
 /// The name of the ResourceQuota in a twin.
 inline constexpr std::string_view twin_quota_name = "liqo-twin";
-/// The labels of those.
+/// The label selector of those ResourceQuotas.
 std::string twin_quota_selector();
 
 /// Bounds by the names that ResourceQuotas have for them, e.g. "count/secrets".
 struct TwinBounds {
-  Resources twin;      ///< of each twin
-  Resources consumer;  ///< of all twins of a consumer together
+  Resources twin;      ///< for each twin
+  Resources consumer;  ///< for all twins of a consumer together
 };
 
-/// For how many pods the Secrets, ConfigMaps and volume claims of a consumer have to suffice: what its Quotas grant, in
-/// full thousands, so that a small change of a slice writes into no twin. One that does not bound pods counts as
+/// The number of pods by which a consumer's Secrets, ConfigMaps and volume claims are bounded: what its Quotas grant,
+/// in full thousands, so that a small change of a slice writes into no twin. A Quota that does not bound pods counts as
 /// 20,000.
 std::int64_t counted_pods(std::span<const kube::Object> quotas);
 
-/// The usual bounds, and what a policy (`twinQuota`, `tenantQuota`) says instead.
+/// The usual bounds for so many pods, with what a policy sets in their place: `twin` of its `twinQuota`, `consumer` of
+/// its `tenantQuota`.
 TwinBounds twin_bounds(std::int64_t pods, const Resources& twin, const Resources& consumer);
 
-/// What the ResourceQuota of a twin says to be in use; nothing where it has not been counted.
+/// The use in `status.used` of a twin's ResourceQuota; empty where it has not been counted.
 Resources twin_usage(const kube::Object& quota);
 
-/// The names of which the twins of a consumer together hold all that it may have. One that was spent `before` is so
-/// until a tenth of its bound is free again, because each change is written into all twins.
+/// The names whose bound for the whole consumer is used up by its twins together. A name that was spent `before` stays
+/// spent until a tenth of its bound is free again, because each change is written into all twins.
 std::set<std::string> spent_bounds(const TwinBounds& bounds, const Resources& used,
                                    const std::set<std::string>& before);
 
-/// What the ResourceQuota of a twin grants: nothing more of what is spent than it holds (`quota`, null = nothing).
+/// `spec.hard` for a twin's ResourceQuota: of a spent name no more than the twin holds by `quota` (null = nothing).
 Resources twin_hard(const TwinBounds& bounds, const std::set<std::string>& spent, const kube::Object* quota);
 
 kube::Object forge_twin_quota(std::string_view twin, const TwinContext& ctx, const Resources& hard);
-/// JSON merge patch that makes an existing one as it should be; nothing where it is.
+/// JSON merge patch that makes an existing ResourceQuota as it should be; nothing where it is so already.
 std::optional<kube::json::object> plan_twin_quota(const kube::Object& quota, const TwinContext& ctx,
                                                   const Resources& hard);
 
-/// Whether the API server lets things be created in the twin: until everything that is bounded has been counted once,
-/// it refuses them. (Kinds of Liqo are counted within half a minute of the installation, and nothing waits for them.)
+/// Whether the API server lets objects be created in the twin: it refuses them until every bounded kind has been
+/// counted once. Kinds of Liqo are not waited for; they are counted within half a minute of the installation.
 bool is_counted(const kube::Object& quota);
 
 }  // namespace liqo::core

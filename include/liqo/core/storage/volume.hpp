@@ -1,5 +1,5 @@
-// The volumes of StorageClass liqo: a claim of it, the claim behind it that holds the data, and the volume between
-// them.
+// The volumes of StorageClass liqo: a claim of that class, the backing claim that holds its data, and the
+// PersistentVolume between them.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@
 
 namespace liqo::core::storage {
 
-/// Whether Kubernetes has given the claim to us: it has its data in another cluster, or is to have them there.
+/// Whether Kubernetes names us as the provisioner of the claim, which has its data, or is to have it, in a backing
+/// claim.
 bool is_provisioned(const kube::Object& claim);
 /// Whether the claim is to get its volume from us now: it is of our class, and the scheduler has chosen a node for it.
 bool is_due(const kube::Object& claim, std::string_view storage_class);
@@ -21,9 +22,9 @@ std::string volume_name(const kube::Object& claim);
 bool had_volume(const kube::Object& claim);
 /// Whether the volume was made by us for that claim.
 bool is_volume_of(const kube::Object& volume, const kube::Object& claim);
-/// Whether the volume was made by the Go version for that claim: as ours, but for what it says of the data.
+/// Whether the Go version made the volume for that claim: it is as ours, but does not record its backing.
 bool is_go_volume_of(const kube::Object& volume, const kube::Object& claim);
-/// Whether `backing` was made by us for that claim, whose UID says who it is.
+/// Whether we made `backing` for the claim with that UID.
 bool is_backing_of(const kube::Object& backing, std::string_view claim_uid);
 
 /// Where the data of a volume is: a claim in this cluster or in a provider's. Recorded on the volume.
@@ -33,49 +34,49 @@ struct Backing {
   std::string uid;
   bool operator==(const Backing&) const = default;
 };
-/// The name that the claim behind this one has at a provider: its own, but for one that is to take the place of
-/// another.
+/// The name of the backing claim at a provider: that of the claim, or that of the claim whose place it is to take.
 std::string_view name_at_provider(const kube::Object& claim);
-/// The volume whose data the claim is to have; "" = it begins empty.
+/// The volume whose data the claim is to take over; "" = it begins empty.
 std::string_view volume_to_take(const kube::Object& claim);
-/// Whether `volume`, whose claim is gone, is meant for this claim. Of a claim, which anybody may have written, nothing
-/// counts here but whose it is.
+/// Whether a released volume is meant for this claim. Only the volume decides, because only administrators write
+/// volumes: of the claim, its namespace and name count.
 bool is_given_to(const kube::Object& volume, const kube::Object& claim);
-/// What the claim behind the volume says once it is behind `claim`.
+/// The merge patch by which a backing claim notes that it stands behind `claim`.
 kube::json::object backing_notes(const kube::Object& claim);
 
 /// The backing that the volume records; nothing where it records none.
 std::optional<Backing> recorded_backing(const kube::Object& volume);
-/// The recorded backing of a volume whose name shows that it is ours; else nothing. It is acted on only where the claim
-/// behind it agrees (`is_backing_of`).
+/// The recorded backing of a volume whose name shows that it is ours; else nothing. Callers act on it only where the
+/// backing claim agrees (`is_backing_of`).
 std::optional<Backing> backing_of(const kube::Object& volume);
 
-/// The cluster that has the data of a volume which the Go version has made for the claim and which records nothing: the
-/// provider, "" = this cluster. Nothing where the volume is not one of those.
+/// The cluster with the data of a volume that the Go version made for the claim and that records no backing; "" = this
+/// cluster. Nothing for other volumes.
 std::optional<std::string> unrecorded_place(const kube::Object& volume, const kube::Object& claim);
-/// Whether the Go version has made `backing` to hold the data of the claim, at the provider of that pair, or in this
-/// cluster where there is none.
+/// Whether the Go version made `backing` to hold the data of the claim: at the provider of `clusters`, or in this
+/// cluster where that is null.
 bool is_unrecorded_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair* clusters);
-/// What a volume says once its backing is recorded on it.
+/// The merge patch that records the backing on a volume.
 kube::json::object backing_record(const Backing& backing);
 
-/// The claim in a provider's cluster that holds the data of `claim`. `offers` has the provider's classes. Errors
-/// (invalid_input): a sentence about what of the claim cannot be followed.
+/// The claim in a provider's cluster that holds the data of `claim`. `offers` has the provider's classes. Errors:
+/// Errc::invalid_input with a sentence about the part of the claim that cannot be followed.
 kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::string_view remote_namespace,
                                               const api::VirtualNode& offers, const ForgingContext& context);
-/// Likewise in this cluster, for the node that the scheduler has chosen; "" is the default class of the cluster.
+/// The backing claim in this cluster, for the node that the scheduler has chosen; `real_class` "" = the cluster's
+/// default class.
 kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::string_view storage_namespace,
                                             std::string_view real_class);
 
-/// The access modes of the claim's volume: those of the claim, without which Kubernetes would not bind it, and what
-/// else the claim behind it is bound with.
+/// The access modes of the claim's volume: those of the claim, without which Kubernetes would not bind it, and further
+/// ones with which the backing claim is bound.
 kube::json::array volume_modes(const kube::Object& claim, const kube::Object& backing);
 
-/// Where the data of a volume is, and what is there now.
+/// The recorded backing of a volume, and the backing claim as it is now.
 struct ObservedBacking {
   const Backing& recorded;
-  const kube::Object& claim;  ///< where it is bound, its capacity is that of the volume
-  /// What the claim is bound to, where the data is in this cluster; null where it is at a provider.
+  const kube::Object& claim;  ///< the backing claim; once it is bound, its capacity is that of the volume
+  /// The volume of the backing claim, where the data is in this cluster; null where it is at a provider.
   const kube::Object* volume = nullptr;
 };
 /// The volume of the claim.
