@@ -1,4 +1,5 @@
-// From where API servers have been seen to ask: whoever reaches the port of the webhooks can say that it is one.
+// The addresses from which API servers call the webhooks. They have to be proven, because whoever reaches the port can
+// claim to be an API server.
 #pragma once
 
 #include <map>
@@ -12,8 +13,8 @@
 
 namespace liqo::core::admission {
 
-/// Addresses that have shown that an API server asks from them, each for an hour since it last did so: addresses of
-/// pods find new owners. The number is bounded; who has shown it least lately is forgotten.
+/// Addresses that are proven to be those of API servers. Each proof lasts an hour, because addresses of pods get new
+/// owners. The number is bounded: the address with the oldest proof is forgotten.
 class ProvenCallers {
  public:
   static constexpr std::size_t most = 256;
@@ -21,20 +22,21 @@ class ProvenCallers {
 
   void prove(std::string_view address, kube::TimePoint now);
   bool has(std::string_view address, kube::TimePoint now) const;
-  /// Whether all of them are here; false for none.
+  /// Whether all of the addresses are proven; false for an empty list.
   bool has_all(std::span<const std::string> addresses, kube::TimePoint now) const;
   std::size_t size() const { return proven_.size(); }
 
  private:
-  std::map<std::string, kube::TimePoint, std::less<>> proven_;  ///< when last
+  std::map<std::string, kube::TimePoint, std::less<>> proven_;  ///< when each was last proven
 };
 
-/// Whoever creates this as a dry run hears from where its API server has asked about it: a ForeignCluster of no
-/// cluster, which goes through a webhook that may change it.
+/// The probe: a ForeignCluster of no cluster, to be created as a dry run. It passes a webhook that changes objects,
+/// which answers by it from which address the API server calls.
 kube::Object forge_probe();
-/// The answer to the review of a probe, which fills in its caller; nothing where the request is no probe.
+/// The answer to the review of a probe, which writes the caller's address into it; nothing where the request is no
+/// probe.
 std::optional<Answer> answer_probe(const Request& request);
-/// What is filled in; "" where nobody has.
+/// The address that was written into an answered probe; "" where there is none.
 std::string_view probed_address(const kube::Object& answered);
 
 }  // namespace liqo::core::admission

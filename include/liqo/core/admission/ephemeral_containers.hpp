@@ -1,5 +1,5 @@
-// What a consumer may make of the ephemeral containers of a ShadowPod: add some, as to any pod. What each of them holds
-// is looked at by the pod firewall.
+// How a consumer may change the ephemeral containers of a ShadowPod: it may add some, as to any pod. The pod firewall
+// checks the fields of each.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace liqo::core::admission {
 
-/// Why the ephemeral containers of the pod may not become these, "" if they may: one that is there has changed or is
-/// gone, there are more than the policy allows, or a name is missing or taken. Both are PodSpecs; `before` is empty for
-/// a new ShadowPod.
+/// Why the ephemeral containers of PodSpec `before` may not become those of `after`; "" if they may. Refused are a
+/// change or removal of one that exists, more than the policy allows, and a name that is missing or taken. `before` is
+/// empty for a new ShadowPod.
 std::string refuse_ephemeral(const kube::json::object& before, const kube::json::object& after,
                              const PodPolicy& policy);
 
-/// Whether it has more of them than before.
+/// Whether `after` has more ephemeral containers than `before`.
 bool adds_ephemeral(const kube::json::object& before, const kube::json::object& after);
 
 }  // namespace liqo::core::admission

@@ -1,5 +1,5 @@
-// How pods are reached, as a consumer reflects it into its twin namespaces: Services and Ingresses of its own pods
-// pass, and what takes the traffic of others does not.
+// Rules for the Services and Ingresses of a consumer's twin namespaces: those of its own pods pass, and those that
+// would take the traffic of others do not.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@
 
 namespace liqo::core::admission {
 
-/// Whose a namespace of this cluster is, seen by the consumer that asks.
+/// Who owns a namespace of this cluster: nobody, the consumer that asks, or another one.
 enum class NamespaceOwner { none, consumer, others };
 using OwnerOf = std::function<NamespaceOwner(std::string_view ns)>;
 
-/// What there is around a Service that bears on where it may lead.
+/// What decides, beside the Service itself, where it may lead.
 struct ServiceSurroundings {
   OwnerOf owner_of;
   /// The Services of its namespace that Ingresses send traffic to; they cannot be an `externalName`.
@@ -27,9 +27,9 @@ struct ServiceSurroundings {
 /// Rules for a Service that a consumer writes into a namespace of `consumer` ("" where it is nobody's); everybody else
 /// passes. Addresses that the Service names itself (`externalIPs`, `loadBalancerIP`) would take traffic that is not the
 /// consumer's (CVE-2020-8554), and are refused unless the policy says otherwise, as are annotations that change how it
-/// is exposed, and an `externalName` that is an address or leads to somebody else in this cluster or its network. All
-/// types pass that the policy does not refuse, because Go Liqo reflects all. What a stored Service has already can
-/// stay.
+/// is exposed, and an `externalName` that is an address or leads to somebody else in this cluster or its network. Every
+/// type passes that the policy does not refuse, because the Go version reflects all. What a stored Service has already
+/// may stay.
 Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
                      const ServiceSurroundings& around);
 
@@ -44,7 +44,7 @@ std::vector<std::string> backends_of(const kube::Object& ingress);
 /// Whether a Service is an `externalName`.
 bool is_external_name(const kube::Object& service);
 
-/// True for a host that the list names, or that is below one of its "*.domain"; "*" is any, also "".
+/// Whether the list names the host or has a "*.domain" above it; "*" names every host, also "".
 bool is_listed_host(std::string_view host, const std::vector<std::string>& list);
 
 }  // namespace liqo::core::admission

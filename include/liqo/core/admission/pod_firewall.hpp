@@ -1,5 +1,5 @@
-// The pod firewall of a provider: a ShadowPod is data from outside, and every field of its pod is let pass by a row of
-// one table, or it is refused.
+// The pod firewall of a provider: a ShadowPod comes from another cluster, and each field of its pod is refused unless a
+// row of one table lets it pass.
 #pragma once
 
 #include <span>
@@ -18,22 +18,23 @@ struct Finding {
   auto operator<=>(const Finding&) const = default;
 };
 
-/// At most this many findings are collected of a new object, and shown of any: a refusal is read by a person.
+/// The most findings that are collected for a new object and shown for any, because a person reads the refusal.
 inline constexpr std::size_t max_findings = 8;
-/// Of an update all are, in what is stored and in what is to be: a new one must not hide behind known ones.
+/// For an update all findings of the stored and of the new object are collected, so that a new one cannot hide behind
+/// known ones.
 inline constexpr std::size_t all_findings = static_cast<std::size_t>(-1);
 
-/// Checks the PodSpec of a ShadowPod. Empty: it may run here as far as the firewall is concerned. Tolerations pass:
-/// those that the tenant may not have are left out of the Pod (pod_metadata.hpp). Stops after `most` findings.
+/// Checks the PodSpec of a ShadowPod. Empty = the firewall lets it run. Tolerations always pass; those that the tenant
+/// may not have are left out of the Pod (pod_metadata.hpp). Stops after `most` findings.
 std::vector<Finding> check_pod(const kube::json::object& pod_spec, const PodPolicy& policy,
                                std::size_t most = max_findings);
 
-/// Checks the spec of a PersistentVolumeClaim by the rows that hold for the templates of claims in pods; `path` is what
-/// the findings call it. Which classes it may name is in claims.hpp.
+/// Checks the spec of a PersistentVolumeClaim by the rows that hold for the templates of claims in pods; `path` is its
+/// path in the findings. Which classes it may name is in claims.hpp.
 std::vector<Finding> check_claim_fields(const kube::json::object& claim_spec, const PodPolicy& policy,
                                         const std::string& path, std::size_t most = max_findings);
 
-/// Takes away what is among `known`.
+/// Removes from `found` what is in `known`.
 void keep_new(std::vector<Finding>& found, std::vector<Finding> known);
 
 /// One sentence for the first `max_findings` of them.
@@ -43,7 +44,7 @@ std::string describe(std::span<const Finding> findings);
 struct FirewallField {
   std::string_view type, field;  ///< e.g. "Container", "ports"
   std::string_view of;           ///< type of the objects in it; "" where the field is a leaf
-  bool never = false;            ///< refused whatever it holds, so that nothing below it has a row
+  bool never = false;            ///< refused with any value, so that fields below it have no rows
 };
 std::span<const FirewallField> firewall_fields();
 

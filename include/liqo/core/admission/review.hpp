@@ -1,4 +1,4 @@
-// An AdmissionReview, in the words in which the rules of this story speak of it.
+// The names of kube::admission and kube::json that the rules of this folder use.
 #pragma once
 
 #include "kube/k8s/admission.hpp"

@@ -1,4 +1,4 @@
-// Admission of ShadowPods, up to the quota: who made it, where it comes from, and what of it may change.
+// Admission of ShadowPods, without the quota: their creator, their origin, and which fields may change.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace liqo::core::admission {
 
-/// A user's name as the value of the creator label: what is not a letter, a digit, '_', '-' or '.' becomes '-'. Quotas
-/// are found by it.
+/// A user's name as the value of the creator label, by which its Quota is found: each character that is not a letter, a
+/// digit, '_', '-' or '.' becomes '-'.
 std::string escape_user(std::string_view user);
 
-/// Stamps the creator label on CREATE. On UPDATE it puts the label back where a writer has dropped it, and gives one to
-/// objects of a time without admission that their consumer touches. Everything else passes as it is.
+/// Stamps the creator label on CREATE. On UPDATE it puts the label back where a writer has dropped it, and adds it to a
+/// ShadowPod that was created without admission once its consumer changes it. Other requests pass unchanged.
 Answer mutate_shadow_pod(const Request& request);
 
 /// What the provider knows about the namespace of a ShadowPod.
@@ -28,28 +28,28 @@ struct TwinNamespace {
   std::vector<std::string> offered_classes;
 };
 
-/// Refuses what must not be stored; an allowed answer is not the last word: the quota is still to be asked. On CREATE
-/// in this order: origin, namespace, creator, namespace, name and UID of the object, size, firewall. On UPDATE: labels
-/// that cannot change, the identity of the writer, fields of the pod that cannot change, ephemeral containers, and what
-/// the firewall finds that was not there before.
+/// Refuses what must not be stored. Where it allows the request, the quota is still to be asked. On CREATE in this
+/// order: origin, namespace, creator, namespace, name and UID of the object, size, firewall. On UPDATE: labels that
+/// cannot change, the identity of the writer, fields of the pod that cannot change, ephemeral containers, and what the
+/// firewall finds that was not there before.
 Answer validate_shadow_pod(const Request& request, const TwinNamespace& twin);
 
 /// Whether a stored ShadowPod is to ask for other amounts.
 bool is_resize(const Request& request);
 
-/// Where two pods differ, apart from what may change while a pod lives (images, requests and limits of cpu and memory,
-/// activeDeadlineSeconds, tolerations, ephemeral containers): the path of the first such field. What is absent, null or
-/// empty is the same.
+/// The path of the first field in which two PodSpecs differ, apart from fields that may change while a pod lives
+/// (images, requests and limits of cpu and memory, activeDeadlineSeconds, tolerations, ephemeral containers). Absent,
+/// null and empty are equal.
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after);
 
-/// ShadowPods of one consumer that are stored, finished or not.
+/// How much the stored ShadowPods of one consumer are, also those that have finished.
 struct StoredAmount {
   std::size_t objects = 0, bytes = 0;
 };
-/// Why a consumer of which so much is stored stores no more ShadowPods, "" if it may. Without `figures` it says that it
-/// is so, and no more.
+/// Why a consumer with so much stored may store no more ShadowPods; "" if it may. Without `figures` the sentence has no
+/// numbers.
 std::string refuse_stored(const StoredAmount& stored, const PodPolicy& policy, bool figures = true);
-/// The same for one request about a ShadowPod: a new one, or a change of its consumer by which it gets larger.
+/// Likewise for one request: it creates a ShadowPod, or the consumer makes one larger.
 std::string refuse_growth(const Request& request, const StoredAmount& stored, const PodPolicy& policy,
                           bool figures = true);
 

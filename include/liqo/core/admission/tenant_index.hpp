@@ -1,4 +1,4 @@
-// Tenant namespaces by their consumer, as an index of an informer of namespaces.
+// The index of an informer of namespaces by which the tenant namespaces of a consumer are found.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace liqo::core::admission {
 /// Name of the index; its values are cluster IDs of consumers.
 inline constexpr std::string_view tenants_by_cluster = "tenant";
 
-/// The index function: tenant namespaces have their consumer as the value, others none.
+/// The index function: the value of a tenant namespace is its consumer; other namespaces have none.
 inline void index_tenant_namespace(const kube::Object& ns, std::vector<std::string>& values) {
   const std::string_view marked = ns.label(api::labels::tenant_namespace);
   if (!marked.empty() && marked != "false") values.emplace_back(ns.label(api::labels::remote_cluster_id));

@@ -1,5 +1,5 @@
 // What a consumer may write into its tenant namespace at the provider. RBAC lets its control plane write whole objects;
-// these rules pin the parts that are the provider's.
+// these rules protect the parts that are the provider's.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,8 @@ namespace liqo::core::admission {
 bool is_tenant(const User& user);
 /// True for the restricted users that only prepare a peering.
 bool is_peering_user(const User& user);
-/// True for every identity of consumers that reaches the namespaces of `consumer` ("" where they are nobody's).
+/// True for control planes and peering users of all consumers, and for users in the group `consumer`, as those of its
+/// slices are ("" = none).
 bool is_of_consumer(const User& user, std::string_view consumer);
 
 /// Rules for what a consumer replicates into its tenant namespace (ResourceSlices, NamespaceMaps, Renews); everybody
@@ -29,8 +30,8 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions = 
 
 /// Rules for a Secret that a consumer creates in a namespace of `consumer` ("" where it is nobody's). None of its
 /// identities gets a token of this cluster by the type of a Secret. In the tenant namespace, where the peering user has
-/// the right to create Secrets and RBAC cannot confine it to a name, it is the empty one that asks for a nonce: another
-/// would have this cluster sign something, or connect to somewhere.
+/// the right to create Secrets and RBAC cannot confine it to a name, only the empty Secret that asks for a nonce
+/// passes: another one could have this cluster sign a text, or connect to a server.
 Answer check_secret(const Request& request, std::string_view consumer);
 
 }  // namespace liqo::core::admission

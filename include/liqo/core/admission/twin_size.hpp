@@ -1,4 +1,4 @@
-// How large an object of a consumer may be in its twins.
+// How large the objects in a consumer's twins may be.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace liqo::core::admission {
 
-/// How many objects a ResourceQuota counts ("count/…") in what it says to be in use.
+/// The number of objects in the `status.used` of a ResourceQuota ("count/…").
 std::int64_t counted_objects(const Resources& used);
 
 /// Rule for an object that a consumer writes into a namespace of `consumer` ("" where it is nobody's), whose twins hold
-/// so many `objects`; everybody else passes. Were all of them as large as this one, they would still be within
-/// `maxTwinBytes` of the policy: so the sum is bounded without anybody who adds it up. What becomes no larger passes.
+/// so many `objects`; everybody else passes. The object passes if as many objects of its size would still be within
+/// `maxTwinBytes` of the policy, which bounds the sum without counting it. A change that makes an object no larger
+/// passes, too.
 Answer check_size(const Request& request, std::string_view consumer, std::int64_t objects, const PodPolicy& policy);
 
 }  // namespace liqo::core::admission

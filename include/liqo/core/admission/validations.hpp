@@ -1,5 +1,5 @@
-// One function for each kind whose objects are validated or completed: what the object, and what it is held against,
-// make of the answer. What they are held against is read by the caller.
+// One function for each kind whose objects are validated or completed. The caller reads the other objects that the
+// answer depends on.
 #pragma once
 
 #include <span>
@@ -10,32 +10,32 @@
 
 namespace liqo::core::admission {
 
-/// The longest name of a ResourceSlice: with a hash of the consumer it names the user of the slice, which is the value
-/// of a label on each of its pods.
+/// The longest name of a ResourceSlice. With a hash of the consumer it becomes the slice's user name, which is the
+/// value of a label on each of its pods.
 inline constexpr std::size_t max_slice_name = 50;
 
 /// ResourceSlice. `namesakes`: keys ("namespace/name") of the local slices in the cluster that have the same name,
 /// itself not among them; Nodes are named after slices.
 Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes);
 
-/// Whether the amount of what a consumer asks by has to be looked at: it creates one more.
+/// Whether the request creates an object that `check_amount` has to count.
 bool asks_for_more(const Request& request);
-/// How much a consumer asks for: a new replica of its ResourceSlices, NamespaceMaps or Renews (`plural`) is refused
-/// where there are `most` of that kind already. `have`: how many there are in its tenant namespace.
+/// Bounds the replicas of a consumer's ResourceSlices, NamespaceMaps or Renews (`plural`): a new one is refused where
+/// its tenant namespace has `most` of that kind already. `have`: how many it has.
 Answer check_amount(std::string_view plural, std::size_t have, std::int64_t most);
 
-/// What a Tenant is held against.
+/// What the answer for a Tenant depends on.
 struct TenantSurroundings {
   bool is_tenant_namespace = false;           ///< the namespace has the label
-  std::string namespace_cluster;              ///< whose tenant namespace it is
+  std::string namespace_cluster;              ///< its consumer's cluster ID
   std::span<const std::string> in_namespace;  ///< names of the other Tenants of the namespace
   std::span<const std::string> namesakes;     ///< namespaces of the other Tenants of the same name
-  std::string decisions;                      ///< kept there from an earlier Tenant
-  std::string owned_namespace;  ///< one of others that its ID would make its own (core/namespaces/twin_names.hpp)
+  std::string decisions;                      ///< kept on the namespace from an earlier Tenant
+  std::string owned_namespace;                ///< that of somebody else which the ID would claim (namespace_of_id)
 };
 Answer validate_tenant(const Request& request, const TenantSurroundings& around);
-/// Gives a Tenant the label with its cluster ID where it has none, and one that a consumer makes anew the `decisions`
-/// of the one before it.
+/// Gives a Tenant the label with its cluster ID where it has none. A Tenant that a consumer creates again gets the
+/// `decisions` of the one before it.
 Answer mutate_tenant(const Request& request, std::string_view decisions = "");
 
 /// Gives a ForeignCluster the label with its cluster ID.
@@ -47,20 +47,20 @@ Answer validate_namespace_offloading(const Request& request);
 /// NamespaceMap: each twin has a name that a namespace can have, and that is not one of Kubernetes' own.
 Answer validate_namespace_map(const Request& request);
 
-/// VirtualNode: fills in `createNode` and `disableNetworkCheck`, when it is made as its VkOptionsTemplate says (null =
-/// it follows none), later by true and false; and refuses one whose Node would be somebody else's. `node`: the Node of
-/// that name, or null where there is none.
+/// VirtualNode: fills in `createNode` and `disableNetworkCheck`, on CREATE as its VkOptionsTemplate says (null = it
+/// follows none), later with true and false. Refuses a VirtualNode whose Node would be somebody else's. `node`: the
+/// Node of that name; null = there is none.
 Answer mutate_virtual_node(const Request& request, const kube::Object* node,
                            const kube::Object* options_template = nullptr);
-/// Whether the creation of a VirtualNode leaves open what its VkOptionsTemplate says.
+/// Whether the request creates a VirtualNode that leaves a field to its VkOptionsTemplate.
 bool needs_options_template(const Request& request);
 Answer validate_virtual_node(const Request& request);
 
 /// Quota. `others`: keys ("namespace/name") of the other Quotas for the same user (escaped).
 Answer validate_quota(const Request& request, std::span<const std::string> others);
 
-/// The first mistake in a map of resource names to quantities: no quantity, or a negative one; "" if there is none.
-/// `path` is what the sentence calls the map.
+/// The first mistake in a map of resource names to quantities, one that is no quantity or is negative; "" if there is
+/// none. `path` is the path of the map in the sentence.
 std::string check_resources(const json::value* resources, std::string_view path);
 
 }  // namespace liqo::core::admission

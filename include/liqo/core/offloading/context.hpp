@@ -1,4 +1,4 @@
-// What forging needs to know beside the object itself: who the two clusters are, and how the node is set up.
+// What forging needs to know beside the object itself: the two clusters and the settings of the virtual node.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace liqo::core {
 
-/// Consumer and provider by cluster ID. Both are on every reflected object as labels.
+/// The cluster IDs of consumer and provider. Every reflected object has both as labels.
 struct ClusterPair {
   std::string local;
   std::string remote;
   bool operator==(const ClusterPair&) const = default;
 };
 
-/// Which offloaded pods get what they need to talk to the API server of this consumer.
+/// Which offloaded pods get tokens and the address of this consumer's API server.
 enum class ApiServerMode {
   never,
-  needed,  ///< those that run as a service account of their own or are annotated, where its address is known
-  always,  ///< all, as with the Go version
+  needed,  ///< pods with a service account of their own or the annotation, where the address is known
+  always,  ///< all pods, as with the Go version
 };
 
 /// How one pod of this consumer reaches its API server.
@@ -35,18 +35,19 @@ class HomeEndpoints;
 struct ForgingContext {
   ClusterPair clusters;
   std::string node_name;
-  api::OffloadingPatch patch;  ///< with all that is left out of copies, whoever says so
+  api::OffloadingPatch patch;  ///< with every key that is left out of copies, from all sources
 
   ApiServerMode api_server_mode = ApiServerMode::never;
-  std::string api_server_host;  ///< by which pods at the provider reach it, overrides `kubernetes.default`; "" = none
-  std::string api_server_port;  ///< overrides the local service port, "" = none
+  std::string api_server_host;  ///< the API server as pods at the provider reach it, in place of `kubernetes.default`;
+                                ///< "" = not known
+  std::string api_server_port;  ///< in place of the local Service's port; "" = that one
   std::string kubernetes_service_port = "443";
   std::vector<std::string> api_server_ips;  ///< `status.ip` of the IP objects of type api-server; may be empty
 
-  std::string ingress_class;  ///< the provider's, for reflected Ingresses; "" = none is named
-  /// For reflected EndpointSlices; outlives whoever forges. Null: they are not reflected.
+  std::string ingress_class;  ///< the provider's class for reflected Ingresses; "" = none
+  /// For reflected EndpointSlices; outlives this context. Null = they are not reflected.
   const HomeEndpoints* endpoints = nullptr;
-  std::string load_balancer_class;  ///< the provider's, for reflected Services of type LoadBalancer; "" = none is named
+  std::string load_balancer_class;  ///< the provider's class for reflected Services of type LoadBalancer; "" = none
 };
 
 }  // namespace liqo::core

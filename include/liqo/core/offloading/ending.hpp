@@ -1,4 +1,4 @@
-// How long a pod may take to end, where somebody deletes it at home with another time than its own. Pure.
+// The grace period of the remote pod, where somebody deletes the local pod with another one than its own. Pure.
 //
 // The consumer may not delete Pods at its provider. It writes the time on the ShadowPod and then deletes that; the
 // provider's liqod deletes the Pod with that time as soon as it reads it. A provider of the Go version reads nothing:
@@ -14,21 +14,23 @@
 
 namespace liqo::core {
 
-/// What pods have that say nothing.
+/// The grace period of a pod that does not set one, in seconds.
 inline constexpr std::int64_t default_grace = 30;
-/// How long a ShadowPod that says how its pod is to end waits for that, before it is deleted all the same.
+/// How long the consumer waits for the pod of a ShadowPod with a grace period to begin to end, before it deletes the
+/// ShadowPod anyway.
 inline constexpr kube::Duration grace_patience = std::chrono::seconds(3);
 
 /// `terminationGracePeriodSeconds` of a pod's spec.
 std::int64_t own_grace(const kube::json::object& pod_spec);
-/// The time that the remote pod is to have because somebody deleted the local one with it, at least a second; nothing
-/// where its own is right, it has so much or less already, or has ended.
+/// The grace period in seconds, at least 1, that the deletion of the local pod asks for the remote one. Nothing where
+/// it is the pod's own, where the remote pod has no more than that left, or where one of the two has ended.
 std::optional<std::int64_t> asked_grace(const kube::Object& local, const kube::Object& remote);
-/// What a ShadowPod says about it, at least a second; nothing = its pod is to run, or to end in its own time.
+/// The grace period that a ShadowPod notes, in seconds, at least 1; nothing = its pod is to run, or to end in its own
+/// time.
 std::optional<std::int64_t> ordered_grace(const kube::Object& shadow);
-/// The merge patch that makes the ShadowPod say it, with its UID.
+/// The merge patch, with the ShadowPod's UID, that notes a grace period on it.
 kube::json::object grace_patch(const kube::Object& shadow, std::int64_t seconds);
-/// Whether a pod that is being deleted has more time than that, or is not being deleted.
+/// Whether a pod is not being deleted, or has a longer grace period than that.
 bool outlives(const kube::Object& pod, std::int64_t seconds);
 
 }  // namespace liqo::core
