@@ -1,6 +1,6 @@
-// Ephemeral containers, by which people debug a pod that runs: from the pod at home to its ShadowPod, from there to the
-// Pod at the provider, and how they fare back home. Kubernetes lets them be added, and never changed, removed or
-// started again. Pure.
+// Ephemeral containers, with which people debug a running pod: they are copied from the pod at home to its ShadowPod,
+// from there to the Pod at the provider, and their statuses back. Kubernetes lets them be added, and never changed,
+// removed or started again. Pure.
 #pragma once
 
 #include <map>
@@ -15,13 +15,14 @@
 
 namespace liqo::core {
 
-/// At home: a JSON merge patch for the ShadowPod that adds the first ephemeral container which the pod has more, or
-/// nullopt: one at a time, so that what the provider says against it is said of no other. Not those that have run or
-/// ended already, as the status at home says: they run once. It carries the ShadowPod's UID and resourceVersion.
+/// At home: the JSON merge patch, with the ShadowPod's UID and resourceVersion, that adds the first ephemeral container
+/// of the pod which the ShadowPod lacks; nullopt where it lacks none. Containers are added one at a time, so that a
+/// refusal is about one of them. A container that has run or ended by the status at home is not added, because it runs
+/// only once.
 std::optional<kube::json::object> plan_shadow_ephemeral(const kube::Object& local_pod, const kube::Object& shadow,
                                                         const ForgingContext& ctx);
 
-/// Whether the provider's liqod brings ephemeral containers to this Pod: those of the Go version do not.
+/// Whether the provider adds ephemeral containers to this Pod. A provider of the Go version does not.
 bool takes_ephemeral(const kube::Object& remote);
 
 /// At the provider: the first ephemeral container that the Pod lacks.
@@ -30,23 +31,24 @@ struct EphemeralAddition {
   /// Strategic merge patch for `pods/<name>/ephemeralcontainers`, with the Pod's resourceVersion.
   kube::json::object patch;
 };
-/// One at a time, so that one which the cluster refuses holds up no other. Nothing for those that the Pod notes as left
-/// out.
+/// One at a time, so that a refused container does not hold up the others. Containers that the Pod notes as left out
+/// are skipped.
 std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& shadow, const kube::Object& pod,
                                                          const admission::PodPolicy& policy);
 
-/// The strategic merge patch that notes on the Pod, with its UID, that it does not get this one, and why.
+/// The strategic merge patch, with the Pod's UID, that notes on the Pod that it does not get this container, and why.
 kube::json::object ephemeral_refusal_patch(const kube::Object& pod, std::string_view name, std::string_view words);
 
-/// Notes on a Pod that is made again which ephemeral containers its ShadowPod has: they belonged to the one before.
+/// Notes on a Pod that is created again that it does not get the ephemeral containers of its ShadowPod: they belonged
+/// to the Pod before it.
 void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow);
 
-/// Back home: `status.ephemeralContainerStatuses`, where the Pod at the provider is there. What the provider reports of
-/// those that the pod has; those that it does not run have ended, and say why, once and for all. `refusal`: what the
-/// provider says against the first that the ShadowPod lacks, "" = nothing.
+/// At home: `status.ephemeralContainerStatuses` of a pod whose Pod at the provider exists. Containers of the pod have
+/// the status that the provider reports; containers that the provider does not run have ended for good, with the
+/// reason. `refusal`: why the provider refuses the first container that the ShadowPod lacks; "" = it does not.
 kube::json::array ephemeral_statuses(const StatusSources& of, std::string_view provider, std::string_view refusal);
 
-/// The containers of a pod at home that its provider does not run, and the sentences that say so.
+/// The ephemeral containers of a pod at home that its provider does not run, with the sentences that say so.
 std::map<std::string, std::string> refused_containers(const kube::Object& local_pod);
 
 }  // namespace liqo::core

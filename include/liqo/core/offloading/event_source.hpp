@@ -1,4 +1,4 @@
-// Who an Event is from.
+// The source component of Events.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace liqo::core {
 
-/// The source component of an Event about an object of that kind, by its reason: what reflection tells bears the names
-/// of the Go version, `liqo-<kind>-reflection`, and that of tokens is `liqo-serviceaccount-reflection`. All else is
+/// The source component of an Event about an object of that kind, by its reason. Events of reflection have the names of
+/// the Go version, `liqo-<kind>-reflection`, and those about tokens `liqo-serviceaccount-reflection`. All others are
 /// from `liqod`.
 std::string event_source(const kube::Resource& resource, std::string_view reason);
 

@@ -1,5 +1,5 @@
-// What a provider leaves out of a pod that it runs, as the provider writes it down with the pod and the consumer tells
-// it at home. Pure, and the same on both sides.
+// What a provider leaves out of a pod that it runs: the provider notes it on its Pod, and the consumer tells it at
+// home. Pure, and the same on both sides.
 #pragma once
 
 #include <span>
@@ -11,7 +11,8 @@
 
 namespace liqo::core {
 
-/// So many things are named, and so many bytes of each: it is read by a person, and written by another cluster.
+/// The most things that are named, and the most bytes of each, because a person reads the list and another cluster
+/// writes it.
 inline constexpr std::size_t max_left_out = 16;
 inline constexpr std::size_t max_left_out_text = 120;
 
@@ -22,11 +23,11 @@ std::string forge_left_out(std::span<const std::string> things);
 /// The things that the annotation names, within the bounds and printable; none where it is no such array.
 std::vector<std::string> read_left_out(std::string_view annotation);
 
-/// How a PriorityClass of the consumer is named among them.
+/// The name of a consumer's PriorityClass among these things.
 std::string left_out_priority_class(std::string_view name);
 
-/// What the provider's pod lacks of the one at home: what its annotation names, and the PriorityClass where it has
-/// none, of which other versions of a provider say nothing.
+/// What the provider's Pod lacks of the pod at home: what its annotation names, and the PriorityClass where the Pod has
+/// none, because some versions of a provider do not note that.
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote);
 
 /// The sentence of the Event at home.

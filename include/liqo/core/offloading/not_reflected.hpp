@@ -1,4 +1,4 @@
-// Which objects a pod at the provider lacks, because they are not copied there. Pure.
+// Which objects a pod lacks at the provider because they are not copied there. Pure.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace liqo::core {
 
-/// What the pod cannot start without: "PersistentVolumeClaim a, PersistentVolumeClaim b", each once; "" = nothing.
-/// `follows` answers whether the volume of a claim is where the pod runs.
+/// The objects without which the pod cannot start, each once, e.g. "PersistentVolumeClaim a, PersistentVolumeClaim b";
+/// "" = none. `follows` tells whether the volume of a claim is in the cluster where the pod runs.
 std::string not_reflected(const kube::Object& pod, const std::function<bool(std::string_view)>& follows);
 
 /// The sentence of the Event at home.

@@ -1,10 +1,11 @@
-// A fence against orders that arrive late. Pure.
+// Keeps a ShadowPod whose create request is carried out late from running its pod a second time. Pure.
 //
-// A request whose client gave up may be carried out long after: it lay in a buffer behind a broken link, or in a proxy.
-// If that is the POST of a ShadowPod, and a second try was carried out meanwhile, ran, ended and was removed, the late
-// one would run the pod a second time. So a ShadowPod says when it was sent. One that was created much later than that
-// (by the clock of the provider's API server) is not run before the consumer has seen it and said, by one more write,
-// that it still wants it. Clocks that disagree by more than `order_lag` cost that write for every pod, and no harm.
+// A request that its client gave up may be carried out much later: it was in a buffer behind a broken link, or in a
+// proxy. If the request is the POST of a ShadowPod, and a second POST was carried out meanwhile and its pod ran, ended
+// and was removed, the late one would run the pod again. Therefore a ShadowPod notes when it was sent. A ShadowPod that
+// was created much later than that, by the clock of the provider's API server, is not run before the consumer has seen
+// it and confirmed it by one more write. Clocks that differ by more than `order_lag` cost that write for every pod, and
+// do no harm.
 #pragma once
 
 #include <chrono>
@@ -14,14 +15,14 @@
 
 namespace liqo::core {
 
-/// An order that is carried out within this time of its sending needs no second word.
+/// A ShadowPod that is created within this time after it was sent needs no confirmation.
 inline constexpr std::chrono::seconds order_lag{5};
-/// After this time no order without a second word can come into being any more: the lag, and what a database may need
-/// to store an object that its API server has stamped already.
+/// This long after the POST no ShadowPod can be created any more that needs no confirmation: `order_lag`, and the time
+/// that a database may need to store an object whose creationTimestamp is set already.
 inline constexpr std::chrono::seconds order_doubt{15};
 
-/// The provider's own POST of a Pod bears no such time: nobody would look at it. One that got no answer in time is not
-/// repeated before so long after it was sent: then the connection that carried it has been given up as well.
+/// The provider's own POST of a Pod notes no time of sending. A POST that got no answer is repeated only this long
+/// after it was sent, when the connection that carried it has been given up as well.
 inline constexpr std::chrono::seconds create_doubt{40};
 
 /// Writes the time of sending into a ShadowPod that is about to be created.

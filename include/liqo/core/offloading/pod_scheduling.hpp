@@ -6,7 +6,7 @@
 
 namespace liqo::core {
 
-/// At most this many node selector terms are made of a pod's own and those that are imposed on it.
+/// The most node selector terms that a pod gets, from its own terms and those of the cluster selector.
 inline constexpr std::size_t max_node_selector_terms = 1000;
 
 /// The JSON patch (RFC 6902) for a pod that is created in the namespace of `offloading`; empty = it stays as it is.
@@ -14,10 +14,10 @@ inline constexpr std::size_t max_node_selector_terms = 1000;
 /// A pod gets the toleration of virtual nodes, unless it tolerates them already, and a required node affinity:
 ///   Remote           each term of the cluster selector, on virtual nodes only; without terms every virtual node;
 ///   LocalAndRemote   the terms of the cluster selector or a node that is not virtual; without terms nothing.
-/// Terms that a pod has itself are combined with each of these, so that both hold; terms that match nothing go. Where
-/// each of them says so already, they stay. Unchanged are: pods under the strategy Local, pods with the runtime class
-/// of Liqo, pods that a DaemonSet has bound to their node, and mirror pods. `pod` is the raw tree of the request: what
-/// is not named here is not touched.
+/// Each term of the pod itself is combined with each of these, so that both hold; terms that match nothing are dropped.
+/// The pod's terms stay where each of them requires that already. Unchanged are: pods under the strategy Local, pods
+/// with the runtime class of Liqo, pods that a DaemonSet has bound to their node, and mirror pods. `pod` is the raw
+/// tree of the request, of which nothing else is changed.
 ///
 /// Errors: Errc::invalid_input for a cluster selector that is invalid (see NodeSelector), Errc::too_large for too many
 /// terms; the text says what the namespace's or the pod's owner has to change.
@@ -30,13 +30,13 @@ kube::Result<kube::json::array> plan_pod_scheduling(const kube::json::object& po
 kube::Result<kube::json::array> plan_daemon_set_scheduling(const kube::json::object& daemon_set,
                                                            const api::NamespaceOffloading& offloading);
 
-/// The JSON patch that gives a changed pod back the toleration of virtual nodes that it had. Whoever replaces the list
-/// means the others, and has never written this one; the API server lets none be taken away.
+/// The JSON patch that gives a changed pod back the toleration of virtual nodes that it had. A user who replaces the
+/// list never wrote this toleration, and the API server refuses a change that removes one.
 kube::json::array keep_toleration(const kube::json::object& before, const kube::json::object& now);
 
-/// True for a pod that the removal of its Node need not wait for: a DaemonSet that tolerates everything puts another
-/// pod on a Node, also on a cordoned one, as soon as one is gone. `since`: when the removal began, RFC 3339; "" = it
-/// has not.
+/// Whether the removal of a Node need not wait for the pod: a DaemonSet that tolerates everything replaces its pod on a
+/// Node, even on a cordoned one, as soon as it is gone. `since`: when the removal began, RFC 3339; "" = it has not
+/// begun.
 bool goes_with_node(const kube::Object& pod, std::string_view since);
 
 }  // namespace liqo::core

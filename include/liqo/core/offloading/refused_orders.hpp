@@ -1,4 +1,4 @@
-// Which of the pods that a provider refused asks again: one for all that are refused alike. Pure.
+// Which of the pods that a provider refused ask again: one for each group that is refused alike. Pure.
 #pragma once
 
 #include <set>
@@ -10,22 +10,24 @@
 
 namespace liqo::core {
 
-/// Names what a refusal depends on, as far as can be seen from here: the namespace, what the pod requests, and the
-/// provider's words without the pod's name and without anything that has a digit in it (what is used of a quota).
+/// The group of a refusal: the namespace, the resources of the pod, and the provider's words without the pod's name and
+/// without words that have a digit, such as the use of a quota.
 std::string refusal_group(const kube::Object& local, std::string_view words);
 
-/// Ten thousand pods behind one cordon get the same answer. In each group one pod asks and the others wait; when it is
-/// taken two of them ask, and so on, until one is refused again. Bounded by the pods that are given to it.
+/// Ten thousand pods behind one cordon would get the same answer. Therefore one pod of each group asks and the others
+/// wait. When it is taken, two of them ask, and so on, until one is refused again. Holds no more than the pods that it
+/// was given.
 class RefusedOrders {
  public:
-  /// The pod is refused in this way, which may be another than before. Answers who is to ask in its place.
+  /// The pod is refused as `group` now. If it was in another group, it leaves that one; returns the pods that are to
+  /// ask there.
   std::vector<kube::ObjectKey> changed(const kube::ObjectKey& pod, const std::string& group);
-  /// The pod was refused; before that, `changed` is asked. Whether it is the one to ask again; else it waits.
+  /// Adds a refused pod to its group, after a call of `changed`. Whether this pod is to ask again; else it waits.
   bool refused(const kube::ObjectKey& pod, std::string group);
   bool waits(const kube::ObjectKey& pod) const;
-  /// The pod was taken. Answers those that are to ask now.
+  /// The pod was taken. Returns the pods that are to ask now.
   std::vector<kube::ObjectKey> taken(const kube::ObjectKey& pod);
-  /// Nobody wants to send the pod any more. Answers who is to ask in its place.
+  /// The pod is no longer to be sent. Returns the pods that are to ask in its place.
   std::vector<kube::ObjectKey> left(const kube::ObjectKey& pod);
   /// All pods that ask.
   std::vector<kube::ObjectKey> asking() const;

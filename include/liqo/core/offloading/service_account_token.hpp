@@ -1,5 +1,5 @@
 // Service-account tokens of offloaded pods: which are needed, when they must be renewed, and the Secret that brings
-// them to the provider. Asking for a token is the caller's.
+// them to the provider. The caller requests the tokens.
 #pragma once
 
 #include <chrono>
@@ -40,23 +40,24 @@ kube::json::object forge_token_request(const kube::Object& local_pod, const Toke
 /// Reads token and expiry of the answer. Errors: Errc::parse.
 kube::Result<IssuedToken> read_token_answer(const kube::Object& answer);
 
-/// What the pod's Event says about a token that the API server at home refused: what to do about it. "" where the next
-/// try may go well.
+/// The sentence of the pod's Event about a token that the API server at home refused, with what to do; "" where the
+/// next try may succeed.
 std::string token_refusal(const kube::Object& local_pod, const kube::Failure& failure, const ClusterPair& clusters);
 /// When a token must be renewed: when a fifth of the requested lifetime is left.
 kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token);
 
-/// Takes the tokens back from a Secret of this pod after a restart (all with its one expiry). None where somebody has
-/// changed them since they were written.
+/// Reads the tokens from a Secret after a restart; all have the one expiry of the Secret. Empty where somebody has
+/// changed the Secret since it was written.
 IssuedTokens read_token_secret(const kube::Object& secret);
 
 /// True if the Secret is a token Secret of reflection for this pair of clusters.
 bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters);
 
-/// Parts that may be due together: a Secret is deleted, tokens are asked for, and one Secret is written with all.
+/// What is to be done about the Secret of one pod. Several parts may be due together: a Secret is deleted, tokens are
+/// requested, and one Secret is written with all of them.
 struct TokenPlan {
-  bool refuse_foreign = false;               ///< a Secret of somebody else has the name: Warning, nothing else
-  std::string delete_uid;                    ///< delete this Secret first: it is of another pod of the same name
+  bool refuse_foreign = false;               ///< somebody else's Secret has the name: only a Warning is due
+  std::string delete_uid;                    ///< delete this Secret first: it belongs to another pod of that name
   std::vector<TokenRequest> to_request;      ///< ask for these, then apply the Secret
   bool is_damaged = false;                   ///< somebody has changed the Secret: apply it again
   std::optional<kube::WallTime> next_check;  ///< nothing to do until then (add jitter of up to 30 s)
@@ -68,8 +69,8 @@ struct ObservedTokens {
   const IssuedTokens& issued;               ///< known so far
   bool is_mounted = false;                  ///< the ShadowPod mounts the Secret
 };
-/// Decides. What a ShadowPod mounts is renewed whatever the mode and the address are by now, unless the pod's
-/// annotation says `disabled`: without its Secret a pod that is made again would not start.
+/// Tokens that a ShadowPod mounts are renewed whatever the mode and the address are now, unless the pod's annotation
+/// says `disabled`, because a pod that is created again would not start without its Secret.
 TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now);
 
 /// The Secret for server-side apply (manager reflection.liqo.io, force).

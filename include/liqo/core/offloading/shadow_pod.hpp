@@ -21,14 +21,15 @@ struct ForgedShadowPod {
 kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
                                                const ForgingContext& ctx);
 
-/// What one pod gets: by the mode and what it needs, unless its annotation asks for `disabled` or `remote`.
+/// How one pod reaches the API server: by the mode and its needs, unless its annotation asks for `disabled` or
+/// `remote`.
 ApiServerSupport api_server_support_of(const kube::Object& local_pod, const ForgingContext& ctx);
 
-/// Whether the pod of this ShadowPod mounts tokens of home. It was decided when that was made.
+/// Whether the pod of this ShadowPod mounts tokens of home, as was decided when the ShadowPod was created.
 bool mounts_tokens(const kube::Object& shadow);
 
-/// What the pod is told where it would get, or gets, tokens for an API server whose address nobody has said; "" = all
-/// is well. `has_tokens`: its ShadowPod mounts them already.
+/// The sentence for a pod that gets, or would get, tokens for an API server whose address is not known; "" = no
+/// trouble. `has_tokens`: its ShadowPod mounts them already.
 std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens);
 
 }  // namespace liqo::core
