@@ -1,4 +1,4 @@
-// What the pods of this cluster hold of their quotas, kept up to date change by change.
+// What ShadowPods and their Pods hold of their Quotas, kept up to date change by change.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace liqo::core {
 
-/// A stored ShadowPod, as far as quotas care.
+/// The part of a stored ShadowPod that its Quota counts by.
 struct HeldShadow {
   std::string uid;
   std::string user;  ///< its creator label
@@ -30,23 +30,23 @@ struct HeldPod {
   std::string user;        ///< its creator label
   Resources demand;
   bool finished = false;
-  /// The generation of the ShadowPod whose amounts it has; nothing = it is never resized.
+  /// The generation of the ShadowPod whose amounts it has; unset = it is never resized.
   std::optional<std::int64_t> generation = {};
 };
 
 /// Sums, per user, what stored ShadowPods and Pods hold: the larger of the two while both exist, and the Pod alone
 /// until it is gone or has finished. Names are unique per namespace, so that one key has at most one of each; a Pod
-/// that outlives its ShadowPod beside a successor of the same name counts on its own. A ShadowPod that vanishes without
-/// its Pod having been seen goes on counting until `confirm_gone`: the cache of Pods may be behind. For the same reason
-/// one that shrinks counts with the most that it has asked for until its Pod is seen to have what it asks for now; and
-/// a Pod that was not seen to have what its ShadowPod asked for last counts with that as long as it outlives it. One
-/// thread.
+/// that outlives its ShadowPod beside a successor of the same name counts on its own. A ShadowPod that is gone and
+/// whose Pod was never seen counts until `confirm_gone`, because the cache of Pods may be behind. For the same reason a
+/// ShadowPod that shrinks counts with the most that it has asked for until its Pod is seen to have the present amounts,
+/// and a Pod that outlives its ShadowPod counts with the last amounts of that ShadowPod where it was not seen to have
+/// them. One thread.
 class QuotaAccount {
  public:
   /// Takes what the caches have under a key now. Returns true if the key must be confirmed: read its Pod live, then
   /// call `confirm_gone` if there is none.
   bool set(const kube::ObjectKey& key, std::optional<HeldShadow> shadow, std::optional<HeldPod> pod);
-  /// There is no Pod under this key: nothing of the ShadowPods that vanished there counts any more.
+  /// Takes that there is no Pod under this key: ShadowPods that were deleted under it no longer count.
   void confirm_gone(const kube::ObjectKey& key);
 
   /// What the user's pods hold, by resource.
@@ -61,8 +61,8 @@ class QuotaAccount {
     std::optional<HeldShadow> shadow;
     std::optional<HeldPod> pod;
     Resources most;                    ///< what the ShadowPod counts for
-    bool is_resized = false;           ///< and its Pod is not known to have what it asks for now
-    Resources most_of_pod;             ///< what the Pod may have got of its ShadowPod that is gone
+    bool is_resized = false;           ///< its Pod is not known to have the present amounts
+    Resources most_of_pod;             ///< what the Pod may hold by its deleted ShadowPod
     std::vector<HeldShadow> vanished;  ///< count until their Pods are known to be gone
   };
   struct Sum {

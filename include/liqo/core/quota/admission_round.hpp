@@ -1,4 +1,4 @@
-// Which of the ShadowPods that ask at the same time a Quota has room for, and what is said to the others. Pure.
+// For which of the ShadowPods that ask at the same time a Quota has room, and the verdicts for the others. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@
 
 namespace liqo::core {
 
-/// Why a Quota refuses a ShadowPod, for those who count.
+/// Why a Quota refuses a ShadowPod, for metrics.
 enum class QuotaRefusal { no_quota, unreadable, withdrawn, malformed, cordoned, drained, enforcement, no_room };
-/// As metrics name it.
+/// The value of the metrics' label.
 std::string_view word_for(QuotaRefusal reason);
 
 /// What is said to a ShadowPod.
 struct QuotaVerdict {
-  /// `held_back`: nothing is reserved for a caller that is not proven; were it, the answer might be another one.
+  /// `held_back`: nothing is reserved, because the caller is not proven to be an API server; a proven one might be
+  /// admitted.
   enum class Ruling { admitted, refused, unavailable, held_back };
   Ruling ruling = Ruling::admitted;
   std::string text;                             ///< of a refusal, or why there is no decision yet
@@ -50,28 +51,28 @@ struct QuotaQuestion {
 /// What a Quota grants and what of it is taken, at one moment.
 struct QuotaStanding {
   QuotaState state;
-  std::optional<QuotaVerdict> closed;  ///< why nothing new is let in, whatever it asks for
+  std::optional<QuotaVerdict> closed;  ///< why nothing is admitted, whatever is asked
   Enforcement enforcement = Enforcement::soft;
   Counting counting = Counting::exact;
   bool may_be_large = true;  ///< a reservation beyond the share of unproven callers may be made now (LargeClaims)
 };
 
-/// What a Quota says; nothing of it is taken yet.
+/// The standing of a Quota of which nothing is used yet.
 QuotaStanding read_standing(const api::Quota& quota, Counting counting);
 
-/// Decides on one after the other: what it admits counts for those behind. One round is of one moment, and its record
-/// is to be written before anybody is told of what it reserves.
+/// Decides on one question after the other: what it admits is used for those after it. A round belongs to one moment,
+/// and its record has to be written before a caller is told of a reservation in it.
 class AdmissionRound {
  public:
-  /// `record`: without what is stored by now, and without entries that cannot be read. `bytes`: what it took when it
-  /// was read or written, which is not less.
+  /// `record`: the record without reservations that are stored by now and without unreadable entries. `bytes`: an upper
+  /// bound of its size, from when it was last read or written.
   AdmissionRound(QuotaStanding standing, LedgerRecord record, std::size_t bytes);
 
   /// What a verdict relies on.
   enum class Basis {
-    record,  ///< holds for whoever has that record, or asks to come again
-    look,    ///< is true if Quota and record are the newest: another replica may have freed what is missing
-    write,   ///< its reservation, which this round has added to the record
+    record,  ///< holds for the record as it is, or asks the caller to come again
+    look,    ///< holds if Quota and record are the newest; another replica may have freed room
+    write,   ///< holds once the record, with the reservation of this round, is written
   };
   struct Decision {
     QuotaVerdict verdict;
@@ -81,11 +82,11 @@ class AdmissionRound {
   /// What is known of the ShadowPod that asks.
   struct Known {
     bool is_stored = false;    ///< it was seen stored as it asks to be
-    bool is_doubtful = false;  ///< its reservation was made by a Quota that was another one
+    bool is_doubtful = false;  ///< its reservation was made when the Quota was another one
   };
   Decision decide(const QuotaQuestion& question, Known known);
 
-  /// With what was added.
+  /// The record with the reservations of this round.
   const LedgerRecord& record() const& { return record_; }
   LedgerRecord record() && { return std::move(record_); }
 

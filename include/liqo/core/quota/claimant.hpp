@@ -1,4 +1,4 @@
-// What callers may reserve of a Quota that have not shown yet that they are API servers.
+// What callers may reserve of a Quota while they are not proven to be API servers.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace liqo::core {
 
 /// Who asks for a reservation.
 struct Claimant {
-  std::string address;  ///< from where; "" = nothing is to be learnt of what becomes of the reservation
+  std::string address;  ///< of the caller; "" = the fate of the reservation proves nothing
   bool proven = true;   ///< an API server asks from there
-  /// One that is not proven may hold more than the share, where LargeClaims says so.
+  /// A caller that is not proven may hold more than the share, where LargeClaims allows it.
   bool may_be_large = false;
 };
 
@@ -37,15 +37,15 @@ bool is_within_share(const UnprovenHold& held, const Resources& demand, const Re
 /// Whether they hold more than the share already, for example by a reservation beyond it that a replica has let in.
 bool is_beyond_share(const UnprovenHold& held, const Resources& hard);
 
-/// Reservations beyond the share, of one Quota: without them an API server that nothing has proven yet would never get
-/// a large pod in, which would prove it. One at a time, and after each that was never stored with a longer pause: a
-/// minute from the second on, doubled up to an hour. Each replica counts its own, from its start on.
+/// Reservations of one Quota beyond the share. Without them an API server that is not proven yet could never prove
+/// itself by a large pod. There is one at a time, and each that was never stored makes the pause longer: a minute from
+/// the second on, doubled up to an hour. Each replica counts its own since its start.
 class LargeClaims {
  public:
   bool may(kube::TimePoint now) const { return now >= next_; }
-  /// One is held, until `expiry` at the latest.
+  /// A large reservation is held, until `expiry` at the latest.
   void grant(kube::TimePoint expiry);
-  /// One was stored.
+  /// A large reservation was stored.
   void confirm() { *this = {}; }
 
  private:

@@ -15,7 +15,7 @@ enum class Enforcement {
   hard,  ///< and its limits equal its requests
 };
 
-/// Absent is soft, as in the Go version; what is unknown is hard, so that a typing error never opens a quota.
+/// An empty text is soft, as in the Go version; an unknown one is hard, so that a typing error never opens a Quota.
 Enforcement parse_enforcement(std::string_view text);
 
 /// How pods are counted.
@@ -24,13 +24,13 @@ enum class Counting {
   containers,  ///< as the Go version does: requests of containers, the largest init container, nothing else
 };
 
-/// What the Quota's strictness finds wrong with the pod, which has been settled; nothing if it is fine. A container
-/// that limits but does not request counts as requesting its limits, and pod-level requests stand for the containers'.
+/// Why the enforcement refuses a pod; nothing if it does not. `needs` have been settled. A container that limits but
+/// does not request counts as requesting its limits, and pod-level requests stand for the containers'.
 std::optional<std::string> check_enforcement(const PodNeeds& needs, Enforcement enforcement, Counting counting);
 
 /// The amounts that a pod takes from its Quota, `pods` included; never less than its containers request, whatever is
-/// written at the level of the pod. The needs have been settled for exact counting, and
-/// are as written for the other.
+/// written at the level of the pod. The needs have been settled for exact counting, and are as written for
+/// `containers`.
 Resources pod_demand(const PodNeeds& needs, Counting counting);
 
 }  // namespace liqo::core

@@ -9,22 +9,22 @@
 
 namespace liqo::core {
 
-/// An admitted ShadowPod on its way into storage, or one that is stored and was let grow.
+/// An admitted ShadowPod on its way into storage, or a stored one that was allowed to grow.
 struct Reservation {
   kube::ObjectKey pod;
-  Resources demand;       ///< what it takes; of one that grows: more than it took
+  Resources demand;       ///< what it takes; of a stored one, by how much it grows
   bool unproven = false;  ///< nothing had shown that an API server asked for it
-  /// Of one that grows: the version that it is changed from. The API server changes nothing that has another one by
-  /// then, so that whoever has seen a later one knows what came of it. 0 = it is new.
+  /// For a ShadowPod that grows: the resource version that the change starts from; 0 = the ShadowPod is new. The API
+  /// server refuses the change of any other version, so that a later version shows what came of it.
   std::uint64_t from = 0;
 
   bool grows() const { return from != 0; }
 };
 
-/// By what the reservation of a ShadowPod that grows is known: its UID and a number of its own. Who asks again after a
-/// refusal, which may have left a reservation, asks for something else.
+/// The key of the reservation of a ShadowPod that grows: its UID and a number of this request. A request that is
+/// repeated after a refusal, which may have left a reservation, gets another number.
 std::string growth_key(std::string_view uid, std::uint64_t number);
-/// The UID of a key like that, or of a new ShadowPod, which is known by it alone.
+/// The UID in such a key, or in that of a new ShadowPod, which is the UID alone.
 std::string_view uid_of(std::string_view reservation_key);
 
 /// What the ConfigMap holds. A replica that decides must have seen every ShadowPod up to `floor`: what was dropped from
@@ -32,11 +32,11 @@ std::string_view uid_of(std::string_view reservation_key);
 struct LedgerRecord {
   std::uint64_t floor = 0;
   std::map<std::string, Reservation> reservations;  ///< by the ShadowPod's UID, or `growth_key`
-  /// Entries that cannot be understood, by their UID and as they are written: they hold nobody knows how much, so that
+  /// Entries that cannot be read, by their UID and as they are written. Nobody knows how much they hold, so that
   /// nothing fits beside them until they expire.
   std::map<std::string, kube::json::value> unreadable;
 
-  /// Nobody is on the way into storage.
+  /// Whether nothing is reserved.
   bool empty() const { return reservations.empty() && unreadable.empty(); }
 
   /// Reads the ConfigMap; one without data is an empty record. Errors: Errc::parse, for a record that cannot be relied
@@ -57,7 +57,7 @@ inline constexpr std::size_t most_reservation_bytes = 8 * 1024;
 
 /// What a reservation takes of the record, in bytes.
 std::size_t reservation_bytes(const std::string& uid, const Reservation& reservation);
-/// Whether the record can hold it, and is understood again with it.
+/// Whether the record can hold the reservation and can be read again with it.
 bool is_recordable(const std::string& uid, const Reservation& reservation);
 
 /// The ConfigMap of a Quota: `liqo-quota-` and 16 hex digits of the Quota's namespace and name.

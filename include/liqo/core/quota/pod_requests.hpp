@@ -20,7 +20,7 @@ struct ContainerNeeds {
   bool sidecar = false;  ///< an init container with restartPolicy Always
 };
 
-/// Of a PodSpec, what decides how much it reserves.
+/// The parts of a PodSpec that decide how much it reserves.
 struct PodNeeds {
   std::vector<ContainerNeeds> containers, init_containers;
   std::optional<Needs> pod;  ///< `spec.resources` (KEP-2837)
@@ -30,15 +30,15 @@ struct PodNeeds {
 /// Reads a PodSpec as it was written. Errors: Errc::invalid_input that names the container and the resource.
 kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec);
 
-/// Raises the requests of containers to what their node has set aside for them, and to what they still have while that
-/// may be another amount: while they are resized, while that is put off or cannot be done, and before the node has
-/// looked. That is more than a Pod asks for that shrinks. What cannot be read in its status is nothing.
+/// Raises the requests of containers, and those of the pod as a whole, to what their node has allocated for them, and
+/// to what they still have while a resize is in progress, deferred, infeasible or not seen by the node yet. A Pod that
+/// shrinks holds more than it asks for. Amounts of the status that cannot be read are ignored.
 void raise_to_allocated(PodNeeds& needs, const kube::Object& pod);
 
-/// Does what the API server does to every pod that it takes or reads: limits become requests where there are none, and
+/// Applies the defaults that the API server applies to every pod: limits become requests where there are none, and
 /// pod-level requests and hugepage limits are filled from the containers'.
 void apply_defaults(PodNeeds& needs);
-/// The container defaults of a LimitRange's spec (its own gaps filled as the API server fills them). Errors as of
+/// The container defaults of a LimitRange's spec, completed as the API server completes them. Errors as of
 /// `read_resources`.
 kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_spec);
 /// Fills what a container leaves open from a LimitRange's defaults.
@@ -55,7 +55,7 @@ struct PodSurroundings {
   std::optional<Resources> overhead;  ///< of its RuntimeClass
 };
 
-/// A PodSpec as the API server will store it there, as far as amounts go.
+/// Makes the amounts those of the PodSpec as the API server will store it in these surroundings.
 void settle(PodNeeds& needs, const PodSurroundings& surroundings);
 
 }  // namespace liqo::core

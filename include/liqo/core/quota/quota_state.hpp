@@ -1,4 +1,4 @@
-// What a Quota grants and what of it is taken, and the sentence that refuses what does not fit.
+// What a Quota grants and how much of it is used, and the sentence that refuses a demand which does not fit.
 #pragma once
 
 #include <string>

@@ -22,11 +22,11 @@ kube::json::object write_resources(const Resources& resources);
 void add(Resources& total, const Resources& more);
 /// Takes every amount of `less` away. What reaches zero stays as zero.
 void subtract(Resources& total, const Resources& less);
-/// Forgets what is zero: nothing is asked of it.
+/// Removes resources whose amount is zero.
 void drop_zeros(Resources& resources);
 /// Raises every amount to that of `other`.
 void raise(Resources& resources, const Resources& other);
-/// What `wanted` has more than `have`.
+/// By how much `wanted` is more than `have`.
 Resources beyond(const Resources& wanted, const Resources& have);
 /// The amount of that name, zero where there is none.
 kube::Quantity amount(const Resources& resources, std::string_view name);

@@ -1,4 +1,4 @@
-// What an operator of the provider has said about a consumer and its slices: cordoned, drained.
+// Whether an operator of the provider has cordoned or drained a consumer or one of its slices.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,4 @@
-// The provider's decision on a ResourceSlice: one pure function. What decides differently one day (capacity checks,
-// policies of classes, approval) plugs in here.
+// The provider's decision on a ResourceSlice. Pure.
 #pragma once
 
 #include <optional>
@@ -24,15 +23,15 @@ inline constexpr std::string_view authentication_denied = "ResourceSliceAuthenti
 // Ours alone.
 inline constexpr std::string_view invalid_request = "InvalidRequest";
 inline constexpr std::string_view cordoned = "ResourceSliceCordoned";
-/// On slices of a custom class, so that we know our own denial again when the tenant is active once more.
+/// On slices of a custom class, so that our own denial is recognised and taken back when the tenant is active again.
 inline constexpr std::string_view tenant_cordoned = "TenantCordoned";
 inline constexpr std::string_view tenant_drained = "TenantDrained";
 }  // namespace slice_reasons
 
-/// The most that a consumer is granted, where its policy says so; what they do not name is not bounded.
+/// The most that a consumer is granted by its policy; a resource that is not named is not bounded.
 struct GrantLimits {
-  Resources slice;      ///< one slice of it
-  Resources consumer;   ///< all of its slices together
+  Resources slice;      ///< for one slice
+  Resources consumer;   ///< for all of its slices together
   Resources others;     ///< what its other slices are granted
   std::string mistake;  ///< why the policy cannot be understood; nothing new is granted then
 };
@@ -43,13 +42,13 @@ struct GrantInputs {
   const SlicePolicy& policy;
   TenantState tenant = TenantState::active;
   bool slice_cordoned = false, slice_drained = false;
-  bool answered = false;                ///< custom classes: their controller has decided already
+  bool answered = false;                ///< for custom classes: their controller has decided already
   int sharing_percentage = 90;          ///< for this consumer
-  int share_slices = 1;                 ///< of class "share" that this consumer has, this one among them
+  int share_slices = 1;                 ///< slices of class "share" of this consumer, with this one
   const SliceRecord* record = nullptr;  ///< what is granted already; null = nothing
   const Resources* free = nullptr;      ///< for class "share"; null = not known yet
   GrantLimits limits{};
-  std::optional<PendingShare> pending{};  ///< as the decision before left it
+  std::optional<PendingShare> pending{};  ///< from the previous decision
   kube::TimePoint now{};
 };
 
@@ -63,9 +62,9 @@ struct GrantDecision {
   };
   Verdict verdict = Verdict::wait;
   std::string reason, message;          ///< of the condition, where the verdict is accepted or denied
-  std::optional<SliceRecord> record;    ///< to be kept from now on; nothing = as it is
-  std::optional<PendingShare> pending;  ///< to be handed in next time
-  kube::Duration again_after{};         ///< 0 = when something changes
+  std::optional<SliceRecord> record;    ///< to be stored; unset = the stored one stays
+  std::optional<PendingShare> pending;  ///< for GrantInputs of the next decision
+  kube::Duration again_after{};         ///< when to decide again; 0 = when something changes
 
   bool accepted() const { return verdict == Verdict::accepted; }
 };

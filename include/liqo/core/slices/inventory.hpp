@@ -10,21 +10,21 @@
 
 namespace liqo::core {
 
-/// Whether pods of consumers can come to run on a node: no node of the control plane (whose taints consumers may not
-/// tolerate) and no virtual node (what is borrowed is not lent on).
+/// Whether pods of consumers can run on a node. They cannot on nodes of the control plane, whose taints consumers may
+/// not tolerate, nor on virtual nodes, because borrowed resources are not shared again.
 bool is_for_consumers(const kube::Object& node);
 
-/// Whether a node counts for what is shared: one for consumers that is Ready and not cordoned.
+/// Whether the resources of a node are shared: it is for consumers, Ready and not cordoned.
 bool is_shared_node(const kube::Object& node);
 
-/// Sums what nodes have and what pods request of it. One thread.
+/// Sums the resources of nodes and what pods request of them. One thread.
 class Inventory {
  public:
   /// Takes the state of a node; null where it is gone.
   void set_node(const std::string& name, const kube::Object* node);
   /// Takes the state of a pod; null where it is gone. Pods that have finished or are not bound yet hold nothing.
   void set_pod(const kube::ObjectKey& key, const kube::Object* pod);
-  /// Takes which consumer the pods that are offloaded into a namespace belong to; "" = none.
+  /// Takes the consumer whose pods are offloaded into a namespace; "" = none.
   void set_namespace(const std::string& ns, std::string consumer);
 
   /// Allocatable of the shared nodes less what pods request there, without the pods that this consumer has offloaded.

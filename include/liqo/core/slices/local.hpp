@@ -23,16 +23,16 @@ struct Refuse {
 };
 }  // namespace local_slice_action
 
-/// What is to be done with a slice that was made at home.
+/// What is to be done about a slice that was created at home.
 using LocalSlicePlan = std::variant<local_slice_action::Keep, local_slice_action::Patch, local_slice_action::Refuse>;
 
-/// Fills in who asks, who is asked and the labels of replication, and sets the signing request (base64 of PEM) to
-/// `csr`, where one is given. `provider` is the cluster of the slice's tenant namespace, "" where it is no such
-/// namespace. What else is there already is never changed; what contradicts it is refused.
+/// Fills in the IDs of consumer and provider and the labels of replication, and sets the signing request (base64 of
+/// PEM) to `csr`, where one is given. `provider` is the cluster of the slice's tenant namespace; "" = the namespace is
+/// none. Other values are never changed; a slice whose values contradict these is refused.
 LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_cluster, std::string_view provider,
                                 std::string_view csr);
 
-/// Whether a virtual node is wanted of the slice: unless it says no.
+/// Whether the slice wants a virtual node, which it does unless it says no.
 bool wants_virtual_node(const kube::Object& slice);
 
 namespace slice_node_action {
@@ -53,13 +53,13 @@ struct Refuse {
 struct SliceNodePlan {
   std::variant<slice_node_action::Keep, slice_node_action::Create, slice_node_action::Patch, slice_node_action::Refuse>
       action;
-  std::vector<std::string> dropped;  ///< what the provider said and cannot be used, for an Event
+  std::vector<std::string> dropped;  ///< parts of the provider's answer that cannot be used, for an Event
 };
 
-/// The VirtualNode of a slice that was accepted: named as the slice and beside it. `existing` is the one of that name,
-/// or null. Labels and the node selector that an earlier answer set go when they are gone from the answer; those of
-/// others stay. Everything in the answer is another cluster's word and is checked: of its labels for the Node, those of
-/// kubernetes.io and k8s.io domains are dropped (but region, zone, and a known OS and architecture), and those in
+/// The VirtualNode of an accepted slice, with the slice's name and namespace. `existing` is the VirtualNode of that
+/// name, or null. Labels and a node selector that an earlier answer set are removed when the answer no longer has them;
+/// those of others stay. The answer comes from another cluster and is checked: of its labels for the Node, those in
+/// kubernetes.io and k8s.io domains are dropped (except region, zone, and a known OS and architecture), and those in
 /// `refused_labels`, keys or "domain/*".
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
                               const kube::Object* existing, std::span<const std::string> refused_labels = {});

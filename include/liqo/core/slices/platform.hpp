@@ -1,4 +1,4 @@
-// What kind of machines consumers' pods run on, as far as the provider's nodes agree.
+// The OS and architecture that a provider tells its consumers, from those of its nodes.
 #pragma once
 
 #include <map>
@@ -8,24 +8,24 @@
 
 namespace liqo::core {
 
-/// What a consumer is told, as the labels of the same meaning; "" = nothing.
+/// The values of the OS and architecture labels that a consumer is told; "" = not told.
 struct Platform {
   std::string os, architecture;
   bool operator==(const Platform&) const = default;
 };
 
-/// Counts the nodes of a cluster by what they are. Those that are cordoned or not Ready count: they are not so for
-/// long, and what a consumer's pods are selected by must not come and go with them. One thread.
+/// Counts the nodes of a cluster by OS and architecture. Nodes that are cordoned or not Ready count as well, because
+/// labels that select a consumer's pods must not come and go with them. One thread.
 class Platforms {
  public:
-  /// Takes the state of a node; null where it is gone. Virtual ones, and those that consumers are kept out of, do not
+  /// Takes the state of a node; null where it is gone. Nodes that are not for consumers (is_for_consumers) do not
   /// count.
   void set_node(const std::string& name, const kube::Object* node);
 
-  /// Nodes with a lasting taint decide only where all have one, since consumers' tolerations are left out of their
-  /// pods. Pods are Linux ones unless they say otherwise, so Linux nodes decide where there are any; an OS is told
-  /// where all nodes have another one. Of several architectures none is told: virtual nodes are amd64 then, as without
-  /// an answer. Where amd64 is not among them that would be wrong for every pod, and the first by name is told.
+  /// Nodes with a lasting taint decide only where all nodes have one, because consumers' tolerations are left out of
+  /// their pods. Linux nodes decide where there are any, because pods are for Linux unless they say otherwise; another
+  /// OS is told only where all nodes have it. Of several architectures none is told, and virtual nodes are amd64 then.
+  /// Where amd64 is not among them, that would be wrong for every pod, so that the first by name is told.
   Platform common() const;
 
  private:

@@ -1,4 +1,4 @@
-// The Quota of a slice: made, kept as it is wanted, and shown to people.
+// The Quota of a slice: its creation, its updates and its status.
 #pragma once
 
 #include <optional>
@@ -9,35 +9,35 @@
 
 namespace liqo::core {
 
-/// What the Quota of a slice is to say.
+/// What the Quota of a slice is to contain.
 struct QuotaWish {
   std::string user;         ///< of the slice's certificate; also the Quota's name
   std::string enforcement;  ///< "None", "Soft" or "Hard"
   bool cordoned = false;
-  bool drained = false;               ///< the pods that it counts are to end
-  std::optional<SliceRecord> record;  ///< what is granted; nothing = the amounts that it has stay
+  bool drained = false;               ///< the pods that it counts are ended
+  std::optional<SliceRecord> record;  ///< what is granted; unset = the amounts of the Quota stay
 };
 
 /// The Quota to create beside the slice, which owns it. `wish.record` is set.
 kube::Object forge_quota(const kube::Object& slice, const QuotaWish& wish);
 
 /// The merge patch that makes the Quota as wished; it carries the resourceVersion. Nothing where it is so already.
-/// Amounts that are equal are left as they are written.
+/// Equal amounts keep their spelling.
 std::optional<kube::json::object> plan_quota_update(const kube::Object& quota, const kube::Object& slice,
                                                     const QuotaWish& wish);
 
-/// Whether the Quota belongs to another slice than this one: to an earlier one of its name, or to somebody else.
+/// Whether the Quota belongs to an earlier slice of the same name, or to somebody else.
 bool is_quota_of_another(const kube::Object& quota, const kube::Object& slice);
 
-/// What a Quota shows of its use. Nothing is decided by it.
+/// The use that a Quota shows to people. No decision depends on it.
 struct QuotaUsage {
   Resources used;      ///< by pods that are stored
-  Resources reserved;  ///< for pods that were admitted and are not seen stored yet
+  Resources reserved;  ///< for pods that are admitted and were not seen stored yet
   std::int64_t pods = 0;
 };
 
-/// The merge patch of the Quota's status, for this very Quota (its UID), or nothing where it shows this already. Used
-/// is shown of everything that the Quota bounds, also where it is zero; reserved only while there is something.
+/// The merge patch of the Quota's status, with its UID; nothing where it shows this already. `used` is shown for each
+/// resource that the Quota bounds, also where it is zero; `reserved` only where it is not.
 std::optional<kube::json::object> plan_quota_status(const kube::Object& quota, const QuotaUsage& usage);
 
 }  // namespace liqo::core

@@ -1,4 +1,4 @@
-// What was negotiated about a slice, as the provider keeps it: on the Quota, where no consumer can write.
+// The provider's record of what was negotiated about a slice. It is kept on the Quota, where no consumer can write.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct SliceRecord {
 };
 
 /// The record on a Quota that belongs to the slice of that UID; nothing where the Quota belongs to an earlier slice of
-/// the same name. A Quota without a readable record tells what is granted, not what was asked for.
+/// the same name. From a Quota without a readable record only the granted amounts are known.
 std::optional<SliceRecord> read_slice_record(const kube::Object& quota, std::string_view slice_uid);
 /// The text that `read_slice_record` reads.
 std::string write_slice_record(const SliceRecord& record);

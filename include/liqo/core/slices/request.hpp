@@ -9,7 +9,7 @@
 
 namespace liqo::core {
 
-/// The classes that are decided here; every other name is left to a controller of the provider's.
+/// The classes that Liqo decides; slices of other classes are left to a controller of the provider.
 inline constexpr std::string_view default_class = "default";
 inline constexpr std::string_view share_class = "share";
 bool is_built_in_class(std::string_view slice_class);

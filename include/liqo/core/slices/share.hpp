@@ -8,11 +8,11 @@
 
 namespace liqo::core {
 
-/// The part of `free` that is granted. Amounts that `bounds` names are at most those, and are there even where the
-/// cluster has none of them. cpu is rounded down to 1m, memory and storage down to 1Mi, huge pages down to whole pages;
-/// what comes in pieces (pods, extended resources) is rounded half up, and is at least 1 while one is free. `slices`
-/// (>= 1) of one consumer divide the part among them, so that they do not take it twice; pieces as far as they go
-/// round.
+/// The part of `free` that is granted. An amount in `bounds` is the upper limit of the share, and its resource is in
+/// the result even where the cluster has none. cpu is rounded down to 1m, memory and storage down to 1Mi, huge pages
+/// down to whole pages; counted resources (pods, extended resources) are rounded half up, and are at least 1 while one
+/// is free. The part is divided by `slices` (>= 1), the number of such slices of the consumer, so that they do not take
+/// it twice; counted resources are divided in whole pieces.
 Resources share_of(const Resources& free, int percentage, const Resources& bounds, int slices = 1);
 
 /// A grant follows what is free after it has been quiet for this long, or at once where an amount changes by more than
@@ -28,7 +28,7 @@ struct PendingShare {
 
 struct ShareStep {
   Resources granted;                    ///< from now on
-  std::optional<PendingShare> pending;  ///< to be handed in next time
+  std::optional<PendingShare> pending;  ///< for the next call
   kube::Duration again_after{};         ///< when to ask again if nothing changes; 0 = not at all
 };
 

@@ -17,18 +17,19 @@ kube::json::array offered_storage_classes(const std::vector<kube::Object>& class
 struct SliceOffer {
   const SlicePolicy& policy;
   const kube::json::array& storage_classes;  ///< offered_storage_classes()
-  const Platform* platform = nullptr;        ///< null = not known yet: what is shown of it stays
+  const Platform* platform = nullptr;        ///< null = not known yet: the labels that are shown stay
 };
 
-/// The merge patch of the object's status that shows the decision, with the resourceVersion; nothing where it does so
-/// already, or where the verdict leaves it alone. What was granted stays in it when a request is denied. Quantities
-/// that are equal are left as they are written. The labels for the consumer's nodes are those of the policy, and what
-/// the machines are where it does not say.
+/// The merge patch, with the resourceVersion, by which the slice's status shows the decision; nothing where it does so
+/// already, or where the verdict leaves it alone. Granted resources stay when a later request is denied. Equal
+/// quantities keep their spelling. The labels for the consumer's nodes are those of the policy, and OS and architecture
+/// of the platform where the policy does not name them.
 std::optional<kube::json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,
                                                     const SliceOffer& offer, kube::WallTime now);
 
-/// For a slice of a custom class whose tenant is active: the patch that takes back our own denial. Where something is
-/// granted (its Quota is there) the slice is Accepted again, else it is as if nobody had answered.
+/// For a slice of a custom class whose tenant is active: the patch that takes back our own denial. The slice is
+/// Accepted again where something is `granted` (it has a Quota); else the condition is removed, as if there had been no
+/// answer.
 std::optional<kube::json::object> plan_slice_restore(const kube::Object& slice, bool granted, kube::WallTime now);
 
 /// The patch that sets the condition "Authentication", with the parameters where they are given.
