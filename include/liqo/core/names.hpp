@@ -29,8 +29,8 @@ std::string remote_root_ca_name(std::string_view local_cluster);
 /// The provider's Secret with the service-account tokens of a pod: `<pod>-token`, or where that has more than 253
 /// characters the beginning of the pod's name, a digest of it, and `-token`.
 std::string token_secret_name(std::string_view pod);
-/// The pod that a Secret of that name is for, "" if it is no such name. `annotated` is the pod that the Secret itself
-/// names, "" = it is not known; it counts where its Secret has that name.
+/// The pod of a token Secret with that name; "" if it is no such name. `annotated` is the pod that the Secret's
+/// annotation names, "" = none; it counts only if the token Secret of that pod has this name.
 std::string_view token_secret_pod(std::string_view secret, std::string_view annotated);
 /// The key of one token in it: `<volume>-` and the first six hex digits of the SHA-256 of the path.
 std::string token_key(std::string_view volume, std::string_view path);

@@ -1,4 +1,4 @@
-// Matching of core/v1 NodeSelectors, as the Kubernetes scheduler does it, and what is wrong with those that cannot be.
+// Checks core/v1 NodeSelectors and matches them as the Kubernetes scheduler does.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class NodeSelector {
   /// the first thing that is wrong, and what that is, e.g. "nodeSelectorTerms[0].matchExpressions[1]: ...".
   static kube::Result<NodeSelector> parse(const kube::json::object& selector);
 
-  /// True without terms. Whether that means "all" or "none" is for the one who asks: here it matches nothing.
+  /// True without terms. matches() is false then; a caller for whom it means every node asks this first.
   bool empty() const { return terms_.empty(); }
   /// Whether a node of that name with these labels is selected.
   bool matches(std::string_view node_name, const kube::json::object& labels) const;

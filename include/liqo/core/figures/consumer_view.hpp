@@ -1,4 +1,4 @@
-// What one consumer may see of the nodes of this cluster: its own pods there.
+// Which pods on the nodes of this cluster one consumer may see: its own.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace liqo::core {
 
-/// A twin namespace, as far as one node runs pods of it.
+/// The pods of a twin namespace on one node.
 struct TwinView {
   std::string original;                     ///< name of the namespace at the consumer
   std::set<std::string, std::less<>> pods;  ///< names of the consumer's pods on the node

@@ -1,4 +1,4 @@
-// Who calls an extension of the API server: what Kubernetes tells about its front proxy, and the headers that it sets.
+// Who calls an extension API server: the front proxy of the API server, and the user in the headers that it sets.
 #pragma once
 
 #include <span>
@@ -18,7 +18,8 @@ struct FrontProxy {
   bool operator==(const FrontProxy&) const = default;
 };
 
-/// Reads the ConfigMap. What is no list of texts reads as an empty one, but for the names: then nobody is believed.
+/// Reads the ConfigMap. A value that is no list of texts reads as an empty list; where that is the list of names, no
+/// proxy is accepted.
 FrontProxy read_front_proxy(const kube::Object& map);
 
 /// Whether a certificate of that CA is the proxy's.

@@ -31,12 +31,12 @@ struct ScrapeRefusal {
   std::string sentence;
 };
 
-/// Takes `/apis/metrics.liqo.io/v1beta1/scrape/<consumer>/<path>[/<sub>]` apart; slashes too many do no harm. Refusals:
-/// 404 for what is none of these, 400 where kubelets have no such figures.
+/// Parses `/apis/metrics.liqo.io/v1beta1/scrape/<consumer>/<path>[/<sub>]`, with any number of slashes between the
+/// parts. Refusals: 404 for other paths, 400 where kubelets have no such figures.
 std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view path);
 
-/// Nothing where the user may see the figures of that consumer: its virtual nodes, which are of a group named after it,
-/// and administrators. Else 403. That Kubernetes lets the user ask at all is another matter, and was decided before.
+/// 403 unless the user may see the figures of that consumer: members of the group named after it, as its virtual nodes
+/// are, and administrators. The API server has checked before that the user may send the request at all.
 std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer);
 
 }  // namespace liqo::core

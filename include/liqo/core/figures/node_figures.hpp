@@ -1,4 +1,4 @@
-// The lines of a kubelet's metrics that are one consumer's, and what a consumer is told of them. Pure.
+// The lines of kubelets' metrics that are about one consumer's pods, and the text that the consumer gets. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace liqo::core {
 
-/// What was kept of one node's answer, by metric family, so that the same family of several nodes can be told as one.
+/// The lines kept of one node's answer, by metric family, so that a family of several nodes becomes one group.
 class NodeFigures {
  public:
   /// Keeps `most_bytes` of text at most.
   NodeFigures(NodeView view, std::size_t most_bytes) : view_(std::move(view)), most_bytes_(most_bytes) {}
 
-  /// Keeps a line that names a pod of the consumer, with the name that its namespace has at the consumer; and what TYPE
-  /// and HELP say. Everything else is left out: other tenants' pods, and the node itself.
+  /// Keeps a line that names a pod of the consumer, with the namespace's name at the consumer, and the texts of TYPE
+  /// and HELP. Lines about other tenants' pods and about the node itself are dropped.
   void take(std::string_view line);
-  /// There was more than may be kept: what is there is not the whole.
+  /// Whether there was more than may be kept, so that lines are missing.
   bool is_full() const { return full_; }
   const NodeView& view() const { return view_; }
   /// Bytes of text that are kept.

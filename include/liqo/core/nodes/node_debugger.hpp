@@ -1,5 +1,5 @@
-// The pods that `kubectl debug node/NAME` makes: they look at the files, processes and network of the node that they
-// run on, and a virtual node has none.
+// The pods that `kubectl debug node/NAME` creates. They look at the files, processes and network of their node, and a
+// virtual node has none.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,12 @@
 
 namespace liqo::core {
 
-/// Whether kubectl has made the pod for a look at its node. One that leaves the node alone (`--profile=baseline`) is a
-/// pod like others.
+/// Whether kubectl created the pod to debug its node. A pod that does not use the node itself (`--profile=baseline`) is
+/// a pod like others.
 bool is_node_debugger(const kube::Object& pod);
 
-/// The status of such a pod on a virtual node: it has failed, and its containers have ended, with one sentence.
+/// The status of such a pod on a virtual node: it has failed and its containers have ended, with a sentence that says
+/// why.
 WantedStatus forge_node_debugger_refusal(const kube::Object& pod, std::string_view provider, kube::WallTime now);
 
 }  // namespace liqo::core

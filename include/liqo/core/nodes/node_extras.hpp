@@ -13,14 +13,15 @@ struct NodeExtras {
   kube::json::object labels, annotations;
 };
 
-/// `nodeExtraLabels` and `nodeExtraAnnotations` of a template, without what no Node can have, what Kubernetes goes by
-/// (`is_reserved_node_label`) and what Liqo notes on a Node itself. Each of those is added to `refused`, a clause.
+/// `nodeExtraLabels` and `nodeExtraAnnotations` of a template, without entries that no Node can have, that Kubernetes
+/// relies on (`is_reserved_node_label`) or that Liqo itself sets. A clause about each of those is added to `refused`.
 NodeExtras node_extras(const kube::Object& options_template, std::vector<std::string>& refused);
 
-/// What was asked for last of a Node, as it stands there: where nobody knows what the template says, that holds on.
+/// The labels and annotations that were last asked for on a Node, by its VirtualNode or its template. They stand in for
+/// the extras while the template cannot be read.
 NodeExtras applied_extras(const kube::Object& node);
 
-/// The VirtualNode as its Node is made of it: with the extras, but for what it says otherwise itself.
+/// The VirtualNode with the extras; its own labels and annotations take precedence.
 kube::Object with_extras(kube::Object virtual_node, const NodeExtras& extras);
 
 }  // namespace liqo::core

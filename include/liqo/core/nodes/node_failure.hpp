@@ -1,4 +1,4 @@
-// What becomes of a consumer's pod whose node at the provider does not answer any more. Pure.
+// When a consumer's Pod is deleted by force because its node at the provider has failed. Pure.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace liqo::core {
 
-/// In how long the pod is to be deleted by force; nothing where it is not: it is not being deleted, or is so by force
-/// already, or its node is Ready or gone (then Kubernetes removes the pod). Its grace time is waited for: a node that
-/// comes back in it ends the pod itself.
+/// How long to wait before the pod is deleted by force; nothing where it is not: it is not being deleted, is deleted by
+/// force already, or its node is Ready or gone (then Kubernetes removes the pod). The grace period has to pass first,
+/// because a node that comes back in it ends the pod itself.
 std::optional<kube::Duration> force_delete_in(const kube::Object& pod, const kube::Object* node, kube::WallTime now);
 
 }  // namespace liqo::core

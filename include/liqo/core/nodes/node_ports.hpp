@@ -1,4 +1,5 @@
-// Which virtual node has which port of the kubelet API, so that paths that name no pod are of one node. Pure.
+// Which virtual node has which port of the kubelet API. By the port a request whose path names no pod is for one node.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +12,25 @@
 
 namespace liqo::core {
 
-/// The ports that virtual nodes share out among themselves. The first is listened on always.
+/// The ports that are distributed among virtual nodes. The server always listens on the first.
 struct PortRange {
   std::uint16_t first = 10250;
-  int count = 1;  ///< of one: it is that of every node
+  int count = 1;  ///< 1 = all nodes have the same port
   bool contains(std::int64_t port) const { return port >= first && port < std::int64_t{first} + count; }
 };
 
-/// Nodes by name, each with the port that it shows, 0 where it shows none.
+/// The port that each Node shows, by name; 0 = none.
 using NodePorts = std::map<std::string, std::int64_t>;
 
-/// The port that a Node shows; nothing where it is none of ours (`why_foreign`).
+/// The port that a Node shows; nothing where the Node is not ours (`why_foreign`).
 std::optional<std::int64_t> shown_port(const kube::Object& node);
 
-/// A port for each node: the one that it shows, if that is in the range and no node of a lower name shows it, too; else
-/// the lowest that is free. Where there are more nodes than ports, those for whom none is left share the first one.
+/// A port for each node: the port that it shows, if that is in the range and no node with a lower name shows it, too;
+/// else the lowest free port. Where there are more nodes than ports, the rest share the first one.
 std::map<std::string, std::uint16_t> plan_node_ports(const PortRange& range, const NodePorts& nodes);
 
-/// Who is asked at which port: a node that shows none of the range is at the first, as every node was before nodes had
-/// ports of their own.
+/// The nodes behind each port. A node that shows no port of the range is behind the first, as every node was before
+/// nodes had ports of their own.
 std::map<std::uint16_t, std::set<std::string>> nodes_at_ports(const PortRange& range, const NodePorts& nodes);
 
 }  // namespace liqo::core

@@ -1,4 +1,4 @@
-// What the Events of a provider warn of about copies of objects of home, and which of it is told there. Pure.
+// Warnings in a provider's Events about copies of objects, and which of them are told at home. Pure.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,28 @@ struct CopyWarning {
   kube::WallTime time;          ///< when it happened last, as the provider says
 };
 
-/// The Warnings among Events of a twin that may be about copies: those with a message that name an object by its UID,
-/// and no pod.
+/// The Warnings among a twin's Events that may be about copies: they have a message and the UID of an object that is no
+/// pod.
 std::vector<CopyWarning> copy_warnings(const kube::json::array& events);
 
 /// The sentence about it at home.
 std::string copy_warning_message(std::string_view provider, const CopyWarning& warning);
 
-/// What was told of one twin. What is new since the last look is known by the versions of the Events, which needs
-/// neither a clock nor a list of what was seen; at the first look an Event is new that happened since a given time.
+/// Which warnings of one twin were told. An Event is new if its resourceVersion is newer than that of the last look,
+/// which needs neither a clock nor a list of all Events; at the first look an Event is new if it happened since a given
+/// time.
 class CopyWarnings {
  public:
   /// `since`: by the provider's clock.
   explicit CopyWarnings(kube::WallTime since) : since_(since) {}
 
-  /// Whether it is to be told: it is new or has happened again, has not been told in the last minutes, and there are
-  /// not too many of its object or twin.
+  /// Whether a warning is to be told: it is new or has happened again, was not told in the last minutes, and there are
+  /// not too many for its object or twin.
   bool is_news(const CopyWarning& warning, kube::TimePoint now) const;
   void told(const CopyWarning& warning, kube::TimePoint now);
-  /// It is not known yet what it is about, or it could not be told: the next look has to show it again.
+  /// The object of the warning is not known yet, or it could not be told: the next look has to show it again.
   void postpone(const CopyWarning& warning);
-  /// Ends a look at a state of that version, of which all was considered.
+  /// Ends a look in which every Event up to that resourceVersion was considered.
   void looked(std::uint64_t version, kube::TimePoint now);
 
  private:

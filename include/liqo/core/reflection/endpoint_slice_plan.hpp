@@ -15,14 +15,15 @@
 
 namespace liqo::core {
 
-/// So many endpoints have all EndpointSlices of one consumer together: each is an entry in the proxy of every node.
+/// The most endpoints in all EndpointSlices of one consumer together, because each is an entry in the proxy of every
+/// node.
 inline constexpr std::size_t max_consumer_endpoints = 10'000;
 
-/// Whether pods of this cluster can be expected to reach the consumer, as its ForeignCluster tells: its API server and
-/// the network between, as far as anybody looks at them. Null: the peering has ended, or has not begun.
+/// Whether pods of this cluster can be expected to reach the consumer, as its ForeignCluster tells: the conditions of
+/// its API server and of the network, where there are any. Null = the peering has ended, or has not begun.
 bool is_reachable(const kube::Object* foreign_cluster);
 
-/// What decides about a ShadowEndpointSlice beside itself.
+/// What the plan for a ShadowEndpointSlice depends on beside itself.
 struct EndpointSurroundings {
   std::string_view consumer;  ///< whose twin its namespace is; "" = nobody's
   const ConsumerAddresses& addresses;
@@ -30,17 +31,17 @@ struct EndpointSurroundings {
   const OwnAddresses& own;
   bool reachable = false;                     ///< is_reachable()
   std::size_t room = max_consumer_endpoints;  ///< endpoints that its other EndpointSlices leave
-  /// As this cluster's network maps an address of a third cluster, to which the consumer has direct connections.
+  /// The address to which this cluster's network maps one of a third cluster with a direct connection to the consumer.
   std::function<std::optional<IpAddress>(const std::string& cluster, const IpAddress& address)> map_direct;
-  bool denies_direct = false;  ///< nothing of a third cluster is taken, whatever is declared
+  bool denies_direct = false;  ///< no address of a third cluster is taken, whatever is declared
 };
 
 namespace endpoint_slice_action {
-/// There is nothing to write: all is as it should be, or it is refused and there is none of ours.
+/// There is nothing to write: the EndpointSlice is as it should be, or it is refused and we have none.
 struct Keep {};
-/// What stands under the name goes by itself.
+/// The object of that name is being deleted already.
 struct AwaitEnd {};
-/// Remove the live EndpointSlice, which is ours or was, and cannot become the wanted one.
+/// Remove the live EndpointSlice, which is or was ours and cannot become the wanted one.
 struct Remove {
   std::string uid;
 };
@@ -57,9 +58,9 @@ struct EndpointSlicePlan {
       action;
   std::string refusal;            ///< why there is no EndpointSlice
   std::string left_out;           ///< what is left out, as its annotation says it; "" = nothing
-  std::string told;               ///< the sentence about it
+  std::string told;               ///< the sentence about what is left out
   std::vector<IpAddress> judged;  ///< addresses as they are reached from here, in order: kept, or this cluster's own
-  std::set<std::string> direct;   ///< third clusters with addresses in it
+  std::set<std::string> direct;   ///< third clusters with addresses in the EndpointSlice
   std::size_t endpoints = 0;      ///< how many it has
   bool crowded = false;           ///< it has all there was room for
 };

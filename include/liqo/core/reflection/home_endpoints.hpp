@@ -1,4 +1,4 @@
-// What the consumer has to know to tell a provider where the endpoints of its Services are.
+// The addresses of a Service's endpoints as a provider reaches them, worked out by the consumer.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace liqo::core {
 
-/// By which addresses one provider reaches what this cluster has, or reaches itself. A value.
+/// The addresses at which one provider reaches addresses of this cluster, or those that this cluster reaches. A value.
 ///
 /// Where there is a network between the two (a Configuration), an IP object gives a single address another one, and
 /// pods of this cluster are reached as they are called here, because the provider maps their ranges. Nothing else is

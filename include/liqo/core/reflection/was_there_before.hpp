@@ -1,4 +1,4 @@
-// Whether an apply that was to make an object has met one that somebody else had made. Pure.
+// Whether a server-side apply that was to create an object has changed one that somebody else had created. Pure.
 #pragma once
 
 #include <string_view>
