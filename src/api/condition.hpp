@@ -17,8 +17,8 @@ struct WantedCondition {
 /// too.
 enum class TransitionOn { status, anything };
 
-/// The list with this condition set, once: duplicates of older writers and what is no condition go. nullopt if it is so
-/// already.
+/// The list with this condition set once; duplicates of older writers and entries that are no condition are removed.
+/// nullopt if it is so already.
 std::optional<kube::json::array> merge_condition(const kube::json::array& live, const WantedCondition& wanted,
                                                  TransitionOn transition, kube::WallTime now);
 

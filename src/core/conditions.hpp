@@ -17,8 +17,8 @@ const kube::json::object* find_condition(const kube::json::array& conditions, st
 /// Likewise in a status.
 const kube::json::object* find_condition(const kube::json::object& status, std::string_view type);
 
-/// Puts the condition into the list, in place of one of its type. The transition time is that of the present status
-/// where it says the same, else now: saying a thing twice does not make it newer.
+/// Puts the condition into the list, in place of one of its type. The transition time is that of the condition in
+/// `present_status` with this type and status, else `now`.
 void set_condition(kube::json::array& conditions, const kube::json::object& present_status, const Condition& wanted,
                    kube::WallTime now);
 

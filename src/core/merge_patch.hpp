@@ -6,8 +6,8 @@
 namespace liqo::core {
 
 /// The merge patch that makes `have` into `want`; empty where they are equal. Arrays are replaced as a whole, and null
-/// is the same as nothing, as it is to an API server. Amounts in members called `resources` are equal if their values
-/// are, and then stay as they are written.
+/// equals an absent member, as for an API server. Amounts in members called `resources` are equal if their values are,
+/// and then keep their spelling.
 kube::json::object merge_patch(const kube::json::object& have, const kube::json::object& want);
 
 }  // namespace liqo::core

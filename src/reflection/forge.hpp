@@ -16,11 +16,12 @@ kube::Object forge_copy(const kube::Resource& resource, const kube::Object& loca
 /// Copies fields that are there and not null.
 void copy_fields(const kube::json::object& from, kube::json::object& to, std::span<const std::string_view> fields);
 
-/// Whether all entries that are wanted are there with these values.
+/// Whether `have` has every entry of `wanted` with the same value.
 bool covers(const kube::json::object& have, const kube::json::object& wanted);
 
-/// How a ConfigMap or a Secret stands to what is wanted of the maps of these names and of `immutable`. Where the copy
-/// is immutable it is replaced. Keys that others add are no difference: an apply does not take them away.
+/// Compares the maps of these names and `immutable` of a ConfigMap or Secret with the wanted ones. An immutable copy
+/// that differs is replaced. Keys that others added to a mutable copy are no difference, because an apply does not
+/// remove them.
 Comparison compare_data(const kube::Object& live, const kube::Object& wanted, std::span<const std::string_view> maps);
 
 /// A merge patch without the keys that others have added to these maps; empty = there are none, or the copy is
@@ -28,7 +29,7 @@ Comparison compare_data(const kube::Object& live, const kube::Object& wanted, st
 kube::json::object surplus_data(const kube::Object& live, const kube::Object& wanted,
                                 std::span<const std::string_view> maps);
 
-/// Whether the copy is what was applied for this very wish, but for what others changed of it since.
+/// Whether the copy was applied for exactly this wish; changes of others since then do not count.
 bool is_applied(const kube::Object& live, const kube::Object& wanted);
 
 }  // namespace liqo::reflection

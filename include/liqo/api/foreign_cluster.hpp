@@ -16,10 +16,10 @@ class ForeignCluster {
   std::string_view role() const;
   /// The status of the condition of that type, wherever in the status it stands; "" where there is none.
   std::string_view condition(std::string_view type) const;
-  /// True if an operator has declared it lost, and its API server does not answer: nothing waits for it then.
+  /// True if an operator has declared the cluster lost and its API server does not answer; then nothing waits for it.
   bool is_permanently_unreachable() const;
-  /// True if its status was written by a version (or by the Go version) that knew nothing of declared addresses while
-  /// the other cluster was a provider already, and by this version since only to say that it was so.
+  /// True if the other cluster was a provider already when a version without declared addresses (an earlier one or the
+  /// Go version) wrote the status, and this version has only recorded that since.
   bool is_older_than_declarations() const;
 
  private:

@@ -24,7 +24,7 @@ inline constexpr kube::Resource ips{"ipam.liqo.io", "v1alpha1", "ips", "IP"};
 inline constexpr kube::Resource networks{"ipam.liqo.io", "v1alpha1", "networks", "Network"};
 inline constexpr kube::Resource configurations{"networking.liqo.io", "v1beta1", "configurations", "Configuration"};
 
-// Of Kubernetes, but of no use to a runtime that knows no Liqo.
+// Kinds of Kubernetes that only Liqo uses, so that the runtime (kube) does not have them.
 
 inline constexpr kube::Resource role_bindings{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"};
 inline constexpr kube::Resource cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",

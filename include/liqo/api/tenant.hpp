@@ -28,7 +28,7 @@ class Tenant {
   std::string csr() const { return bytes("csr"); }
   std::string signature() const { return bytes("signature"); }
   std::string_view proxy_url() const { return kube::string_at(object_->spec(), {"proxyURL"}); }
-  /// Where draining leaves the pods that run.
+  /// Whether draining leaves running pods alone.
   bool keeps_pods() const;
   std::string_view tenant_namespace() const { return kube::string_at(object_->status(), {"tenantNamespace"}); }
   const kube::json::object& auth_params() const { return kube::object_at(object_->status(), {"authParams"}); }

@@ -1,4 +1,5 @@
-// The APIService of the metric agent: by it API servers send us what consumers ask, and know our certificate.
+// The APIService of the metric agent: it makes API servers send consumers' requests to us, and names the CA of our
+// certificate.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -13,8 +14,8 @@ namespace liqo::figures {
 
 namespace asio = boost::asio;
 
-/// The ClusterRole of the chart to which the APIService belongs. It is there with metricAgent.enabled alone, so that
-/// Kubernetes removes the APIService with it, also where this program is dead.
+/// The ClusterRole of the chart to which the APIService belongs. The chart creates it only with metricAgent.enabled. It
+/// owns the APIService, so that Kubernetes removes both together, even if this program does not run any more.
 inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
 
 /// Keeps the APIService; runs where this process leads. Makes it once there is a certificate: before somebody answers,
@@ -27,12 +28,12 @@ class ApiServiceKeeper {
   ApiServiceKeeper(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home, std::string ns);
 
   asio::awaitable<void> run() { return controller_.run(); }
-  /// What API servers are to trust from now on, PEM.
+  /// Sets the certificates that API servers are to trust, in PEM.
   void trust(std::string ca_pem);
 
  private:
   asio::awaitable<kube::Outcome> reconcile();
-  /// What the API server is to have, but for the owner.
+  /// The wanted APIService without its owner.
   kube::json::object wanted_spec() const;
 
   kube::Api& api_;

@@ -18,14 +18,14 @@ namespace liqo::figures {
 
 namespace asio = boost::asio;
 
-/// The answer of a kubelet, its body under way, and what that comes over.
+/// The answer of a kubelet with its unread body, and the connection that it comes over.
 struct KubeletAnswer {
   std::shared_ptr<void> connection;
   kube::net::Response response;
 };
 
-/// One client for each kubelet that was asked lately. It shows this program's own credentials, never those of who
-/// wants to know, and goes by the certificate of the kubelet. One thread.
+/// One client for each kubelet that was asked lately. It uses this program's own credentials, never those of the user
+/// who asks, and checks the kubelet's certificate. One thread.
 class KubeletClients {
  public:
   /// `as`: the credentials, and the CA that signs the certificates of kubelets.
@@ -34,8 +34,8 @@ class KubeletClients {
   /// GET. Failures: those of kube::net::Transport::send(), and of credentials that cannot be used.
   asio::awaitable<kube::Result<KubeletAnswer>> ask(std::string address, std::uint16_t port, std::string path,
                                                    kube::Deadline deadline);
-  /// Closes what nobody has used for a minute, and in the end all: no ask() may be under way then. Ends only by
-  /// cancellation.
+  /// Closes clients that were not used for a minute, and at its end all of them: no ask() may be under way then. Ends
+  /// only by cancellation.
   asio::awaitable<void> run();
 
  private:

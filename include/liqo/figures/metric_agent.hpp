@@ -1,4 +1,4 @@
-// Everything behind the port of metrics.liqo.io: the server, its certificate, and what gathers the figures.
+// The metric agent behind the port of metrics.liqo.io: its server, its certificate, and the Scraper.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace liqo::figures {
 
-/// What the operator sets.
+/// The operator's settings.
 struct MetricAgentSettings {
   std::uint16_t port = 8443;  ///< 0 in tests only: the system picks one
   std::string ns = "liqo";    ///< of the Service and the Secret
@@ -23,7 +23,7 @@ struct MetricAgentSettings {
   ScrapeSettings scrapes;
 };
 
-/// What the agent uses of the process; all of it outlives the agent.
+/// The parts of the process that the agent uses; all of them outlive it.
 struct MetricAgentContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& api;       ///< writes only while this process leads
@@ -31,13 +31,14 @@ struct MetricAgentContext : kube::Environment {
   kube::Leadership& leadership;
   Scraper::NodesOf nodes_of;
   kube::wire::ClusterConfig kubelets_as;  ///< see KubeletClients
-  Scraper::Ask ask = nullptr;             ///< in place of them, in tests
+  Scraper::Ask ask = nullptr;             ///< in tests, in place of kubelets
 };
 
 inline constexpr std::string_view metric_agent_secret = "liqo-metric-agent-certs";
 
-/// Serves the figures of consumers' pods to API servers, whose word about users it takes behind the certificate of the
-/// front proxy; nobody else gets a word. Every replica serves. Order of use: listen(), run(). One thread.
+/// Serves the figures of consumers' pods to API servers. It believes what they say about the user if they show the
+/// certificate of the front proxy; every other caller is refused. Every replica serves. Order of use: listen(), run().
+/// One thread.
 class MetricAgent {
  public:
   MetricAgent(MetricAgentContext context, MetricAgentSettings settings);
@@ -47,7 +48,7 @@ class MetricAgent {
   /// Ends only by cancellation.
   asio::awaitable<void> run();
   kube::net::HttpServerCounters counters() const;
-  /// Why nobody can be answered yet, "" once they can.
+  /// Why the agent cannot answer yet; "" once it can.
   std::string waiting_for() const;
 
   asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);

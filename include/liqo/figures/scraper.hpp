@@ -20,15 +20,15 @@
 
 namespace liqo::figures {
 
-/// What of the kubelets is believed, and what they may cost.
+/// Bounds for what kubelets may send and how much they may cost.
 struct ScrapeSettings {
-  /// For all kubelets together: what has not come by then is left out. Whoever scrapes a virtual node waits for ten
-  /// seconds.
+  /// The time for all kubelets together; an answer that is not complete by then is left out. Whoever scrapes a virtual
+  /// node waits for ten seconds.
   kube::Duration timeout = std::chrono::seconds(5);
-  /// An answer is told again for so long to whoever asks the same.
+  /// How long an answer is reused for the same question.
   kube::Duration fresh_for = std::chrono::seconds(1);
-  std::size_t most_scrapes = 256;            ///< gathered or told again at the same time
-  std::size_t most_asked_for_one = 32;       ///< kubelets at the same time, for one consumer
+  std::size_t most_scrapes = 256;            ///< being gathered or reused at the same time
+  std::size_t most_asked_for_one = 32;       ///< kubelets at the same time for one consumer
   std::size_t most_asked = 128;              ///< for all
   std::size_t most_read = 64U << 20;         ///< bytes of one kubelet's answer
   std::size_t most_kept_of_node = 8U << 20;  ///< bytes of the consumer's lines in it
@@ -38,9 +38,9 @@ struct ScrapeSettings {
   std::size_t most_kept = 64U << 20;  ///< of all consumers
 };
 
-/// One question at a time for each consumer and path: who asks the same meanwhile, or a moment later, gets the same
-/// answer, so that nobody has kubelets be asked without end. A kubelet that is silent, fails or says too much is left
-/// out, and its pods with it; where all do so there is no answer. One thread.
+/// Gathers one answer at a time for each consumer and path. A request for the same meanwhile, or a moment later, gets
+/// the same answer, so that nobody can make it ask kubelets without end. A kubelet that is silent, fails or sends too
+/// much is left out with its pods; where all do so there is no answer. One thread.
 class Scraper {
  public:
   using NodesOf = std::function<std::vector<core::NodeView>(std::string_view consumer)>;
@@ -82,7 +82,7 @@ class Scraper {
   kube::Log log_;
   kube::Repeats failures_;
   kube::Counter told_, failed_, answered_, silent_, refused_, too_large_, lines_dropped_;
-  std::shared_ptr<Holdings> holdings_;  ///< texts are read longer than this lives
+  std::shared_ptr<Holdings> holdings_;  ///< outlives this while texts are being read
   std::size_t asked_ = 0;
   std::map<std::string, std::size_t> asked_for_;  ///< by consumer
   kube::async::Event asked_less_;

@@ -1,22 +1,23 @@
-// Labels and annotations that mean something to what runs in a cluster, by the domains of their keys.
+// Labels and annotations by which software in a cluster takes orders, by the domains of their keys.
 #pragma once
 
 #include <string_view>
 
 namespace liqo::core::admission {
 
-/// What is before the slash of a key, or all of it where there is none: "a.b" of "a.b/c".
+/// The part of a key before its slash, or the whole key where there is none: "a.b" of "a.b/c".
 std::string_view domain_of(std::string_view key);
 
 /// Whether a domain is `known` or below it, e.g. "cni.projectcalico.org" below "projectcalico.org".
 bool is_below(std::string_view domain, std::string_view known);
 
-/// Whether a label of a pod is of a domain that meshes, network plugins, clouds or Liqo take orders from. A consumer's
-/// labels reach its pods as they are, because Services, affinities and spreading select by them: these are refused.
+/// Whether a label of a pod is of a domain by which meshes, network plugins, clouds or Liqo take orders. Such labels
+/// are refused. They cannot be left out instead, because Services, affinities and topology spreading select by the
+/// labels of pods.
 bool is_reserved_label(std::string_view key);
 
-/// Whether an annotation is one of those that go onto any pod: its domain has no dot, or is one of those that only
-/// describe. All others are left out, because what reads them in the provider's cluster is not known to anybody.
+/// Whether an annotation is allowed on every pod: its domain has no dot, or is one of those that only describe. All
+/// others are left out, because nobody knows what reads them in the provider's cluster.
 bool is_common_annotation(std::string_view key);
 
 /// Whether an annotation changes how a Service is reached: controllers of load balancers, names and certificates take

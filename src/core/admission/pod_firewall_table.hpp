@@ -1,4 +1,4 @@
-// The table of the pod firewall: what of a PodSpec passes under which policy.
+// The table of the pod firewall: which fields of a PodSpec pass under which policy.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace liqo::core::admission {
 /// True where a value of that field may pass.
 using FirewallRule = bool (*)(const kube::json::value& value, const PodPolicy& policy);
 
-/// What is said of some fields of one type.
+/// The rule for some fields of one type.
 struct FirewallRow {
   std::string_view type;
   std::string_view fields;  ///< names, one space between them
@@ -23,7 +23,7 @@ struct FirewallRow {
 
 std::span<const FirewallRow> firewall_table();
 
-/// Whether its fields pass under no policy, unless they ask for nothing.
+/// Whether no policy lets the fields of the row pass, except with values that ask for nothing.
 bool is_never_let_pass(const FirewallRow& row);
 
 }  // namespace liqo::core::admission

@@ -1,4 +1,4 @@
-// Which labels of a virtual node's Node are not for others to set.
+// Which labels of a virtual node's Node other clusters and templates may not set.
 #pragma once
 
 #include <span>
@@ -7,9 +7,9 @@
 
 namespace liqo::core {
 
-/// Labels by which the consumer's own cluster tells nodes apart: neither another cluster nor a VkOptionsTemplate sets
-/// those. What Kubernetes and its add-ons go by is of a kubernetes.io or k8s.io domain; where the nodes are, and what
-/// runs on them, is for others to say. `refused`: further keys, or "domain/*".
+/// Whether the consumer's own cluster distinguishes nodes by the label, so that neither another cluster nor a
+/// VkOptionsTemplate may set it. These are Liqo's labels of virtual nodes and those in kubernetes.io and k8s.io
+/// domains, except region, zone, and a known OS or architecture. `refused`: further keys, or "domain/*".
 bool is_reserved_node_label(std::string_view name, std::string_view value, std::span<const std::string> refused);
 
 }  // namespace liqo::core

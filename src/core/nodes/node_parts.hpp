@@ -1,12 +1,12 @@
-// The parts of a virtual node's Node, each as it is wanted now.
+// The wanted parts of a virtual node's Node.
 #pragma once
 
 #include "liqo/core/nodes/node.hpp"
 
 namespace liqo::core {
 
-/// What the providerIDs of virtual nodes begin with: cloud controllers know the machines of their cloud by theirs, and
-/// leave alone what has another's.
+/// The scheme of the providerIDs of virtual nodes. Cloud controllers ignore Nodes whose providerID has another scheme
+/// than theirs.
 inline constexpr std::string_view provider_scheme = "liqo://";
 /// `liqo://<provider's cluster ID>/<name of the node>`.
 std::string provider_id(const api::VirtualNode& virtual_node);
@@ -22,7 +22,7 @@ kube::json::object node_status(const NodeSources& of, kube::WallTime now);
 /// The taint with this key and effect, or nullptr.
 const kube::json::value* find_taint(const kube::json::array& taints, std::string_view key, std::string_view effect);
 
-/// What an earlier wish set on a Node, by key; taints by key and effect.
+/// What an earlier update set on a Node, by key; taints by key and effect.
 struct AppliedKeys {
   kube::json::array labels, annotations, taints;
 };

@@ -1,4 +1,4 @@
-// What the scheduling constraints of a pod say by the keys of labels.
+// The `matchLabelKeys` of a pod's scheduling constraints.
 #pragma once
 
 #include "kube/base/json.hpp"

@@ -1,4 +1,4 @@
-// The status of a container that no provider runs: for the files of this room that say so at home.
+// The status at home of a container that the provider refuses to run.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace liqo::core {
 
-/// It has ended, and says why.
+/// A terminated status with the reason and `message`.
 inline kube::json::object refused_container(const kube::json::value& container, std::string_view message) {
   namespace json = kube::json;
   json::object ended{{"exitCode", 1}, {"reason", api::reasons::offloading_refused}, {"message", message}};

@@ -1,4 +1,4 @@
-// The parts of a ShadowPod that follow the local pod for all its life: used when it is created and when it is updated.
+// The parts of a ShadowPod that follow the local pod: used when it is created and when it is updated.
 #pragma once
 
 #include "kube/k8s/object.hpp"

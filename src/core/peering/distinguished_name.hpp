@@ -9,8 +9,8 @@ namespace liqo::core {
 /// O, then CN, each PrintableString where its characters allow, else UTF8String; a value that is not UTF-8
 /// shows when the request is made. Null where libcrypto has no memory.
 libcrypto::Name write_name(const CertificateName& name);
-/// Errors: Errc::invalid_input with a sentence without its subject, for every name that has more or less than these
-/// two, or that is not DER.
+/// Errors: Errc::invalid_input, with a sentence whose subject the caller adds, for every name that does not have
+/// exactly these two parts or is not DER.
 kube::Result<CertificateName> read_name(const X509_NAME& name);
 
 }  // namespace liqo::core

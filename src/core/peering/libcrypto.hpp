@@ -1,4 +1,4 @@
-// What the files of this story share of OpenSSL's libcrypto: who frees what, and bytes in its types.
+// OpenSSL's libcrypto for the files of this folder: owners of its objects, and conversions of bytes.
 #pragma once
 
 #include <openssl/err.h>
