@@ -33,7 +33,7 @@ inline constexpr std::string_view type = "liqo.io/type";
 inline constexpr std::string_view type_virtual_node = "virtual-node";
 inline constexpr std::string_view virtual_node = "liqo.io/virtual-node";
 inline constexpr std::string_view storage_available = "storage.liqo.io/available";
-/// On a claim of this cluster that stands behind one of class liqo: that one.
+/// On a backing claim in this cluster: the claim of class liqo whose data it holds.
 inline constexpr std::string_view virtual_claim_namespace = "storage.liqo.io/virtual-pvc-namespace";
 inline constexpr std::string_view virtual_claim_name = "storage.liqo.io/virtual-pvc-name";
 inline constexpr std::string_view storage_provisioner = "liqo.io/storage-provisioner";  ///< "true": has real claims
@@ -53,7 +53,7 @@ inline constexpr std::string_view app_managed_by = "app.kubernetes.io/managed-by
 inline constexpr std::string_view app_managed_by_liqo = "liqo";
 inline constexpr std::string_view app_name = "app.kubernetes.io/name";
 inline constexpr std::string_view webhook = "liqo.io/webhook";            ///< "true" on webhook configurations
-inline constexpr std::string_view webhook_skip = "liqo.io/webhook-skip";  ///< "true": not asked for, for some kinds
+inline constexpr std::string_view webhook_skip = "liqo.io/webhook-skip";  ///< "true": some webhooks are not called
 /// Of Kubernetes: what the pods of a namespace may ask for.
 inline constexpr std::string_view pod_security = "pod-security.kubernetes.io/enforce";
 }  // namespace labels
@@ -105,27 +105,27 @@ inline constexpr std::string_view provisioned_by = "pv.kubernetes.io/provisioned
 
 // Ours alone; the Go version ignores them.
 
-/// On a claim that stands behind one of class liqo: UID of that one, and its namespace and name.
+/// On a backing claim: the UID, and namespace and name, of the claim of class liqo whose data it holds.
 inline constexpr std::string_view virtual_claim_uid = "storage.liqo.io/virtual-claim-uid";
 inline constexpr std::string_view virtual_claim = "storage.liqo.io/virtual-claim";
-/// On a volume of class liqo: the claim that holds its data, "namespace/name", its UID, and the cluster that has it. On
-/// its claim: where it was begun, which users can write over.
+/// On a volume of class liqo: the backing claim, "namespace/name", its UID, and its cluster. On the claim of the
+/// volume: where provisioning has begun, which users can overwrite.
 inline constexpr std::string_view backing_claim = "storage.liqo.io/backing-claim";
 inline constexpr std::string_view backing_claim_uid = "storage.liqo.io/backing-claim-uid";
 inline constexpr std::string_view backing_cluster = "storage.liqo.io/backing-cluster";
-/// On a claim of class liqo: the claim of its namespace by whose name the one behind it goes at a provider.
+/// On a claim of class liqo: the claim in its namespace after which its backing claim at a provider is named.
 inline constexpr std::string_view moves_claim = "storage.liqo.io/moves-claim";
-/// On a claim of class liqo: the released volume whose data is to be its own. On that volume, which only administrators
-/// write: the claim, "namespace/name", that may have it.
+/// `takes_volume`, on a claim of class liqo: the released volume whose data it is to take over. `given_to`, on that
+/// volume, which only administrators write: the claim, "namespace/name", that may take it.
 inline constexpr std::string_view takes_volume = "storage.liqo.io/takes-volume";
 inline constexpr std::string_view given_to = "storage.liqo.io/given-to";
-/// On the volume at the target of `liqoctl move volume`: how far that has come.
+/// On the target volume of `liqoctl move volume`: the progress of the move.
 inline constexpr std::string_view move_record = "storage.liqo.io/move";
 
 /// On a RoleBinding in a twin: the ClusterRole of the tenant's policy that it was made for.
 inline constexpr std::string_view tenant_role = "liqo.io/tenant-role";
-/// On a Quota: what was asked for and granted when the slice was last negotiated. It is the provider's own record; the
-/// consumer can write what is on its ResourceSlice.
+/// On a Quota: what was asked for and granted when the slice was last negotiated. It is not on the ResourceSlice,
+/// because the consumer can write that.
 inline constexpr std::string_view negotiated = "liqo.io/negotiated";
 /// The provider's mark on the replica of a ResourceSlice, read as `cordon`: nothing is granted, and its pods end.
 inline constexpr std::string_view drain = "liqo.io/drain";
@@ -135,21 +135,21 @@ inline constexpr std::string_view drained = "liqo.io/drained";
 inline constexpr std::string_view applied_slice = "liqo.io/applied-slice";
 /// On a Tenant, 1 to 100: percentage of the free resources that slices of class "share" are granted.
 inline constexpr std::string_view sharing_percentage = "liqo.io/sharing-percentage";
-/// On a Tenant, "true": draining it leaves the pods that run.
+/// On a Tenant, "true": draining it leaves running pods alone.
 inline constexpr std::string_view keep_pods = "liqo.io/keep-pods";
 /// On a Secret with an issued certificate: when it was received, RFC 3339.
 inline constexpr std::string_view certificate_received = "liqo.io/certificate-received";
 /// On a ShadowPod and its pod: UID of the consumer's pod. Absent on objects made by the Go version.
 inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-uid";
-/// On a ShadowPod: when the consumer sent it, or its creationTimestamp once the consumer has said that it still wants
-/// it (core/offloading/order.hpp). Absent on objects made by the Go version, which ignores it.
+/// On a ShadowPod: when the consumer sent it, or its creationTimestamp once the consumer has confirmed it
+/// (core/offloading/order.hpp). Absent on objects made by the Go version, which ignores it.
 inline constexpr std::string_view ordered_at = "offloading.liqo.io/ordered-at";
-/// On a ShadowPod: its pod is to end, within so many seconds, which are others than its own
+/// On a ShadowPod whose pod is to end: the grace period in seconds, in place of the pod's own
 /// (core/offloading/ending.hpp).
 inline constexpr std::string_view ending_grace = "offloading.liqo.io/ending-grace-seconds";
-/// On a ShadowPod: the PriorityClass of the pod at home. The provider's policy says which one of its own that becomes.
+/// On a ShadowPod: the PriorityClass of the pod at home. The provider's policy maps it to one of its own.
 inline constexpr std::string_view priority_class = "offloading.liqo.io/priority-class-name";
-/// On a ShadowPod, written by its provider: in its words, why the pod is not made. Gone once it is.
+/// On a ShadowPod, written by its provider: why the pod is not created. Removed once it is.
 inline constexpr std::string_view refused = "offloading.liqo.io/refused";
 /// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.
 inline constexpr std::string_view reflected_keys = "offloading.liqo.io/reflected-keys";
@@ -157,15 +157,15 @@ inline constexpr std::string_view reflected_keys = "offloading.liqo.io/reflected
 inline constexpr std::string_view reflected_digest = "offloading.liqo.io/reflected-digest";
 /// On a provider's pod: digest of the mutable part of the ShadowPod's spec that was applied last.
 inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spec";
-/// On a provider's pod or EndpointSlice: what the provider has left out of what its shadow asks for
+/// On a provider's pod or EndpointSlice: what its shadow asks for and the provider has left out
 /// (core/offloading/left_out.hpp).
 inline constexpr std::string_view left_out = "offloading.liqo.io/left-out";
 /// On a provider's pod: which ephemeral containers of its ShadowPod it does not get, and why; a JSON object by name.
 inline constexpr std::string_view ephemeral_left_out = "offloading.liqo.io/ephemeral-containers-left-out";
-/// On a provider's pod: generation of its ShadowPod, and digest of the amounts of that, which the pod was made with or
-/// resized to last ("3/0f3c…"); "resizing-" stands before where it is not done yet.
+/// On a provider's pod: the generation of its ShadowPod and the digest of the amounts with which the pod was created or
+/// last resized ("3/0f3c…"), after "resizing-" while the resize is not finished.
 inline constexpr std::string_view applied_resources = "offloading.liqo.io/applied-resources";
-/// On a provider's pod: digest of those that it does not get, and behind a space why.
+/// On a provider's pod: the digest of the amounts that it does not get, a space, and the reason.
 inline constexpr std::string_view resize_refused = "offloading.liqo.io/resize-refused";
 /// On a consumer's pod: UID of the provider's pod whose status it shows, and what is added to its restart counts.
 inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-pod-uid";
@@ -175,7 +175,7 @@ inline constexpr std::string_view remote_conditions = "offloading.liqo.io/remote
 /// On a tenant namespace, set by the provider's administrator: the Pod Security level of that consumer's twin
 /// namespaces, "privileged", "baseline" (default) or "restricted". Consumers have no right to write namespaces.
 inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-pod-security";
-/// On a ForeignCluster, "true": made by this program, which removes it with the last of its peer.
+/// On a ForeignCluster, "true": created by this program, which removes it with the last object of its peer.
 inline constexpr std::string_view made_by_liqod = "core.liqo.io/made-by-liqod";
 /// On a virtual Node: the labels, annotations and taints that its VirtualNode asked for last.
 inline constexpr std::string_view applied_node = "offloading.liqo.io/applied-node";
@@ -189,11 +189,12 @@ inline constexpr std::string_view offloading_aborted = "OffloadingAborted";   //
 inline constexpr std::string_view remote_terminated = "RemotePodTerminated";  ///< finished remotely, pod gone
 inline constexpr std::string_view remote_lost = "RemotePodLost";              ///< gone, and may not run again
 inline constexpr std::string_view node_failed = "NodeFailed";                 ///< deleted by force at the provider
-inline constexpr std::string_view remote_stuck = "RemotePodStuck";            ///< does not end when it is to
+inline constexpr std::string_view remote_stuck = "RemotePodStuck";            ///< was deleted and does not end
 inline constexpr std::string_view remote_missing = "RemotePodMissing";        ///< gone, will be re-created
-inline constexpr std::string_view address_unknown = "AddressUnknown";         ///< of the home API server
-inline constexpr std::string_view remote_not_ready = "RemotePodNotReady";     ///< with what the provider warns of
-inline constexpr std::string_view remote_warning = "RemoteWarning";  ///< what the provider warns of about a copy
+inline constexpr std::string_view address_unknown =
+    "AddressUnknown";  ///< the address of the home API server is not known
+inline constexpr std::string_view remote_not_ready = "RemotePodNotReady";  ///< with the provider's warning
+inline constexpr std::string_view remote_warning = "RemoteWarning";        ///< the provider's warning about a copy
 inline constexpr std::string_view remote_unavailable = "RemoteClusterUnavailable";
 inline constexpr std::string_view offloading_refused = "OffloadingRefused";  ///< the provider refused the ShadowPod
 inline constexpr std::string_view failed_reflection = "FailedReflection";
@@ -207,7 +208,8 @@ inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
 inline constexpr std::string_view failed_replication = "FailedReplication";
 inline constexpr std::string_view replication_name_taken = "ReplicationNameTaken";
 inline constexpr std::string_view credentials_unusable = "CredentialsUnusable";
-inline constexpr std::string_view credentials_in_use = "CredentialsInUse";  ///< deleted while something is replicated
+inline constexpr std::string_view credentials_in_use =
+    "CredentialsInUse";  ///< being deleted while objects are replicated with them
 /// The provider refuses everything in our tenant namespace there; the event on a ForeignCluster.
 inline constexpr std::string_view rights_withdrawn = "RightsWithdrawn";
 /// The event on a pod that uses objects which are not copied to the provider.
@@ -222,25 +224,26 @@ inline constexpr std::string_view volume_differs = "VolumeDiffers";  ///< other 
 inline constexpr std::string_view volume_resized = "VolumeResized";
 inline constexpr std::string_view resize_failed = "VolumeResizeFailed";
 inline constexpr std::string_view volume_delete_failed = "VolumeFailedDelete";  ///< on the volume
-/// On a volume, or a claim that has none yet: the twin that has its data is used no more, and stays for it. Of the
-/// condition Ready of a NamespaceOffloading, too.
+/// On a volume, or a claim that has none yet: its twin is no longer used and stays because it holds the data. Also a
+/// reason of the condition Ready of a NamespaceOffloading.
 inline constexpr std::string_view twin_holds_data = "TwinHoldsData";
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
-/// Another virtual node of the same provider decides what is reflected, and what is left out of copies.
+/// On a VirtualNode: another virtual node of the same provider decides what is reflected, and what is left out of
+/// copies.
 inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
 // On a VirtualNode: the VkOptionsTemplate that it names is not there, or says what cannot be followed.
 inline constexpr std::string_view options_template_missing = "VkOptionsTemplateMissing";
 inline constexpr std::string_view reflection_policy_invalid = "ReflectionPolicyInvalid";
 /// On a VirtualNode: its VkOptionsTemplate says that its pods get no tokens for the API server at home.
 inline constexpr std::string_view tokens_withheld = "TokensWithheld";
-/// On a VirtualNode and, with another word for good news, its Node: of configured custom resources some are not.
+/// On a VirtualNode, and as reasons of a condition of its Node: whether all configured custom resources are reflected.
 inline constexpr std::string_view custom_not_reflected = "CustomResourcesNotReflected";
 inline constexpr std::string_view custom_reflected = "CustomResourcesReflected";
 inline constexpr std::string_view custom_unknown = "CustomResourcesUnknown";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view tenant_role_refused = "TenantRoleRefused";  ///< the event on a tenant namespace
 inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
-// Of the condition NetworkConfigurationStatus of a ForeignCluster, and the last one of an event on it, too.
+// Reasons of the condition NetworkConfigurationStatus of a ForeignCluster; the last one is also that of an Event.
 inline constexpr std::string_view pod_addresses_undeclared = "PodAddressesUndeclared";
 inline constexpr std::string_view pod_addresses_invalid = "PodAddressesInvalid";
 inline constexpr std::string_view pod_addresses_none = "PodAddressesNone";

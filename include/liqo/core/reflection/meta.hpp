@@ -1,4 +1,4 @@
-// Metadata of reflected objects: which labels and annotations travel, and how we know again what we made.
+// Metadata of reflected objects: which labels and annotations are copied, and how objects that we made are recognised.
 #pragma once
 
 #include <span>
@@ -23,10 +23,10 @@ kube::json::object reflected_annotations(const kube::Object& local, const Forgin
 /// The value of `offloading.liqo.io/reflected-keys` for these labels and annotations.
 std::string reflected_keys(const kube::json::object& labels, const kube::json::object& annotations);
 
-/// A merge patch of `metadata.labels` and `metadata.annotations` that makes `live` have the wanted entries and lose
-/// those which an earlier reflection set and which are wanted no more; entries of others stay. Where `live` does not
-/// say what reflection set (made by the Go version), every entry that is not wanted goes, except the creator's label,
-/// if `owns_unlisted`; else none goes. Empty: nothing to do.
+/// A merge patch of `metadata.labels` and `metadata.annotations` that gives `live` the wanted entries and removes those
+/// which an earlier reflection set and which are no longer wanted; entries of others stay. Where `live` does not list
+/// what reflection set (it is of the Go version), every entry that is not wanted is removed if `owns_unlisted`, except
+/// the creator's label; else none is. Empty = nothing to do.
 kube::json::object metadata_patch(const kube::Object& live, const kube::json::object& labels,
                                   const kube::json::object& annotations, bool owns_unlisted);
 

@@ -1,4 +1,4 @@
-// Which labels and annotations are left out of copies, where several virtual nodes of a provider say different things.
+// Which labels and annotations are left out of copies, also where the virtual nodes of one provider differ about them.
 #pragma once
 
 #include <span>
@@ -20,12 +20,12 @@ struct ReflectionFilters {
 /// chart has the same list.
 std::vector<std::string> default_annotations_not_reflected();
 
-/// What holds for one VirtualNode: what `labelsNotReflected` and `annotationsNotReflected` say of its offloadingPatch
-/// and of the VkOptionsTemplate that it follows (null = of none), and what is left out everywhere. Sorted, each once.
+/// The filters of one VirtualNode: `labelsNotReflected` and `annotationsNotReflected` of its offloadingPatch and of the
+/// VkOptionsTemplate that it follows (null = none), and the keys that are left out everywhere. Sorted, each once.
 ReflectionFilters filters_of(const kube::Object& virtual_node, const kube::Object* options_template,
                              const ReflectionFilters& everywhere);
-/// The VirtualNode of that provider whose filters hold for copies, which all of its virtual nodes share: the oldest, of
-/// several of one age the first by name. nullptr where the provider has none.
+/// The VirtualNode whose filters hold for copies, which all virtual nodes of that provider share: the oldest, and of
+/// several equally old ones the first by name. nullptr where the provider has none.
 const kube::Object* filters_decided_by(std::span<const kube::Object> virtual_nodes, std::string_view provider);
 
 }  // namespace liqo::core

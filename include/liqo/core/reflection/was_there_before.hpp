@@ -7,9 +7,10 @@
 
 namespace liqo::core {
 
-/// Whether an object that bears what `manager` has applied was there before. Who made it is one of its managers, and
-/// wrote it no later. Those who write to what we have made do so after it was made; what they write of its status says
-/// nothing. The object is as an apply or a read of it alone was answered, with its managers.
+/// Whether an object existed before `manager` applied to it, by its managedFields: it has another manager, which wrote
+/// it no later than `manager` did, or `manager` wrote it only after its creation. Whoever writes to an object of ours
+/// does so after we created it; writes of its status do not count. `object` is the answer to an apply or a get, with
+/// its managedFields.
 bool was_there_before(const kube::Object& object, std::string_view manager);
 
 }  // namespace liqo::core
