@@ -38,8 +38,8 @@ struct ForgingContext {
   api::OffloadingPatch patch;  ///< with every key that is left out of copies, from all sources
 
   ApiServerMode api_server_mode = ApiServerMode::never;
-  std::string api_server_host;  ///< the API server as pods at the provider reach it, in place of `kubernetes.default`;
-                                ///< "" = not known
+  /// The API server as pods at the provider reach it, in place of `kubernetes.default`; "" = not known.
+  std::string api_server_host;
   std::string api_server_port;  ///< in place of the local Service's port; "" = that one
   std::string kubernetes_service_port = "443";
   std::vector<std::string> api_server_ips;  ///< `status.ip` of the IP objects of type api-server; may be empty
