@@ -41,7 +41,7 @@ OffloadingPatch VirtualNode::offloading_patch() const {
   const json::object& patch = kube::object_at(object_->spec(), {"offloadingPatch"});
   return {.annotations_not_reflected = strings(kube::array_at(patch, {"annotationsNotReflected"})),
           .labels_not_reflected = strings(kube::array_at(patch, {"labelsNotReflected"})),
-          // It lives as long as the session, and the object's memory must not.
+          // The patch is kept for the whole session, so these are copied out of the object's memory.
           .node_selector = json::object(kube::object_at(patch, {"nodeSelector"}), json::storage_ptr()),
           .tolerations = json::array(kube::array_at(patch, {"tolerations"}), json::storage_ptr()),
           .node_affinity = json::object(kube::object_at(patch, {"affinity", "nodeAffinity"}), json::storage_ptr()),

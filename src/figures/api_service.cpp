@@ -52,7 +52,7 @@ json::object ApiServiceKeeper::wanted_spec() const {
 }
 
 asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
-  // The certificate and the cache bring it back here.
+  // The reconcile is repeated once the certificate and the caches are there.
   if (ca_pem_.empty() || !services_->has_synced() || !space_->has_synced()) co_return kube::Outcome::done();
   auto found = services_->find(key);
   if (found && found->is_deleting()) co_return kube::Outcome::done();
@@ -70,7 +70,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   const json::object spec = wanted_spec();
   const bool is_right = found && found->spec() == spec;
   if (is_right && belongs_to_role(*found)) co_return kube::Outcome::done();
-  // Asked each time: of an installation that is being removed nothing is made again.
+  // The role is read each time: while an installation is being removed nothing is made again.
   const auto role = co_await api_.get(webhook::cluster_roles, {"", std::string(metric_agent_role)});
   if (!role && !role.error().is_not_found())
     co_return kube::Outcome::retry(role.error().in("looking for what owns the APIService"));

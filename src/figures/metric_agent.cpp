@@ -14,11 +14,11 @@ using kube::net::ServerRequest;
 using kube::net::ServerResponse;
 
 const kube::ObjectKey front_proxy_map{"kube-system", "extension-apiserver-authentication"};
-/// API servers keep some connections each.
+/// Each API server keeps some connections open.
 constexpr std::size_t most_connections = 256;
 constexpr std::size_t piece = 64U << 10;
 
-/// The names by which API servers call.
+/// The names under which API servers call.
 webhook::CertificateSettings certificate_settings(const MetricAgentSettings& settings) {
   webhook::CertificateSettings made;
   made.lifetime = settings.certificate_lifetime;
@@ -34,7 +34,7 @@ webhook::CertificateSettings certificate_settings(const MetricAgentSettings& set
 asio::awaitable<void> say(ServerResponse& response, int status, std::string text) {
   ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
   if (status == 405) headers.emplace_back("allow", "GET");
-  // Who has gone needs no answer.
+  // A caller that has gone needs no answer.
   static_cast<void>(co_await response.send(status, std::move(headers), std::move(text) + "\n"));
 }
 
@@ -68,7 +68,7 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
 }
 
 kube::Result<std::uint16_t> MetricAgent::listen() {
-  // Until the real one is there; nobody trusts it.
+  // A certificate to listen with until the real one is there. No API server trusts it.
   kube::net::CertificateSubject subject;
   subject.common_name = core::metric_agent_service;
   auto pair = kube::net::make_self_signed(subject, context_.clock.wall(), 24h);
@@ -107,7 +107,7 @@ std::string MetricAgent::waiting_for() const {
 }
 
 asio::awaitable<void> MetricAgent::run() {
-  // Three groups, in the order in which they end: who asks, who gathers, and what that needs.
+  // Three groups, in the order in which they stop: servers, then scrapes, then the connections that scrapes use.
   kube::async::TaskGroup connections(context_.executor), scrapes(context_.executor), servers(context_.executor);
   connections.spawn(clients_.run());
   scrapes.spawn(scraper_.run());
@@ -130,7 +130,7 @@ void MetricAgent::use(const webhook::CertificateState& state) {
 
 void MetricAgent::use_front_proxy() {
   const auto map = front_proxy_map_->find(front_proxy_map);
-  // Without it nobody is believed.
+  // Without the ConfigMap no caller is believed.
   core::FrontProxy now = map ? core::read_front_proxy(*map) : core::FrontProxy();
   if (now == front_proxy_) return;
   front_proxy_ = std::move(now);

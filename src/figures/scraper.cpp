@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The path of which the sums are told that stand for the node.
+/// The path for which the sums of the pods stand in for the node's own figures.
 constexpr std::string_view resource_path = "/metrics/resource";
 
 asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
@@ -25,7 +25,7 @@ asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
 
 }  // namespace
 
-/// The bytes that are held for each consumer.
+/// The bytes held for each consumer.
 class Scraper::Holdings {
  public:
   explicit Holdings(kube::Gauge shown) : shown_(std::move(shown)) {}
@@ -55,7 +55,7 @@ class Scraper::Holdings {
   kube::Gauge shown_;
 };
 
-/// A text that counts until nobody reads it any more.
+/// A text that counts for its consumer until the last response with it has been sent.
 struct Scraper::Told {
   Told(std::string made, std::shared_ptr<Holdings> in, std::string of)
       : text(std::move(made)), holdings(std::move(in)), consumer(std::move(of)) {
@@ -69,22 +69,22 @@ struct Scraper::Told {
   const std::string consumer;
 };
 
-/// What one question is answered.
+/// The answer to one question, which all that ask the same share.
 struct Scraper::Entry {
   explicit Entry(const asio::any_io_executor& executor) : done(executor) {}
   kube::async::Event done;
   kube::Result<Text> answer = kube::fail(kube::Errc::stopped, "this process is stopping");
 };
 
-/// One gathering under way.
+/// One round of questions to the kubelets of a consumer's nodes.
 struct Scraper::Reading {
   std::string consumer, path;
   kube::Deadline deadline;
   std::vector<core::NodeFigures> figures;
-  std::size_t next = 0;  ///< the node that nobody has taken yet
-  std::size_t kept = 0;  ///< bytes of all
+  std::size_t next = 0;  ///< the first node that no worker has taken
+  std::size_t kept = 0;  ///< bytes of all nodes
   std::size_t answered = 0;
-  std::optional<kube::Failure> failure;  ///< of one of the others
+  std::optional<kube::Failure> failure;  ///< the first of a kubelet
 };
 
 Scraper::Scraper(asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics, NodesOf nodes_of,
@@ -147,7 +147,7 @@ asio::awaitable<void> Scraper::gather(Key key, std::shared_ptr<Entry> entry) {
     entries_.erase(key);
     std::rethrow_exception(thrown);
   }
-  // Who comes late waits for nothing; and who stops does not wait for those who come late.
+  // A late caller is answered from this entry at once. The entry goes before a stop, which waits for no late caller.
   try {
     co_await clock_.sleep(settings_.fresh_for);
   } catch (...) {
@@ -166,7 +166,7 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   std::vector<core::NodeView> nodes = nodes_of_(key.first);
   reading.figures.reserve(nodes.size());
   for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.most_kept_of_node);
-  // A cancellation of the same turn would be thrown by the join, and leave the work without its group.
+  // join() would throw a cancellation that came in this same turn, and the group would be destroyed with work in it.
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none)
     co_return kube::fail(kube::Errc::stopped, "this process is stopping");
@@ -194,7 +194,7 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
 }
 
 bool Scraper::may_ask(const std::string& consumer) const {
-  // Who asks of many kubelets by several paths leaves places to others.
+  // A consumer that asks for many nodes by several paths leaves places for others.
   const auto found = asked_for_.find(consumer);
   return asked_ < settings_.most_asked && (found == asked_for_.end() || found->second < settings_.most_asked_for_one);
 }
@@ -209,7 +209,7 @@ asio::awaitable<void> Scraper::work(Reading& reading) {
     }
     std::optional<kube::Result<void>> ended;
     if (in_time) {
-      /// One of those that are asked at the same time.
+      /// One of the places for requests to kubelets.
       struct Place {
         Place(Scraper& in, const std::string& of) : scraper(in), consumer(of) {
           ++scraper.asked_;
@@ -235,7 +235,7 @@ asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::N
   const core::NodeView& node = figures.view();
   auto answer = co_await ask_(node.address, node.port, reading.path, reading.deadline);
   if (!answer) co_return std::unexpected(std::move(answer.error()));
-  // A kubelet may have no such figures.
+  // 404: this kubelet does not have the figures.
   const int status = answer->response.head.status;
   if (status == 404) co_return kube::Result<void>();
   if (status != 200) co_return kube::fail(kube::Errc::api, "it answers " + std::to_string(status));
@@ -274,7 +274,7 @@ void Scraper::note(Reading& reading, core::NodeFigures& figures, const kube::Res
     log_.warn("a kubelet does not tell its figures: those of its pods are left out",
               {{"node", figures.view().name}, {"error", text}, {"others_since", *held_back}});
   if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + figures.view().name);
-  // Half of what a node says is told of no pod.
+  // Figures that were read in part would be wrong for some pods, so all of the node's are dropped.
   reading.kept -= figures.bytes();
   holdings_->let_go(reading.consumer, figures.bytes());
   figures = core::NodeFigures({}, 0);

@@ -8,7 +8,7 @@ namespace {
 constexpr kube::Resource limit_range_kind{"", "v1", "limitranges", "LimitRange"};
 constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
 
-/// What nobody reads here is not stored.
+/// The ledger reads no status of a LimitRange, so the cache does not keep it.
 void keep_spec(kube::json::object& tree) { tree.erase("status"); }
 
 }  // namespace

@@ -7,12 +7,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A pod is admitted, stored and counted within moments: only what comes of it is shown.
+/// A pod is admitted, stored and counted within this time, so one write shows the result and not each step.
 constexpr kube::Duration gather = 300ms;
-/// Between two looks at all Quotas: who reads a refusal and then the table is to find the same in both.
+/// The pause between two looks at all Quotas. It is short, because a user who reads a refusal and then the table has to
+/// find the same figures in both.
 constexpr kube::Duration pause = 1s;
 constexpr kube::Duration failure_pause = 15s;
-/// Before a kind that has no status is tried again, if something changes.
+/// The pause after a write has shown that the installed CRD has no status.
 constexpr kube::Duration absence_pause = 60s;
 
 }  // namespace
@@ -44,7 +45,7 @@ asio::awaitable<void> QuotaDisplay::show() {
       const Shown shown = co_await write(key);
       if (shown == Shown::yes) continue;
       worst = shown;
-      // The others have no status either.
+      // All Quotas share one CRD: where one has no status, the others have none.
       if (shown == Shown::has_none) break;
     }
     if (worst == Shown::failed) changed_.set();
@@ -63,7 +64,7 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
                                      {.subresource = "status"});
   if (patched) {
     troubled_ = false;
-    // A kind that has the subresource and not the fields takes the write and drops them.
+    // A CRD that has the status subresource but not these fields answers 200 and drops them.
     const bool kept = !core::plan_quota_status(*patched, usage);
     quotas_->observe(std::move(*patched));
     if (!kept) {
@@ -73,11 +74,11 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
     if (std::exchange(absent_, false)) log_.info("what is used of quotas is shown again");
     co_return Shown::yes;
   }
-  // Another Quota of this name; its watch brings it here.
+  // The uid or version is that of another Quota of this name. The watch brings it into the cache.
   if (patched.error().is_conflict()) co_return Shown::yes;
   kube::Failure failure = std::move(patched.error());
   if (failure.is_not_found()) {
-    // The object or its status: only the object can be asked for.
+    // A 404 means that either the Quota or its status subresource does not exist. Reading the Quota tells which.
     auto live = co_await home.get(api::kinds::quotas, key);
     if (live) {
       say_absent(key);

@@ -23,15 +23,16 @@ using Ruling = QuotaVerdict::Ruling;
 using core::QuotaRefusal;
 using core::admission::Answer;
 
-/// How often reservations that nobody has seen stored are looked at ...
+/// The time between two looks at reservations whose ShadowPod nobody has seen stored ...
 constexpr kube::Duration expiry_interval = 5s;
-/// ... and where there was more to look at than in one go.
+/// ... and the time after a look that was cut short.
 constexpr kube::Duration next_expiry_round = 1s;
 /// More admissions than this in one write would make the record grow in leaps.
 constexpr std::size_t most_batch = 500;
-/// More waiting than this is refused at once: the caller gives up before its turn.
+/// A longer queue is refused, because callers would give up before their turn.
 constexpr std::size_t most_waiting = 5'000;
-/// What a cache that is behind leaves in a record is written again with each batch: no more than so much each second.
+/// While the cache of ShadowPods is behind, the record keeps what is stored already, and each batch writes it again.
+/// This bounds the bytes written in a second.
 constexpr double record_bytes_per_second = 2.0 * 1024 * 1024;
 
 kube::Duration pause_for(std::size_t bytes) {
@@ -110,7 +111,7 @@ core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
   const std::string user = core::admission::escape_user(api::Quota(*object).user());
   usage.used = stored_.account().used(user);
   usage.pods = static_cast<std::int64_t>(stored_.account().pods(user));
-  // The cache and not the desk: it has what other replicas have admitted.
+  // The cache of records has what other replicas have admitted; the desk may not.
   if (const auto config_map = records_->find({context_.liqo_namespace, core::ledger_name(quota)}))
     if (const auto record = core::LedgerRecord::read(*config_map)) usage.reserved = reserved(*record);
   return usage;
@@ -179,7 +180,7 @@ asio::awaitable<QuotaVerdict> QuotaLedger::decide_on(const kube::Object& shadow_
     co_return verdict;
   }
   const kube::ObjectKey quota = desk->quota;
-  // A dry run of somebody else would say for nothing what is free.
+  // A dry run reserves nothing, so an unproven caller could use it to find out what is free.
   auto asked = dry_run && !claimant.proven ? std::unexpected(QuotaVerdict::held_back(quota))
                                            : question_of(*desk, shadow_pod, before, std::move(claimant));
   if (asked) (*asked)->dry_run = dry_run;
@@ -205,7 +206,7 @@ std::expected<std::shared_ptr<QuotaLedger::Asked>, QuotaVerdict> QuotaLedger::qu
       .pod = shadow_pod.key(), .demand = core::pod_demand(*needs, settings_.counting), .unproven = !claimant.proven};
   core::drop_zeros(reservation.demand);
   reservation.from = before ? version_of(*before) : 0;
-  // What could not be read when it was stored was not counted.
+  // The ledger did not count a stored ShadowPod whose amounts it could not read: all of the new amounts are growth.
   if (before)
     if (const auto had = stored_.needs_of(*before))
       reservation.demand = core::beyond(reservation.demand, core::pod_demand(*had, settings_.counting));
@@ -219,7 +220,7 @@ std::expected<std::shared_ptr<QuotaLedger::Asked>, QuotaVerdict> QuotaLedger::qu
 }
 
 asio::awaitable<QuotaVerdict> QuotaLedger::wait_for(Desk& desk, std::shared_ptr<Asked> asked) {
-  // Whoever goes, be it because the caller's time is over, must not be written down any more.
+  // A caller that has gone, also one whose time is over, must not get a reservation.
   struct Leaving {
     Asked& asked;
     explicit Leaving(Asked& who) : asked(who) {}
@@ -250,7 +251,7 @@ void QuotaLedger::count(const QuotaVerdict& verdict, const kube::ObjectKey* quot
   }
   refused_.add();
   if (!quota) return without_quota_.add();
-  // It may have gone while somebody waited for it.
+  // The desk may have closed while the caller waited.
   if (const auto desk = desks_.find(*quota); desk != desks_.end()) count_refusal(*desk->second, verdict.reason);
 }
 
@@ -277,14 +278,16 @@ void QuotaLedger::tell_all(const Batch& batch, const QuotaVerdict& verdict) {
 }
 
 asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
-  // What a replica that is gone has left must be known before it can expire.
+  // Reservations expire by the time at which this replica first saw them, so those of a replica that is gone have to be
+  // read first.
   (void)co_await read_record(desk);
   kube::TimePoint next_write = context_.clock.now();
   kube::TimePoint expiry = next_write + expiry_interval;
   while (true) {
     if (desk.queue.empty()) co_await desk.wake.wait_until(context_.clock, {expiry});
     desk.wake.reset();
-    // Also while there is always somebody to serve: a quota that looks full is what makes them ask again.
+    // Reservations expire also while the queue is never empty: a Quota that looks full makes its callers ask again and
+    // again.
     if (context_.clock.now() >= expiry) {
       const bool complete = co_await expire(desk);
       expiry = context_.clock.now() + (complete ? expiry_interval : next_expiry_round);
@@ -325,7 +328,7 @@ void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
 }
 
 void QuotaLedger::take_over(Desk& desk, const kube::ObjectKey& record) {
-  // A write or a read of ours that is under way knows better.
+  // While the desk is not known, a read or write is under way whose answer is newer than the cache.
   if (!desk.known) return;
   const auto config_map = records_->find(record);
   if (!config_map || version_of(*config_map) <= kube::Store::version_number(desk.version)) return;

@@ -1,4 +1,4 @@
-// Who asked first for a ShadowPod that is stored: an API server.
+// Proof that a caller is an API server: it asked about a ShadowPod before the ShadowPod was stored.
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {
@@ -6,16 +6,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// More than this on their way into storage prove nothing about who asked.
+/// With more than this many admissions on their way into storage, no further one is watched for.
 constexpr std::size_t most_unconfirmed = 10'000;
-/// How often who is proven is looked at again, and of how many it is remembered when that was.
+/// A proven address is watched for again after this time, and for this many addresses the time is remembered.
 constexpr kube::Duration proven_again = 1min;
 constexpr std::size_t most_watched_for = 1'000;
 
 }  // namespace
 
 void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
-  // Of what is stored already everybody may know the UID.
+  // The UID of a stored ShadowPod may be known to anybody, so asking about one proves nothing.
   if (asked.claimant.address.empty() || asked.reservation.grows()) return;
   const kube::TimePoint now = context_.clock.now();
   while (!unconfirmed_since_.empty() &&
@@ -23,7 +23,7 @@ void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
     unconfirmed_.erase(unconfirmed_since_.front().second);
     unconfirmed_since_.pop_front();
   }
-  // Who is proven is so again by one of its pods now and then.
+  // A proven address stays proven by a new pod from time to time.
   if (asked.claimant.proven) {
     const auto [last, is_new] = watched_for_.try_emplace(asked.claimant.address, now);
     if (!is_new && now - last->second < proven_again) return;
@@ -42,7 +42,7 @@ void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
 void QuotaLedger::confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow) {
   if (unconfirmed_.empty()) return;
   const auto found = unconfirmed_.extract(shadow.uid);
-  // The UID of what is stored may be known to who has read it, and by another user's record nobody had asked for it.
+  // Who has read the stored ShadowPod knows its UID, and may have asked with it about another pod or for another user.
   if (!found || found.mapped().pod != pod || found.mapped().user != shadow.user) return;
   const Unconfirmed& asked = found.mapped();
   if (const auto desk = desks_.find(asked.quota); asked.large && desk != desks_.end()) desk->second->large.confirm();

@@ -1,4 +1,4 @@
-// What the ledger says to a batch of admissions.
+// The ledger's answers to a batch of admissions.
 #include <boost/asio/this_coro.hpp>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 using core::QuotaVerdict;
 using Basis = core::AdmissionRound::Basis;
 
-/// Another replica's write is read and decided upon anew so often.
+/// After a conflict with another replica's write the record is read and decided upon again, at most this many times.
 constexpr int most_attempts = 8;
 
 QuotaVerdict no_quota(const kube::ObjectKey& quota, const kube::Failure& failure) {
@@ -35,7 +35,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
   Look now{.quota = quotas_->find(desk.quota)};
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     if (const auto trouble = co_await look_at(desk, now)) co_return tell_all(batch, *trouble);
-    // From here to the write nothing suspends: caches and record are of one moment.
+    // Nothing suspends from here to the write, so the caches and the record are those of one moment.
     core::LedgerRecord record = desk.record;
     drop_stored(record);
     if (!record.unreadable.empty())
@@ -46,8 +46,8 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
     const core::QuotaStanding standing = standing_of(desk, *now.quota, record);
     core::AdmissionRound round(standing, std::move(record), desk.bytes);
     const Said said = ask_round(desk, round, batch, now.is_live);
-    // A write proves that the record was the newest. What is said without one needs a look: another replica may have
-    // admitted this very pod, or freed what is missing.
+    // A write that succeeds proves that the record was the newest. A decision without a write needs a read: another
+    // replica may have admitted this very pod, or freed what is missing.
     if (!said.needs_write && said.needs_look && !(now.has_read && now.is_live)) {
       if (!now.has_read) desk.known = false;
       now.wants_live = true;
@@ -77,7 +77,7 @@ asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Lo
     look.quota = std::move(*read);
     look.is_live = true;
   }
-  // A record that did not exist may have come and gone.
+  // Another replica may have created a record since this one found none.
   if (!desk.known || desk.version.empty()) {
     look.has_read = true;
     if (auto read = co_await read_record(desk); !read)
@@ -121,7 +121,7 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_round(Desk& desk, Look& l
                                     : co_await write_and_read(desk, std::move(record), live);
   if (!written) co_return std::unexpected(written.error());
   if (*written) {
-    // The record was the newest, and had none of these: nobody has asked for them before.
+    // The record was the newest and had no reservation for these pods, so no other caller has asked for them before.
     for (const auto& [asked, decision] : said.to) {
       if (decision.basis == Basis::write) watch_for(desk, *asked, decision.is_large);
       if (decision.is_large) desk.large.grant(context_.clock.now() + settings_.request_timeout + expiry_slack);
@@ -134,7 +134,7 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_round(Desk& desk, Look& l
     look.quota = std::move(**live);
     look.is_live = true;
   }
-  look.wants_live = true;  // once more, where it could not be read
+  look.wants_live = true;  // where the read beside the write failed, the next attempt reads the Quota
   look.has_read = *written;
   if (stands)
     for (const auto& [asked, decision] : said.to)

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Looked at in one go, so many and so long: admissions wait meanwhile.
+/// Bounds of one look: admissions of this Quota wait meanwhile.
 constexpr std::size_t most_expiry_reads = 16;
 constexpr kube::Duration most_expiry_time = 250ms;
 
@@ -22,7 +22,7 @@ bool is_stored(const kube::Object& shadow_pod, std::string_view key, const core:
 }  // namespace
 
 asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
-  // Another replica's write may be newer than what is known here.
+  // Another replica may have written to the record, so it is read before anything in it expires.
   const auto config_map = records_->find({context_.liqo_namespace, core::ledger_name(desk.quota)});
   if (!config_map) co_return true;
   if (const auto record = core::LedgerRecord::read(*config_map); record && record->empty()) co_return true;
@@ -35,7 +35,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   std::vector<std::pair<std::string, core::Reservation>> due;
   for (const auto& [key, reservation] : desk.record.reservations)
     if (is_due(key) && stored_version(key, reservation) == 0) due.emplace_back(key, reservation);
-  // What could not be read before keeps no other waiting.
+  // Reservations whose ShadowPods could not be read last time come last, so that they hold up no others.
   std::ranges::partition(due, [&](const auto& entry) { return !desk.unclear.contains(entry.first); });
   std::set<std::string> gone, unclear;
   for (const auto& [uid, entry] : desk.record.unreadable)
@@ -57,7 +57,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   if (!unclear.empty()) co_await settle(desk, std::move(unclear), gone);
   if (!desk.known || !co_await catch_up(desk)) co_return true;
   core::LedgerRecord next = desk.record;
-  // First, because what was unclear may have been seen just now.
+  // Stored reservations are dropped before expired ones, because the cache may by now have an unclear ShadowPod.
   const std::size_t stored = drop_stored(next);
   const auto is_gone = [&gone](const auto& entry) { return gone.contains(entry.first); };
   const std::size_t expired = std::erase_if(next.reservations, is_gone) + std::erase_if(next.unreadable, is_gone);
@@ -72,7 +72,7 @@ asio::awaitable<void> QuotaLedger::settle(Desk& desk, std::set<std::string> uncl
   if (!page) co_return;
   const std::uint64_t version = kube::Store::version_number(page->resource_version);
   for (const std::string& uid : unclear) {
-    // A database that was restored has older versions.
+    // A restored database has lower versions, so the lowest one seen is enough.
     std::uint64_t& enough = desk.unclear.try_emplace(uid, version).first->second;
     enough = std::min(enough, version);
     if (stored_.version() >= enough) gone.insert(uid);
@@ -89,11 +89,11 @@ asio::awaitable<void> QuotaLedger::sweep() {
       if (!config_map) continue;
       const kube::ObjectKey quota = quota_of(*config_map);
       if (key.name != core::ledger_name(quota) || quotas_->store().contains(quota)) continue;
-      // What was admitted last may still be on its way into storage, and counts if the slice comes back. Our desk
-      // lets it expire, and that wakes us again.
+      // A record that is not empty may hold the reservation of a ShadowPod on its way into storage, which counts if the
+      // slice comes back. The desk lets it expire, and that write wakes this loop.
       if (const auto record = core::LedgerRecord::read(*config_map); record && !record->empty()) continue;
-      // The watch of Quotas may be behind that of the records, and a slice may come back by its name meanwhile: what is
-      // admitted then is written down before the delete, which so comes to nothing.
+      // The watch of Quotas may be behind that of the records, and a slice of this name may come back meanwhile. An
+      // admission then writes to the record, and the delete below fails because the version is another.
       const auto live = co_await api_.get(api::kinds::quotas, quota);
       if (live || !live.error().is_not_found()) {
         clean &= live.has_value();

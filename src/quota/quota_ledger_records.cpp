@@ -1,4 +1,4 @@
-// The record of reservations of a Quota: read, written, and held against what is counted.
+// The reservation record of a Quota: reading and writing it, and comparing it with what is counted.
 #include <algorithm>
 
 #include "kube/client/list_all.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a decision waits for the cache to reach the floor.
+/// The longest wait of a decision for the cache of ShadowPods to reach the record's floor.
 constexpr kube::Duration catch_up_time = 3s;
 constexpr kube::Duration look_interval = 100ms;
 
@@ -92,7 +92,7 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::
   const std::size_t bytes = record_bytes(config_map);
   const bool fresh = desk.version.empty();
   if (!fresh) config_map.mutable_metadata()["resourceVersion"] = desk.version;
-  // Until the answer is here, nobody knows what is stored.
+  // Until the answer is here, this process does not know what is stored.
   desk.known = false;
   auto written = fresh ? co_await api_.create(kube::resources::config_maps, config_map)
                        : co_await api_.replace(kube::resources::config_maps, config_map);
@@ -102,8 +102,8 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::
     co_return true;
   }
   const kube::Failure& failure = written.error();
-  // Somebody else wrote, or ours may have been stored without an answer: read, and decide anew. Reservations that are
-  // there already are found by their UID.
+  // Another replica wrote, or this write was stored and its answer was lost: the caller reads and decides again, and
+  // finds reservations that are stored already by their UIDs.
   const bool unclear = failure.http_code() == 0 || failure.http_code() >= 500;
   if (!failure.is_conflict() && !failure.is_already_exists() && !failure.is_not_found() && !unclear)
     co_return std::unexpected(std::move(written.error()));
@@ -128,7 +128,7 @@ std::uint64_t QuotaLedger::stored_version(const std::string& key, const core::Re
 
 asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
   const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
-  // A list that shows nothing new is no progress to stored_, and may be what is waited for.
+  // A list that brings nothing new does not wake progress() of StoredPods, but may be what is waited for.
   const auto is_there = [&] { return stored_.version() >= desk.record.floor && stored_.is_complete(); };
   while (!is_there() && context_.clock.now() < deadline.at)
     co_await stored_.progress({std::min(deadline.at, context_.clock.now() + look_interval)});

@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::map<kube::Labels, double>;
 
-/// Whoever reaches the port may ask as often as they like.
+/// Anybody who reaches the port can scrape as often as they like, so the figures are computed at most this often.
 constexpr kube::Duration pause = std::chrono::seconds(1);
 
 }  // namespace
@@ -46,7 +46,7 @@ void QuotaMetrics::refresh() {
     const auto tenant = namespaces_->find({"", key.ns});
     if (!quota || !tenant) continue;
     const auto hard = core::read_resources(api::Quota(*quota).resources());
-    if (!hard) continue;  // admission says so
+    if (!hard) continue;  // admission reports it
     const std::string consumer(tenant->label(api::labels::remote_cluster_id));
     double& unseen = left_out[{{"cluster_id", consumer}}];
     if (++slices[consumer] > most_slices) {

@@ -20,16 +20,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two rounds of reading whether Pods of vanished ShadowPods are there.
+/// The pause between two rounds of reads that look for the Pods of vanished ShadowPods.
 constexpr kube::Duration confirm_interval = 50ms;
-/// Before the Pods are tried to be read again.
+/// The pause after the Pods could not be read.
 constexpr kube::BackoffPolicy refresh_backoff{200ms, 5s};
-/// Reading one Pod costs the API server about as much as so many in a list.
+/// A read of one Pod costs the API server about as much as this many Pods in a list.
 constexpr std::size_t listed_per_read = 16;
-/// So many pods are counted anew in one turn of the loop.
+/// Pods counted in one turn of the event loop, so that a changed LimitRange does not hold up admissions.
 constexpr std::size_t counted_in_a_turn = 50;
 
-/// UID of the ShadowPod that a Pod was made for.
+/// The UID of the ShadowPod that a Pod was made for.
 std::string owner_uid(const kube::Object& pod) {
   const auto owner = pod.controller();
   return owner && owner->kind == api::kinds::shadow_pods.kind ? owner->uid : std::string();
@@ -121,7 +121,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
                                    .finished = view.is_finished(),
                                    .version = kube::Store::version_number(shadow->resource_version()),
                                    .generation = shadow->generation()};
-    // What cannot be read was not admitted by us and takes nothing but its place; its Pod will count.
+    // A ShadowPod whose amounts cannot be read was not admitted by this version. Its Pod counts as soon as it is there.
     if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);
     if (seen_) seen_(key, *held_shadow);
   }
@@ -147,7 +147,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
 }
 
 void StoredPods::recount_later(std::vector<kube::ObjectKey> keys) {
-  // What counts already goes on, by what was known, as it does while a watch is late.
+  // Pods that were counted keep their figures until their turn, as they do while a watch is late, so admissions go on.
   was_counted_ = has_synced();
   waiting_.insert(std::make_move_iterator(keys.begin()), std::make_move_iterator(keys.end()));
   more_waiting_.set();
@@ -179,7 +179,7 @@ asio::awaitable<void> StoredPods::run() {
 
 asio::awaitable<void> StoredPods::confirm() {
   co_await shadows_->wait_synced();
-  // Only a complete cache of Pods can be asked whether it is behind.
+  // refresh() compares the cache with the server, which needs a complete cache.
   co_await pods_->wait_synced();
   more_to_read_.set();
   int failures = 0;
@@ -201,7 +201,7 @@ asio::awaitable<void> StoredPods::confirm() {
       complete = complete && read;
     }
     changed_();
-    // What admissions wait for comes first.
+    // After a new list of ShadowPods admissions wait for refresh_pods(), so there is no pause before it.
     if (shadows_->lists() == refreshed_at_) co_await clock_.sleep(complete ? confirm_interval : 1s);
     if (!unconfirmed_.empty()) more_to_read_.set();
   }
@@ -245,7 +245,8 @@ asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> 
 
 void StoredPods::confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod) {
   if (pod && pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) pods_->observe(std::move(*pod));
-  // Whoever has the name now, it is not the Pod of the ShadowPod that vanished, or it counts from now on.
+  // A Pod that has the name now either is not that of the vanished ShadowPod, or has come into the cache and counts
+  // from there.
   account_.confirm_gone(key);
 }
 

@@ -94,15 +94,15 @@ std::vector<std::string> Copies::compare(std::span<const Seen> listed, std::uint
   for (const Seen& seen : listed) {
     there.insert(seen.name);
     const Copy* known = find(seen.name);
-    // The list may have been made before our last write. An object that is older than it was is one of a database that
-    // has been restored.
+    // A copy that is newer than the list was written after it. A listed version that is older than a known one comes
+    // from a restored database, and differs.
     if (known && (known->version > list_version || (known->version == seen.version && known->uid == seen.uid)))
       continue;
     change(seen.name, [&](Copy& copy) { copy = {.uid = seen.uid, .version = seen.version}; });
     due.push_back(seen.name);
   }
   for (auto at = copies_.begin(); at != copies_.end();) {
-    // What was written after the list was made is not missing from it.
+    // A copy that was written after the list was made cannot be in it.
     if (there.contains(at->first) || at->second.version > list_version) {
       ++at;
       continue;

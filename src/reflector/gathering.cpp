@@ -1,4 +1,4 @@
-// What comes home of copies.
+// How the status of a copy comes home.
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "reflector/reflector_parts.hpp"
@@ -9,9 +9,9 @@ namespace {
 namespace json = kube::json;
 using namespace std::chrono_literals;
 
-/// A larger status stays at the provider: people read it, and etcd at home has to hold it.
+/// A larger status stays at the provider, because the etcd at home would have to hold it.
 constexpr std::size_t max_status = 256 << 10;
-/// What the API server at home refuses is tried again so late: a right may have been given meanwhile.
+/// The pause after a refusal of the API server at home, which may give the missing right meanwhile.
 constexpr kube::Duration refused_pause = 5min;
 
 }  // namespace
@@ -51,7 +51,7 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
   auto written = co_await context_.home.api().replace(kind_.resource, wanted, options);
   if (!written) {
     kube::Failure failure = std::move(written.error()).in("bringing home the status of the copy in " + ns->remote);
-    // Where it has gone meanwhile its watch tells.
+    // The watch tells of an object that has gone.
     if (failure.is_permanent() && !failure.is_not_found()) tell_not_gathered(*ns, local, failure);
     co_return std::unexpected(std::move(failure));
   }
@@ -65,7 +65,7 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
 void Reflector::tell_not_gathered(Namespace& ns, const kube::Object& local, const kube::Failure& failure) {
   Namespace::Gathered& gathered = ns.gathered[std::string(local.name())];
   const kube::TimePoint now = context_.clock.now();
-  // It may be another one each time, at the provider's word.
+  // The provider chooses the words, so each failure may look new: the time since the last Event counts, not the text.
   if (gathered.told && now - *gathered.told < tell_again_after) return;
   gathered.told = now;
   context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());

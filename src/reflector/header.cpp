@@ -5,7 +5,7 @@
 namespace liqo::reflector {
 namespace {
 
-/// Values of any length say one of three things.
+/// Only "true", "false" and other values differ in meaning, so a long value is not held in the cache.
 std::string_view in_short(std::string_view value) {
   constexpr std::string_view longest = "false";
   return value.size() <= longest.size() ? value : "other";

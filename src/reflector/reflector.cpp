@@ -13,28 +13,26 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// While namespaces wait to be read for the first time, those that have their copies are compared as seldom as that
-/// lets be.
+/// While namespaces wait for their first reading, comparisons in the others are put off by at most this time.
 constexpr kube::Duration longest_put_off = 25s;
-/// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
-/// annotations.
+/// Objects of a kind without a watch at home are listed this often where nothing of the kind is reflected, to find
+/// those that an annotation allows.
 constexpr kube::Duration idle_after = 60s, idle_before = 74s;
-/// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
+/// A request of an earlier process may be carried out this late, after the twin was read.
 constexpr kube::Duration late_after = 75s;
-/// While it is not known what refers to a copy, this is between two looks.
+/// The pause between two looks at a copy while it is not known which pods refer to it.
 constexpr kube::Duration unknown_pause = 30s;
 
-/// While more than so many bytes of content are held, no further namespace is read, but none waits for longer than
-/// that.
+/// While more than this many bytes of contents are held, no further namespace is read, but none waits longer than this.
 constexpr std::size_t read_ahead = 1U << 20;
 constexpr kube::Duration longest_wait = 30s;
-/// Until it is seen whether all is known that forging looks up.
+/// The pause between two looks whether everything that forging needs is known.
 constexpr kube::Duration known_pause = 1s;
-/// Between two times that all objects of a namespace are considered anew.
+/// The shortest time between two reconsiderations of all objects of one namespace.
 constexpr kube::Duration reconsider_interval = 5s;
-/// Stands for all objects of a namespace; none can have the name.
+/// The name that stands for all objects of a namespace; no object can have it.
 constexpr std::string_view all_objects = "*";
-/// Asks whether all is known: one key for all that wait for it.
+/// The key that asks whether everything is known: one for all namespaces that wait for it.
 kube::WorkKey key_of_waiting() { return {}; }
 
 }  // namespace
@@ -72,7 +70,7 @@ bool Reflector::is_quiet(const std::string& local) const {
   const auto found = namespaces_.find(local);
   if (found == namespaces_.end()) return true;
   const Namespace& ns = *found->second;
-  // One that cannot be read keeps no other busy.
+  // A namespace that cannot be read does not keep the reflectors of other kinds busy.
   return !ns.was_read || is_constant(ns);
 }
 
@@ -160,7 +158,7 @@ void Reflector::set_forging(core::ForgingContext forging) {
 }
 
 void Reflector::set_policy(reflection::KindPolicy policy) {
-  // Half of them for one namespace, so that another one never waits for it alone.
+  // One namespace gets at most half of the workers, so that the others never wait for it alone.
   if (policy.workers > 0) controller_.set_workers(policy.workers, (policy.workers + 1) / 2);
   if (policy_ == policy.selection) return;
   std::vector<Shared> took_all;
@@ -175,7 +173,7 @@ void Reflector::set_policy(reflection::KindPolicy policy) {
 }
 
 asio::awaitable<void> Reflector::run() {
-  // What objects refer to is followed while this process leads. Later it may not be so any more.
+  // Whoever is told of references counts on them only while this process leads: a later leader may see others.
   struct End {
     Reflector& self;
     ~End() {
@@ -219,13 +217,13 @@ void Reflector::start_reading() {
     ns->listed.clear();
     ns->read_by.reset();
     ns->is_waiting = false;
-    // What was asked for while nobody ran is forgotten, and everything is forged anew.
+    // The queue was emptied while nobody led, and all objects are forged again.
     ns->is_reconsidered = false;
     enqueue(*ns, {});
   }
 }
 
-/// The key without a name stands for the namespace as a whole.
+/// A key without a name stands for the namespace as a whole.
 void Reflector::enqueue(const Namespace& ns, std::string name) {
   kube::Duration pause = name.empty() ? kube::Duration::zero() : kube::Duration(kind_.pace.settle);
   pause = std::max(pause, rests_for(ns, name));
@@ -253,14 +251,14 @@ void Reflector::reconsider(const std::string& local) {
       reconsider(*found->second, kube::Duration::zero());
     return;
   }
-  // Those of many namespaces not all at once.
+  // Namespaces are spread over a second, so that their objects are not all read at the same time.
   for (const auto& [name, ns] : namespaces_) reconsider(*ns, context_.random.between(0s, 1s));
 }
 
 void Reflector::reconsider(Namespace& ns, kube::Duration spread) {
   ++ns.wishes;
   if (std::exchange(ns.is_reconsidered, true)) return;
-  // One of which much changes is not considered all the time.
+  // A namespace that changes all the time is reconsidered once in each interval only.
   const kube::Duration rest = ns.reconsidered_at + reconsider_interval - context_.clock.now();
   controller_.enqueue_after({ns.local, {ns.local, std::string(all_objects)}},
                             std::max({spread, rest, kube::Duration(kind_.pace.settle)}));
@@ -301,7 +299,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   const auto found = namespaces_.find(key.object.ns);
   if (found == namespaces_.end()) co_return Outcome::done();
   if (!is_known_at_home()) {
-    // The completion of its own list wakes a namespace; that of what else is looked up does not.
+    // A namespace is woken by the end of its own list, but not by that of the endpoints that forging looks up.
     if (kind_.needs_endpoints) controller_.enqueue_after(key_of_waiting(), known_pause);
     co_return Outcome::done();
   }
@@ -316,7 +314,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   Outcome outcome = key.object.name.empty() ? co_await look_at(ns) : co_await reflect(ns, key.object.name);
   if (outcome.failure()) ns->counters.add_failed(series_of(*ns));
   read_next();
-  // An earlier wake-up may have come and gone, and been meant for an earlier end.
+  // The wake-up of an earlier reference may have come and gone before this end.
   if (const auto left = ns->referred.find(key.object.name);
       left != ns->referred.end() && left->second && *left->second > context_.clock.now() && is_current(*ns))
     controller_.enqueue_after(key, *left->second - context_.clock.now());
@@ -327,10 +325,10 @@ asio::awaitable<Outcome> Reflector::look_at(Shared ns) {
   if (!ns->was_read) {
     if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
     ns->read_by.reset();
-    // What a provider does not answer, again and again, costs nothing at home.
+    // The copies are read first: where the provider does not answer, the lists at home are not made again and again.
     for (auto read : {&Reflector::read_copies, &Reflector::read_home})
       if (auto done = co_await (this->*read)(ns); !done) {
-        // What nobody looks at has no other namespace wait.
+        // Contents that nobody is going to use would make other namespaces wait for room.
         ns->at_home.clear();
         ns->there.clear();
         co_return Outcome::retry(std::move(done.error()));
@@ -365,7 +363,7 @@ asio::awaitable<Outcome> Reflector::look_at(Shared ns) {
     co_return Outcome::again_after(pause);
   }
   if (ns->late_at) co_return Outcome::again_after(*ns->late_at - context_.clock.now());
-  // Each copy that is written asks for this again.
+  // apply() wakes the namespace again for each copy that it writes.
   if (!kind_.referred_only) co_return Outcome::done();
   ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
   co_return Outcome::again_after(ns->is_quiet ? context_.random.between(quiet_after, quiet_before)

@@ -29,19 +29,20 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   tell_references(*ns, of.name, of.is_wanted ? &*of.local : nullptr);
   tell_left_out(*ns, of.name, of.is_wanted ? &*of.local : nullptr);
   if (auto end = is_as_wished(*ns, of)) co_return std::move(*end);
-  // What was made immutable of somebody else's could not be given back.
+  // A copy that is to be immutable needs a read: an apply on another owner's object would make that immutable, and
+  // give_back() could not undo it.
   if (ns->copies.find(of.remote_name) || (of.is_wanted && kube::bool_at(of.wanted->tree(), {"immutable"}))) {
     auto read = co_await read_copy(ns, of.remote_name);
     if (!read) co_return Outcome::retry(std::move(read.error()));
     of.remote = std::move(*read);
-    // An apply may have been carried out on what somebody else had made meanwhile, and its answer been lost.
+    // The answer to an apply was lost, and it may have hit an object that another owner had made meanwhile.
     if (of.remote && ns->unsure.contains(of.remote_name) && is_marked(*of.remote) &&
         core::was_there_before(*of.remote, api::reflection_manager))
       co_return co_await give_back(ns, of.remote_name);
   }
   if (!is_current(*ns)) co_return Outcome::done();
   if (of.wishes != ns->wishes) forge(*ns, of);
-  // What the Go version copied, which copies all that there is, may be in use.
+  // The Go version copies all objects of the kind, and pods may use a copy of its making.
   if (kind_.referred_only && !of.is_at_home && of.remote && !is_marked(*of.remote)) {
     ns->copies.settle(*of.remote, of.wish, of.source);
     co_return Outcome::done();
@@ -70,14 +71,14 @@ std::optional<Outcome> Reflector::needs_no_reading(Namespace& ns, Looked& of) {
     ns.at_home.erase(of.name);
     return Outcome::done();
   }
-  // It was asked for before the last look.
+  // This key was queued before the last look, and the pace of its kind asks for a rest.
   if (const auto rest = rests_for(ns, of.name); rest > 0s) return Outcome::again_after(rest);
   if (kind_.pace.interval > 0s && of.is_at_home) ns.looked_at[of.name] = context_.clock.now();
   return std::nullopt;
 }
 
 void Reflector::forge(const Namespace& ns, Looked& of) const {
-  // What an annotation allowed when it was listed may be allowed no more.
+  // The annotation that allowed the object in the list may be gone from what was read since.
   const bool is_asked_for = of.local && (!kind_.referred_only || is_referred(ns, of.name) || takes_all(ns) ||
                                          reflection::is_allowed(*of.local));
   of.wishes = ns.wishes;
@@ -91,7 +92,7 @@ void Reflector::forge(const Namespace& ns, Looked& of) const {
 std::optional<Outcome> Reflector::is_as_wished(Namespace& ns, const Looked& of) {
   const Copy* known = ns.copies.find(of.remote_name);
   if (!known || known->settled_for != of.wish) return std::nullopt;
-  // What has come home may have been changed there.
+  // The status that was brought home may have been changed at home.
   const auto gathered = ns.gathered.find(of.name);
   if (!kind_.gather || !of.is_wanted || gathered == ns.gathered.end() ||
       gathered->second.digest == gathered_digest(*of.local)) {
@@ -106,7 +107,8 @@ std::optional<Outcome> Reflector::is_as_wished(Namespace& ns, const Looked& of) 
 
 asio::awaitable<Outcome> Reflector::carry_out(Shared ns, Looked of, reflection::ReflectionPlan plan) {
   if (auto* applied = std::get_if<action::Apply>(&plan)) {
-    // What somebody changes again and again is put right no more often than copies are compared.
+    // A wish that has changed is followed by changes of status, so the copy is looked at soon. A copy that somebody
+    // else keeps changing is put right only at the usual comparisons.
     if (kind_.gather && (!of.remote || of.remote->annotation(api::annotations::reflected_digest) != of.wish))
       look_soon(*ns);
     co_return co_await apply(ns, std::move(*of.local), std::move(*applied));
@@ -147,13 +149,13 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> Reflector::stays_fo
     if (!missed) co_return std::unexpected(std::move(missed.error()));
     if (*missed || !is_current(*ns)) co_return kube::Duration::zero();
   }
-  // A pod may have come while the copy was read.
+  // A pod that refers to the object may have come during the read.
   if (version_at_home(*ns, name).has_value() != was_at_home) co_return kube::Duration::zero();
   co_return std::nullopt;
 }
 
 asio::awaitable<Outcome> Reflector::take_away(Shared ns, Looked of, action::Remove remove) {
-  // What was removed once to be made again, and is there still, is held up by somebody.
+  // A copy that was removed for replacement and is still there with the same UID is held up by a finalizer.
   if (of.is_wanted && ns->replaced[of.remote_name] == remove.uid) co_return Outcome::again_after(deletion_pause);
   auto removed = co_await context_.provider.remove(kind_.copies(), {ns->remote, of.remote_name}, {.uid = remove.uid});
   if (!removed && !removed.error().is_not_found())
@@ -164,7 +166,7 @@ asio::awaitable<Outcome> Reflector::take_away(Shared ns, Looked of, action::Remo
   if (of.local && !remove.message.empty())
     context_.events.normal(*of.local, kind_.resource, api::reasons::reflection_disabled, remove.message);
   if (!of.is_wanted) co_return Outcome::done();
-  // To be replaced: where something holds it up, the next look tells.
+  // The next look creates the copy anew, or finds what holds up the removal.
   ns->copies.doubt(of.remote_name);
   co_return Outcome::again_after(0s);
 }

@@ -1,4 +1,4 @@
-// What a Reflector reads: both sides of a namespace, how its copies are, and one object.
+// What a Reflector reads: both sides of a namespace, the state of its copies, and single objects.
 #include <algorithm>
 
 #include "kube/client/list_all.hpp"
@@ -16,7 +16,7 @@ asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
   const auto slot = co_await take_home_slot();
   std::map<std::string, Namespace::Listed> now;
   const std::uint64_t newest = ns->listed_at;
-  // The cache of one of several servers may be behind that of another: what came since would look as if it had gone.
+  // The cache of one API server may be behind that of another: objects made since would look as if they had gone.
   for (const char* version : {"0", ""}) {
     now.clear();
     auto read = co_await kube::list_all(
@@ -26,7 +26,7 @@ asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
           return true;
         });
     if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
-    // The server's own word counts in any case: its database may have been restored.
+    // The consistent list is believed also where its version is older: the database may have been restored.
     ns->listed_at = kube::Store::version_number(*read);
     if (ns->listed_at >= newest) break;
   }
@@ -54,11 +54,11 @@ asio::awaitable<kube::Result<bool>> Reflector::find_unlisted(Shared ns, std::str
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
   if (is_off()) co_return kube::Result<void>();
-  // Of most kinds most namespaces have nothing: what the cache does not show yet is read when it comes.
+  // Most namespaces have no objects of most kinds. An object that the cache does not have yet is read when it comes.
   if (home_ && home_->store().keys_in(ns->local).empty()) co_return kube::Result<void>();
   if (kind_.referred_only) {
     if (auto listed = co_await list_home(ns); !listed) co_return listed;
-    // One list is less than a request for each of them, but what is not reflected is not read.
+    // One list costs less than a request for each object, but would also bring objects that are not reflected.
     const auto is_wanted = [&](const auto& listed) { return version_at_home(*ns, listed.first).has_value(); };
     if (ns->listed.size() < 2 || !std::ranges::all_of(ns->listed, is_wanted)) co_return kube::Result<void>();
   }
@@ -67,7 +67,7 @@ asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
       co_await kube::list_all(context_.home.api(), {kind_.resource, ns->local}, {}, [&](const kube::Object& object) {
         if (kind_.referred_only && !version_at_home(*ns, std::string(object.name()))) return true;
         ns->at_home.put(std::string(object.name()), object.text());
-        // What is not held is read when it is needed.
+        // What is not kept here is read when it is needed.
         return held_ < Contents::limit / 2;
       });
   if (!read) co_return kube::fail(std::move(read.error()), "reading what is to be reflected");
@@ -83,20 +83,20 @@ asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
         if (local.empty()) return true;
         ns->copies.find_there(object);
         ns->there.put(std::string(object.name()), object.text());
-        // Who refers to what may not be known yet.
+        // References of pods may not be known yet, so no copy is removed before the grace is over.
         if (kind_.referred_only) ns->found[std::move(local)] = context_.clock.now() + reference_grace;
         return !context_.stores.is_exceeded();
       });
   if (!read) co_return kube::fail(std::move(read.error()), "reading the copies in " + ns->remote);
-  // Its owner has been told, and drops the session.
+  // The session that owns this Reflector has been told, and ends.
   if (context_.stores.is_exceeded()) co_return kube::fail(kube::Errc::too_large, "more is there than may be held");
   co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
   const std::uint64_t newest = ns->copies.newest();
-  // Any version that the server's cache has will do, where it is not older than what is known.
-  // What was made late must not be looked for in what the cache was before.
+  // A list from the server's cache will do where it is not older than the known copies. A look for late creations skips
+  // it, because the cache may be from before them.
   const bool is_late = ns->late_at && *ns->late_at <= context_.clock.now();
   for (const char* version : {"0", ""}) {
     if (is_late && *version) continue;
@@ -117,8 +117,8 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
     }
     co_return kube::Result<void>();
   }
-  // The server's own word is older than what it has answered before: its database was restored. Until the twin has been
-  // read anew nothing is written there.
+  // Even the consistent list is older than what this server has answered before, so its database was restored. Nothing
+  // is written to the twin until it has been read again.
   ns->was_read = false;
   co_return kube::Result<void>();
 }
@@ -128,7 +128,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_sourc
   if (const std::string text = ns->at_home.take(key.name); !text.empty()) {
     auto object = kube::Object::parse(text);
     if (object && version_of(*object) >= version_at_home(*ns, key.name).value_or(0)) {
-      // The elements of a list do not name their kind, and Events need it.
+      // Elements of a list have no apiVersion and kind, and Events need both.
       object->tree()["apiVersion"] = kind_.resource.api_version();
       object->tree()["kind"] = kind_.resource.kind;
       co_return std::optional(std::move(*object));

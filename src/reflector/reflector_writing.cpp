@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 namespace action = reflection::reflection_action;
 using kube::Outcome;
 
-/// Whether a provider that has answered an apply so has not carried it out, and never will. A field that its schema of
-/// a custom resource does not have is answered as an error of the server's own (kubernetes/kubernetes#139253).
+/// Whether this answer to an apply says that it was not carried out and never will be. A field that the schema of a
+/// custom resource does not have is answered with 500 (kubernetes/kubernetes#139253).
 bool is_refusal(const kube::Failure& failure) {
   return failure.is_permanent() ||
          (failure.http_code() == 500 && failure.text().contains("failed to create typed patch object"));
@@ -22,22 +22,22 @@ bool is_refusal(const kube::Failure& failure) {
 asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action::Apply wanted) {
   const std::uint64_t wishes = ns->wishes;
   const kube::ObjectKey key{ns->remote, std::string(wanted.desired.name())};
-  // Of the times that are asked for the earliest counts.
+  // The controller keeps the earliest of the times that are asked for.
   controller_.enqueue_after({ns->local, {ns->local, {}}}, check_after);
   const kube::WriteOptions options{.field_manager = api::reflection_manager};
   auto applied = co_await context_.provider.patch(
       kind_.copies(), key, {kube::PatchType::apply, wanted.desired.text(), wanted.force}, options);
   if (!applied && applied.error().is_conflict()) {
-    // Somebody else has taken the name, or there is another copy by now.
+    // Another owner has taken the name, or there is another copy by now.
     ns->copies.doubt(key.name);
     co_return Outcome::retry(std::move(applied.error()));
   }
   if (!applied) {
     const bool refused = is_refusal(applied.error());
-    // It may have been carried out: then it is a copy of ours that is there.
+    // The apply may have been carried out all the same, and then the object is a copy of this cluster.
     if (!refused) ns->copies.doubt(key.name);
     if (!refused && !wanted.force) ns->unsure.insert(key.name);
-    // It may be refused because of what somebody else has made there, which is told once it is known.
+    // An object that another owner has made there may be the reason for the refusal: the next look reports it.
     if (refused && !wanted.force)
       if (const auto there = co_await read_copy(ns, key.name); there && *there) ns->copies.find_there(**there);
     kube::Failure failure = std::move(applied.error()).in("reflecting to " + ns->remote);
@@ -61,7 +61,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
     if (!gathered) co_return not_gathered(*ns, key.name, std::move(gathered.error()));
     ns->copies.settle_source(key.name, *gathered);
   }
-  // What was sent may not be what is wanted any more.
+  // The wish may have changed while this one was sent.
   if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
   if (!kind_.surplus || kind_.surplus(*applied, wanted.desired).empty()) co_return Outcome::done();
   ns->copies.doubt(key.name);
@@ -80,21 +80,22 @@ asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Ob
       context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
     co_return Outcome::retry(std::move(failure));
   }
-  // What is added to each version that is written, as by a webhook, stays until somebody changes the copy again.
+  // A provider's webhook may add the same again to each version: after one trim the copy is settled until somebody
+  // changes it.
   ns->copies.settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)), version_of(local));
   if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
   ns->counters.add_reflected(series_of(*ns));
   co_return Outcome::done();
 }
 
-/// An object of somebody else was made since this namespace was read: what we have set of it is taken back, and it is
-/// left alone.
+/// Takes back the fields set on an object that another owner has made since this namespace was read, and leaves it
+/// alone.
 asio::awaitable<Outcome> Reflector::give_back(Shared ns, std::string name) {
   const kube::ObjectKey key{ns->remote, std::move(name)};
   const std::string nothing = kube::Object::make(kind_.copies(), key).text();
   auto undone = co_await context_.provider.patch(kind_.copies(), key, {kube::PatchType::apply, nothing},
                                                  {.field_manager = api::reflection_manager});
-  // What is not valid without what we have set was made by us.
+  // An object that is invalid without the fields set here was made here.
   if (!undone && undone.error().is_permanent()) ns->unsure.erase(key.name);
   if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
   co_return Outcome::retry(

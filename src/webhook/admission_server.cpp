@@ -14,7 +14,7 @@ using kube::net::ServerResponse;
 asio::awaitable<void> say(ServerResponse& response, int status, std::string text) {
   ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
   if (status == 405) headers.emplace_back("allow", "POST");
-  // Who has gone needs no answer.
+  // A caller that has gone needs no answer.
   static_cast<void>(co_await response.send(status, std::move(headers), std::move(text) + "\n"));
 }
 
@@ -82,7 +82,7 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
 }
 
 void AdmissionServer::log_refusal(const std::string& path, const Request& review, const Answer& answer) {
-  // One consumer that tries on must not fill the log, and the words of a refusal are partly its own.
+  // One consumer that tries again and again must not fill the log, and part of a refusal's text is the consumer's own.
   const auto held_back = refusals_.note(path + " " + review.user.name, clock_.now());
   const std::string object = review.ns + "/" + review.name;
   if (!held_back) {

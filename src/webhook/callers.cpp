@@ -11,14 +11,14 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = kube::json;
 
-/// A request under way waits so long for its caller to be proven.
+/// The longest that a request waits for its caller to be proven.
 constexpr kube::Duration patience = 1s;
-/// Whoever asks without being an API server has a probe sent no more often.
+/// The pause between two probes, however often a caller asks that is no API server.
 constexpr kube::Duration pause = 5s;
-/// As many as an API server has under way by default from one address, and of all some connections less than there are
-/// (AdmissionServerSettings): the others are for who is proven.
+/// One address may wait with as many requests as an API server has under way by default, and all addresses together
+/// with some fewer than there are connections (AdmissionServerSettings): the others are left for proven callers.
 constexpr std::size_t most_waiting_of_one = 600, most_waiting = 768;
-/// Their trees take some times as much of what the server may hold.
+/// The parsed trees of these requests take a few times as much of what the server may hold.
 constexpr std::size_t most_waiting_bytes = 4U << 20;
 
 }  // namespace
@@ -70,7 +70,7 @@ asio::awaitable<void> Callers::run() {
     co_await wanted_.wait_and_reset();
     co_await probe();
     co_await clock_.sleep(pause);
-    // Of those who asked meanwhile somebody may still want to know.
+    // A request that came during the pause may still wait for a probe; otherwise its wish is dropped.
     if (waiting_.empty()) wanted_.reset();
   }
 }
@@ -115,7 +115,7 @@ asio::awaitable<void> Callers::probe() {
   (caller.empty() ? probes_failed_ : probes_).add();
   if (!answer) log_.debug("a probe of the API server failed", {{"error", answer.error()}});
   learn(caller, "it says so");
-  // As the cluster itself lists them, by one name.
+  // Kubernetes lists the addresses of its API servers in the EndpointSlice of this one name.
   const auto listed = co_await api_.get(api::kinds::endpoint_slices, {"default", "kubernetes"});
   api_servers_.clear();
   if (!listed) {

@@ -11,9 +11,9 @@ using kube::net::CertificateInfo;
 using kube::net::KeyAndCertificate;
 
 constexpr std::string_view authority_name = "liqo.io webhooks";
-// The current authority and those whose certificates may still be in use.
+// The current authority, and older ones whose certificates may still be in use.
 constexpr std::size_t max_authorities = 4;
-// Of all replicas together, should they not agree.
+// The names of all replicas together, which are added up where replicas have different settings.
 constexpr std::size_t max_names = 32;
 
 WallTime::duration in_wall_time(kube::Duration duration) {
@@ -42,12 +42,12 @@ std::string join(const std::vector<std::string>& pems) {
   return text;
 }
 
-/// What is in the Secret, as far as it is good for anything.
+/// The parts of the Secret that can still be used.
 struct Inventory {
-  std::vector<std::string> authorities;   // not expired
-  std::optional<CertificateInfo> signs;   // the first of them, where we have its key
-  std::optional<CertificateInfo> serves;  // the certificate, where it fits, is valid and has a known authority
-  bool has_names = false;                 // all that are wanted
+  std::vector<std::string> authorities;   // those that have not expired
+  std::optional<CertificateInfo> signs;   // the first authority, where its key is there
+  std::optional<CertificateInfo> serves;  // the certificate, where its key fits, it is valid and its authority is known
+  bool has_names = false;                 // whether it has all wanted names
 };
 
 Inventory look_at(const CertificateState& have, const CertificateSettings& settings, WallTime now) {
@@ -89,7 +89,7 @@ kube::Result<void> renew_certificate(CertificateState& state, const Inventory& f
                                      const CertificateSettings& settings, WallTime now) {
   kube::net::CertificateSubject subject;
   subject.common_name = settings.dns_names.empty() ? std::string(authority_name) : settings.dns_names.back();
-  // A common name has 64 characters at most; it is for people only.
+  // A common name has 64 characters at most, and only people read it.
   subject.common_name.resize(std::min<std::size_t>(subject.common_name.size(), 64));
   subject.dns_names = settings.dns_names;
   subject.ip_addresses = settings.ip_addresses;
@@ -116,14 +116,14 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
   CertificateState next = have;
 
   if (!found.serves) {
-    // Nothing can be served: there is nothing that an overlap could keep working.
+    // Nothing is served yet, so there is no certificate that an overlap would keep working.
     if (!found.signs || now >= due_at(*found.signs))
       if (auto made = renew_authority(next, found, settings, now); !made) return std::unexpected(made.error());
     if (auto made = renew_certificate(next, found, settings, now); !made) return std::unexpected(made.error());
     plan.change = std::move(next);
     return plan;
   }
-  // Not at once: names on which replicas cannot agree must not make them write without a pause.
+  // Replicas with different names would otherwise write by turns without a pause.
   const bool lacks_names = !found.has_names && now >= made_at(*found.serves) + 1min;
   const bool certificate_due = now >= due_at(*found.serves) || lacks_names;
   const bool authority_due = found.signs ? now >= due_at(*found.signs) : certificate_due;
@@ -137,7 +137,7 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
     if (!found.has_names) plan.look_again = std::min(plan.look_again, made_at(*found.serves) + 1min);
     return plan;
   }
-  // The first authority of all is trusted from the start.
+  // The first authority is in the configurations from the start, so its certificate needs no wait.
   const bool is_settled = found.authorities.size() == 1 || now >= made_at(*found.signs) + settle;
   if (!is_settled) {
     plan.look_again = made_at(*found.signs) + settle;

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr kube::Resource secrets = kube::resources::secrets;
 constexpr kube::Duration retry = 1s;
-// Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, certificates age.
+// The monotonic clock stands still while a machine is suspended, but certificates age: long sleeps are cut into pieces.
 constexpr kube::Duration longest_sleep = 1h;
 
 struct Entry {
@@ -82,7 +82,7 @@ asio::awaitable<kube::Result<kube::WallTime>> Certificates::step() {
   if (!plan->change) co_return plan->look_again;
   auto stored = co_await store(std::move(secret), *plan->change);
   if (!stored) co_return std::unexpected(std::move(stored.error()));
-  // What is stored now may be another replica's: it is looked at like anything that was found.
+  // The Secret may now hold another replica's certificates, which the next step judges like any.
   co_return api_.clock().wall();
 }
 
@@ -104,7 +104,7 @@ asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Obje
   }
   if (!stored.error().is_already_exists() && !stored.error().is_conflict())
     co_return kube::fail(std::move(stored.error()), "storing the certificates");
-  // Another replica was faster: its state is the one that holds.
+  // Another replica was faster, and its certificates hold.
   auto live = co_await api_.get(secrets, key_);
   if (!live) co_return std::unexpected(std::move(live.error()));
   secrets_->observe(std::move(*live));

@@ -11,25 +11,25 @@ namespace {
 namespace json = kube::json;
 using namespace std::chrono_literals;
 
-/// One webhook: what is asked about, and where.
+/// A row: which requests an API server sends to which path.
 struct Hook {
   bool mutating;
   std::string_view name, path;
   std::string_view group, version;
   std::string_view resources;  ///< separated by spaces
   std::string_view operations;
-  bool skippable = false;       ///< not asked about objects with the label liqo.io/webhook-skip=true
-  bool offloaded_only = false;  ///< only in namespaces that are offloaded, but for those that this process stands on
-  bool of_peers_only = false;   ///< only in namespaces that belong to a peer: of tenants, and twins
-  bool by_peers_only = false;   ///< and only about what consumers write there
-  bool selected_only = false;   ///< only about namespaces that are offloaded as they are made
+  bool skippable = false;       ///< not for objects with the label liqo.io/webhook-skip=true
+  bool offloaded_only = false;  ///< only in offloaded namespaces, except kube-system and that of this process
+  bool of_peers_only = false;   ///< only in namespaces that belong to a peer: tenant namespaces and twins
+  bool by_peers_only = false;   ///< only for requests of consumers in those namespaces
+  bool selected_only = false;   ///< only for namespaces that are selected automatically
   bool reserves = false;        ///< an answer has an effect, except in a dry run
-  bool may_fail = false;        ///< what is asked about goes on as it is where nobody answers
-  std::string_view only = {};   ///< CEL: what it is asked about, and nothing else
+  bool may_fail = false;        ///< requests pass unchanged where no replica answers
+  std::string_view only = {};   ///< CEL: the only requests that are sent
 };
 
-// CEL. The first is how a pod loses what admission has added to it; that costs nobody a question who writes anything
-// else.
+// CEL. `loses_toleration` holds where an update takes away the toleration that admission has added to a pod, so that no
+// other update of a pod costs a request.
 constexpr std::string_view loses_toleration =
     "has(oldObject.spec.tolerations)"
     " && oldObject.spec.tolerations.exists(t, has(t.key) && t.key == 'virtual-node.liqo.io/not-allowed')"
@@ -42,8 +42,8 @@ constexpr std::string_view changes_template =
 constexpr std::string_view written = "CREATE UPDATE";
 constexpr std::string_view offloading = "offloading.liqo.io", authentication = "authentication.liqo.io";
 
-// The API server evaluates the conditions of a webhook for each request that its rule names, which takes it 0.2 ms: no
-// creation of a ShadowPod waits for those of updates.
+// The API server evaluates the match conditions of a webhook for each request that its rule names, which takes 0.2 ms.
+// Updates of ShadowPods have a row of their own, so that no creation waits for their conditions.
 constexpr Hook hooks[] = {
     {.mutating = true,
      .name = "pod.mutate.liqo.io",
@@ -215,8 +215,8 @@ json::object selector(json::array requirements) {
   return made;
 }
 
-/// Offloaded namespaces. Where this process runs, and what the cluster itself needs to come up, pods must start while
-/// it is away, also if somebody offloads those namespaces.
+/// Offloaded namespaces, except kube-system and that of this process: their pods must start while this process is away,
+/// also if somebody offloads those namespaces.
 json::object offloaded_namespaces(std::string_view own) {
   json::array kept{json::string("kube-system")};
   if (!own.empty() && own != "kube-system") kept.emplace_back(own);
@@ -224,14 +224,14 @@ json::object offloaded_namespaces(std::string_view own) {
                    requirement("kubernetes.io/metadata.name", "NotIn", std::move(kept))});
 }
 
-/// CEL: both objects have the same there.
+/// CEL: whether both objects have the same value there.
 std::string same(const std::string& field) {
   const std::string now = "object." + field, before = "oldObject." + field;
   return "(has(" + now + ") ? has(" + before + ") && " + now + " == " + before + " : !has(" + before + "))";
 }
 
-/// CEL: no consumer asks. Its certificates name one user and one group, neither of which can have a colon, as users and
-/// groups of Kubernetes itself, service accounts and administrators have.
+/// CEL: the caller is no consumer. The certificates of consumers name one user and one group, and neither can have a
+/// colon. Users and groups of Kubernetes, service accounts and administrators have one.
 constexpr std::string_view not_of_consumer =
     "(request.userInfo.username.contains(':') || has(request.userInfo.groups) && "
     "request.userInfo.groups.exists(g, g.contains(':') && g != 'system:authenticated'))";
@@ -240,8 +240,9 @@ json::array condition(std::string_view name, std::string expression) {
   return {json::object{{"name", name}, {"expression", std::move(expression)}}};
 }
 
-/// What is being deleted loses its finalizers without a question, so that nothing hangs where Liqo is gone and its
-/// configurations are still there. Not by a consumer: at the provider finalizers say what is still to be cleared up.
+/// An object that is being deleted may lose its finalizers without a request, so that nothing hangs where Liqo is gone
+/// and its configurations are left. Consumers are asked about all the same: at the provider finalizers stand for what
+/// is still to be cleared up.
 json::array conditions() {
   std::string only_finalizers =
       "request.operation == 'UPDATE' && (!has(request.subResource) || request.subResource == '')"
@@ -355,7 +356,7 @@ void Configurations::trust(std::string ca_pem) {
 }
 
 void Configurations::enqueue_all() {
-  // The name stands for the kind: there is one object of each.
+  // There is one object of each kind, and the key names the kind.
   controller_.enqueue({.object = {"", "mutating"}});
   controller_.enqueue({.object = {"", "validating"}});
 }
@@ -370,7 +371,8 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::insta
   if (!space) co_return std::optional<kube::Object>(std::move(*role));
   const auto owned = owned_by(*role, *space, kube::resources::namespaces);
   if (!owned) co_return std::optional<kube::Object>(std::move(*role));
-  // A patch, because who installs a role owns all else of it; the version says whose list of owners it adds to.
+  // The installer of a role owns the rest of it, so only the owners are patched. The version makes the patch fail if
+  // the list of owners has changed.
   json::object metadata;
   metadata["resourceVersion"] = role->resource_version();
   metadata["ownerReferences"] = *kube::find(owned->tree(), {"metadata", "ownerReferences"});
@@ -385,7 +387,7 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
   const bool is_mutating = key.object.name == "mutating";
   kube::InformerHandle& stored = is_mutating ? mutating_ : validating_;
   const kube::Resource kind = is_mutating ? mutating_configurations : validating_configurations;
-  // The certificate and the caches bring it back here.
+  // The reconcile is repeated once the certificate and the caches are there.
   if (ca_pem_.empty() || !stored->has_synced()) co_return kube::Outcome::done();
   kube::Object wanted = forge_configuration(kind, reach_, ca_pem_);
   auto found = stored->find(wanted.key());
@@ -393,7 +395,7 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
                           return owner.kind == cluster_roles.kind && owner.name == installation_role;
                         });
   if (is_owned && is_as_wanted(*found, wanted)) co_return kube::Outcome::done();
-  // Asked each time: of an installation that is being removed nothing is made again.
+  // The role is read each time: while an installation is being removed nothing is made again.
   auto owner = co_await installation();
   if (!owner)
     co_return kube::Outcome::retry(std::move(owner.error()).in("looking for what owns the webhook configurations"));

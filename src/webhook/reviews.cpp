@@ -67,7 +67,7 @@ void Reviews::add_to(AdmissionServer& server) {
 
   server.route("/mutate/namespaces", Rule([this](const Request& request) { return mutate_namespace(request); }));
 
-  // Rules that need nothing but the request.
+  // Rules that need only the request.
   using Function = Answer (*)(const Request&);
   for (const auto& [path, rule] :
        {std::pair<std::string_view, Function>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
@@ -90,7 +90,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_o
   auto live = co_await context_.api.get(kinds::namespace_offloadings, key);
   if (live) co_return std::optional(std::move(*live));
   if (!live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
-  // The label of the namespace outlives the NamespaceOffloading for a moment, and may have come before it.
+  // A namespace that is selected automatically has its label before its NamespaceOffloading, and for a moment after it.
   if (!context_.selected_namespaces) co_return std::optional<kube::Object>();
   const auto space = co_await read_namespace(ns, true);
   if (!space) co_return std::unexpected(space.error());
@@ -128,18 +128,18 @@ asio::awaitable<Answer> Reviews::schedule(const Request& request, PlanScheduling
 Answer Reviews::mutate_namespace(const Request& request) const {
   Answer answer;
   if (request.operation != Operation::create || !context_.selected_namespaces.moves_pods()) return answer;
-  // Its pods are asked about from the first one on.
+  // With the label, the API server asks about pods of the namespace from the first one on.
   if (context_.selected_namespaces.selects(request.object, context_.liqo_namespace))
     core::admission::set_label(answer.patch, request.object, labels::scheduling_enabled, "true");
   return answer;
 }
 
 asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
-  // Whoever deletes gives back; nothing may stand in the way.
+  // A delete frees resources, so nothing may hold it up.
   if (!request.writes_object()) co_return Answer::allow();
   const std::string_view origin = request.object.label(labels::reflection_origin);
   auto ns = co_await read_namespace(request.ns, false);
-  // A refusal for a label has to be true now, not when the cache saw the namespace.
+  // A refusal because of a label must be true now, and the cache may be behind.
   if (ns && (!*ns || (*ns)->label(labels::remote_cluster_id) != origin)) ns = co_await read_namespace(request.ns, true);
   if (!ns) co_return cannot_read(ns.error());
   core::admission::TwinNamespace twin;
@@ -174,7 +174,7 @@ asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admiss
     const Callers::Finding finding = co_await context_.callers->prove(request);
     claimant.proven = finding == Callers::Finding::proven;
     if (!claimant.proven) {
-      // Where every API server is known, it is none of them.
+      // Where every API server is known, this caller is none of them.
       if (finding == Callers::Finding::unknown || claimant.may_be_large || context_.callers->knows_all()) break;
       claimant.may_be_large = true;
     }
@@ -236,7 +236,7 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
   if (!ns) co_return cannot_read(ns.error());
   auto all = co_await read_all(kind, request.ns, std::string(labels::replicated) + "=true");
   if (!all) co_return cannot_read(all.error());
-  // A policy that cannot be understood is the default one here: it bounds as well.
+  // A policy that cannot be read counts as the default one, which has bounds too.
   const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
   co_return core::admission::check_amount(request.plural, all->size(),
                                           policy.value_or(core::admission::PodPolicy()).max_objects);
@@ -359,7 +359,7 @@ asio::awaitable<Answer> Reviews::validate_twin_object(const Request& request) {
 
 Answer Reviews::check_size(const Request& request, std::string_view id) const {
   Consumer consumer{.id = std::string(id)};
-  // A policy that cannot be understood is the default one here: it bounds as well.
+  // A policy that cannot be read counts as the default one, which has bounds too.
   read_policy(consumer);
   return core::admission::check_size(request, id, holdings_.objects_of(id), consumer.policy);
 }
@@ -382,7 +382,7 @@ asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Requ
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   Consumer consumer;
   if (*ns) consumer.id = (*ns)->label(labels::remote_cluster_id);
-  // What changes nothing that is looked at is let pass, so that finalizers can go.
+  // An update that changes neither spec nor annotations passes, so that finalizers can go.
   consumer.asks = core::admission::is_of_consumer(request.user, consumer.id) &&
                   (request.object.spec() != request.old_object.spec() ||
                    request.object.annotations() != request.old_object.annotations());
@@ -393,7 +393,7 @@ asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Requ
 asio::awaitable<kube::Result<std::vector<std::string>>> Reviews::read_offered_classes(std::string consumer) {
   const auto tenant = tenant_namespace(consumer);
   if (!tenant) co_return std::vector<std::string>();
-  // Its status is this cluster's answer, which no consumer can write.
+  // The status of a ResourceSlice is this cluster's answer, which no consumer can write.
   auto slices =
       co_await read_all(kinds::resource_slices, std::string(tenant->name()), std::string(labels::replicated) + "=true");
   if (!slices) co_return std::unexpected(std::move(slices.error()));
@@ -413,7 +413,7 @@ void Reviews::read_policy(Consumer& consumer) const {
 
 std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Object& tenant_namespace) const {
   const auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(api::annotations::pod_policy));
-  // Where names are chosen in another way, the ID makes nothing its own.
+  // Where names are chosen by other rules, the ID gives a consumer no names.
   if (context_.twin_names || (policy && policy->twin_names)) return {};
   std::vector<core::NamedNamespace> all;
   for (const kube::ObjectKey& key : namespaces_->store().keys())

@@ -14,10 +14,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view service_name = "liqo-webhook";
-/// For the reviews under way when a process stops.
+/// The time for reviews that are under way when the process stops.
 constexpr kube::Duration last_reviews = 2s;
 
-/// An IP address in its one form, which is that of certificates; "" for a name.
+/// The address in the one form that certificates use; "" for a host name.
 std::string as_address(const std::string& host) {
   unsigned char bytes[16];
   char text[INET6_ADDRSTRLEN];
@@ -26,7 +26,7 @@ std::string as_address(const std::string& host) {
   return "";
 }
 
-/// The names by which API servers call: those of the Service, and the host of the URL where there is one.
+/// The names under which API servers call: those of the Service, and the host of the URL if there is one.
 kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& settings) {
   CertificateSettings made;
   made.lifetime = settings.certificate_lifetime;
@@ -49,7 +49,7 @@ kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& se
   return made;
 }
 
-/// Until the real one is there; nobody trusts it.
+/// A certificate to listen with until the real one is there. No API server trusts it.
 kube::Result<kube::net::KeyAndCertificate> temporary_certificate(kube::WallTime now) {
   kube::net::CertificateSubject subject;
   subject.common_name = service_name;
@@ -98,7 +98,7 @@ kube::Result<std::uint16_t> Webhook::listen() {
     auto ca = client_ca_file_.read();
     if (!ca) return kube::fail(std::move(ca.error()), "webhooks: client CA");
     use_client_ca(std::move(*ca));
-    // Certificates of other CAs do not get through the handshake.
+    // The TLS handshake has refused certificates of other CAs already.
     settings.admits = [&names = settings_.client_names](const std::optional<kube::net::PeerIdentity>& caller) {
       return caller && (names.empty() || std::ranges::find(names, caller->common_name) != names.end());
     };

@@ -8,7 +8,7 @@
 namespace liqo::core {
 namespace {
 
-/// What the administrator has declared; nothing where that is not so.
+/// The ranges that an administrator has declared for the consumer; nullopt where there are none.
 kube::Result<std::optional<std::vector<Cidr>>> read_declared(const kube::Result<admission::PodPolicy>& policy,
                                                              const kube::Object* foreign_cluster) {
   if (!policy)

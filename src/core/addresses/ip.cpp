@@ -9,7 +9,7 @@
 namespace liqo::core {
 namespace {
 
-/// The mask of byte `i` of an address under a prefix.
+/// The mask for byte `i` of an address under a prefix.
 std::uint8_t mask_at(int prefix, std::size_t i) {
   const int bits = prefix - int(i) * 8;
   if (bits >= 8) return 0xff;
@@ -38,11 +38,10 @@ std::string IpAddress::text() const {
 bool IpAddress::is_special() const {
   static const std::vector<Cidr> special = *parse_ranges(
       "0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,224.0.0.0/3,fe80::/10,ff00::/8,"
-      // Metadata services of clouds beside those in link-local ranges: Alibaba, Azure, Amazon, Google, Oracle,
-      // Scaleway.
+      // Metadata services of clouds outside link-local ranges: Alibaba, Azure, Amazon, Google, Oracle, Scaleway.
       "100.100.100.200/32,168.63.129.16/32,fd00:ec2::254/128,fd20:ce::254/128,192.0.0.192/32,fd00:c1::a9fe:a9fe/128,"
       "fd00:42::42/128,"
-      // IPv4 in IPv6: compatible (with :: and ::1), mapped, by NAT64 (RFC 6052, RFC 8215), by 6to4.
+      // IPv4 within IPv6: compatible (which has :: and ::1), mapped, NAT64 (RFC 6052, RFC 8215), 6to4.
       "::/96,::ffff:0.0.0.0/96,64:ff9b::/96,64:ff9b:1::/48,2002::/16");
   return std::ranges::any_of(special, [this](const Cidr& range) { return range.contains(*this); });
 }
@@ -104,7 +103,7 @@ std::vector<Cidr> merge_ranges(std::vector<Cidr> ranges) {
   for (const Cidr& range : ranges) {
     if (!merged.empty() && merged.back().contains(range.base)) continue;
     merged.push_back(range);
-    // A half beside its other half, which is the one before it, makes a whole; that may be a half, too.
+    // Two halves make a whole, which may in turn be half of a larger range.
     while (merged.size() > 1 && merged.back().prefix > 0) {
       const Cidr& last = merged.back();
       const Cidr& before = merged[merged.size() - 2];

@@ -3,7 +3,7 @@
 namespace liqo::core {
 namespace {
 
-/// Whether the network module has given every range of the Configuration its place, and that is of its present wish.
+/// Whether the network module has mapped every range of the Configuration, as of its present generation.
 bool is_configured(const kube::Object& configuration) {
   for (const kube::json::value& entry : kube::array_at(configuration.status(), {"conditions"})) {
     if (kube::string_at(entry, {"type"}) != "NetworkCIDRsConfigured") continue;

@@ -26,7 +26,7 @@ HeldAddresses HeldAddresses::of_pod(const kube::Object* pod) {
   HeldAddresses held;
   if (!pod) return held;
   const std::string_view phase = kube::string_at(pod->status(), {"phase"});
-  // Its address may be another pod's by now.
+  // A finished Pod has given its address back, and another pod may have it by now.
   if (phase == "Succeeded" || phase == "Failed") return held;
   add_address(held, kube::string_at(pod->status(), {"podIP"}));
   for (const kube::json::value& entry : kube::array_at(pod->status(), {"podIPs"}))
@@ -95,7 +95,7 @@ void OwnAddresses::merge() {
 
 bool OwnAddresses::contain(const IpAddress& address) const {
   if (addresses_.contains(number(address))) return true;
-  // Ranges are apart from each other, so only the last that does not begin behind the address can hold it.
+  // The ranges do not overlap, so only the last one that begins at or before the address can contain it.
   const auto behind =
       std::ranges::upper_bound(ranges_, number(address), {}, [](const Cidr& range) { return number(range.base); });
   return behind != ranges_.begin() && std::prev(behind)->contains(address);

@@ -26,8 +26,8 @@ std::set<std::string, std::less<>> selected_nodes(const NodeSelector& selector, 
   return selected;
 }
 
-/// Whether one of the nodes that were selected is without the Node that it should have: the labels that were set on
-/// that by hand are not known, and may come back with it.
+/// Whether a selected VirtualNode lacks its Node. Labels that were set on the Node by hand are unknown until it is
+/// back, and may select it again.
 bool is_in_doubt(const TwinMemory::Selection& before, std::span<const OfferedNode> nodes) {
   return std::ranges::any_of(nodes, [&](const OfferedNode& offered) {
     return !offered.node && api::VirtualNode(*offered.virtual_node).create_node() &&
@@ -35,8 +35,7 @@ bool is_in_doubt(const TwinMemory::Selection& before, std::span<const OfferedNod
   });
 }
 
-/// Whether somebody has said that the twin is not wanted: by another selector, or by removing every node that was
-/// selected.
+/// Whether an administrator has unselected the twin: by another selector, or by removing all selected nodes.
 bool is_meant(const TwinMemory::Selection& before, std::string_view by, std::span<const OfferedNode> nodes) {
   if (before.by.empty()) return false;
   return before.by != by || std::ranges::none_of(nodes, [&](const OfferedNode& offered) {
@@ -92,7 +91,8 @@ TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, Twi
       if (!meant && is_new) last.lost_since = rules.now;
       const kube::Duration left = meant ? kube::Duration::zero() : rules.grace - (rules.now - *last.lost_since);
       if (left <= kube::Duration::zero()) {
-        // Until the map does not ask for it any more, which may take long, it is known why.
+        // The entry stays until the map no longer asks for the twin, which may take long: without it the grace would
+        // begin again.
         memory.namespaces.emplace(local, std::move(last));
         continue;
       }

@@ -8,7 +8,7 @@ HeldTwins held_twins(std::span<const storage::RemoteData> data, std::string_view
   HeldTwins held;
   for (const storage::RemoteData& one : data) {
     if (one.cluster != cluster) continue;
-    // Whatever claim the volume is for by now: its data is in the twin that it names.
+    // The volume may be for another claim by now: its data is in the twin that the record names.
     const auto twin = one.twin.empty()
                           ? current.find(one.claim.ns)
                           : std::ranges::find(current, one.twin, [](const auto& entry) { return entry.second; });

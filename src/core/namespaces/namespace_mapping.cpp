@@ -13,9 +13,9 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
   std::map<std::string, int, std::less<>> uses;
   std::vector<api::MappedNamespace> usable;
   for (api::MappedNamespace& entry : map.current_mapping()) {
-    // What was not asked for is none of the provider's business: it could otherwise have the objects of any namespace
-    // sent to it; what is left there is only looked at. This also ends the work in a twin as soon as it is no longer
-    // wanted, before the provider removes it.
+    // A mapping that this cluster did not ask for is not used: the provider could otherwise have the objects of any
+    // namespace sent to it. Such entries are kept as withdrawn and only read. Work in a twin thereby ends as soon as
+    // the twin is not wanted, before the provider removes it.
     if (map.desired_twin(entry.local) != entry.remote || entry.phase == "Terminating") {
       if (is_dns_label(entry.local) && is_dns_label(entry.remote))
         made.withdrawn.emplace(std::move(entry.local), std::move(entry.remote));

@@ -20,7 +20,7 @@ kube::Result<json::object> one_term(std::string_view selector) {
   return json::object{{"matchExpressions", std::move(*requirements)}};
 }
 
-/// A namespace as Kubernetes makes it.
+/// A namespace with the one label that every API server sets.
 kube::Object plain_namespace(std::string_view name) {
   kube::Object made = kube::Object::make(kube::resources::namespaces, {"", std::string(name)});
   made.set_label("kubernetes.io/metadata.name", name);

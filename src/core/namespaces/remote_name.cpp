@@ -8,9 +8,9 @@
 namespace liqo::core {
 namespace {
 
-/// Made by the API server and kube-controller-manager in every cluster.
+/// Namespaces that exist in every cluster.
 constexpr std::string_view system_namespaces[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
-/// The default names of tenant namespaces begin so; a twin could otherwise take the place of one that is yet to come.
+/// Tenant namespaces are named so by default: a twin could take the name of a tenant namespace to come.
 constexpr std::string_view tenant_prefix = "liqo-tenant-";
 constexpr std::string_view kubernetes_prefix = "kube-";
 constexpr std::size_t longest_name = 63;
@@ -45,7 +45,8 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
                       in_quotes(name) +
                           " cannot be the name of a namespace, which has at most 63 characters of a-z, 0-9 and '-' "
                           "and begins and ends with a letter or digit");
-  // Admission takes no map with such a name, on neither side: one would hold up the twins of all other namespaces.
+  // Admission on both sides refuses a whole map for one such name, which would hold up the twins of all other
+  // namespaces.
   if (name.starts_with(kubernetes_prefix))
     return kube::fail(
         kube::Errc::invalid_input,
@@ -62,7 +63,7 @@ std::string refuse_twin_name(std::string_view name, std::string_view liqo_namesp
     return std::string(name) + " is a system namespace of the provider; choose another name";
   if (name == liqo_namespace)
     return std::string(name) + " is Liqo's own namespace at the provider; choose another name";
-  // It would own all the data there.
+  // The twin's consumer would own all data of volumes there.
   if (name == storage_namespace)
     return std::string(name) + " is the namespace in which the provider has its own volumes; choose another name";
   if (name.starts_with(tenant_prefix))

@@ -24,12 +24,12 @@ std::vector<std::string_view> words(const json::value& rule, std::string_view li
   return found;
 }
 
-/// The group of a custom kind has a dot in it, and *.k8s.io is Kubernetes' own.
+/// Whether the group is one of Kubernetes or Liqo. Groups of CRDs have a dot, and *.k8s.io is reserved for Kubernetes.
 bool is_protected(std::string_view group) {
   return !group.contains('.') || group.ends_with(".k8s.io") || group == "liqo.io" || group.ends_with(".liqo.io");
 }
 
-/// A subresource that does something when it is read: exec is a GET with WebSocket.
+/// Whether reading the subresource has an effect: `kubectl exec` over WebSocket is a GET.
 bool acts(std::string_view resource) {
   return resource.contains('/') && !resource.ends_with("/status") && resource != "pods/log";
 }
@@ -39,7 +39,7 @@ std::string full_name(std::string_view resource, std::string_view group) {
                    longest_word);
 }
 
-/// What is wrong with one rule; what it lets write is added to `writable`.
+/// What is wrong with one rule. Adds the kinds that it lets write to `writable`.
 std::string judge_rule(const json::value& rule, std::set<std::string>& writable) {
   const auto groups = words(rule, "apiGroups"), resources = words(rule, "resources"), verbs = words(rule, "verbs");
   const auto writing = std::ranges::find_if(

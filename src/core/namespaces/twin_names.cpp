@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view tenant_prefix = "liqo-tenant-";
 
-/// Namespaces that installation guides of common software name, as far as an ID can be what they end in.
+/// Names from installation guides of common software that end in what can be a cluster ID.
 constexpr std::string_view well_known[] = {
     "argo-events",
     "argo-rollouts",
@@ -66,7 +66,7 @@ constexpr std::string_view well_known[] = {
 
 bool is_well_known(std::string_view name) { return std::ranges::find(well_known, name) != std::end(well_known); }
 
-/// Whether a name is `<something>-<id>`.
+/// Whether the name has the form `<something>-<id>`.
 bool ends_in(std::string_view name, std::string_view id) {
   return !id.empty() && name.size() > id.size() + 1 && name.ends_with(id) && name[name.size() - id.size() - 1] == '-';
 }
@@ -74,7 +74,7 @@ bool ends_in(std::string_view name, std::string_view id) {
 }  // namespace
 
 bool matches_name_pattern(std::string_view pattern, std::string_view name) {
-  // The last `*` is tried anew, with one character more each time: what came before it need not be looked at again.
+  // On a mismatch the last `*` takes one more character: earlier ones need not be tried again.
   std::size_t p = 0, n = 0, star = std::string_view::npos, tried = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -107,7 +107,7 @@ std::string refuse_new_twin_name(std::string_view name, const TwinNameRules& rul
     return policy + "gives cluster " + rules.consumer + " names that end in -" + rules.consumer + ", not " + shown +
            way_out;
   }
-  // Nobody thinks of these who writes a star.
+  // An administrator who writes a wildcard does not think of names that end in another consumer's ID.
   std::string_view keeper = ends_in(name, rules.consumer) ? std::string_view(rules.consumer) : std::string_view();
   for (const std::string& other : rules.consumers)
     if (other.size() > keeper.size() && ends_in(name, other)) keeper = other;

@@ -46,7 +46,7 @@ std::optional<json::object> metadata_patch(const kube::Object& object, const jso
   return json::object{{"metadata", std::move(metadata)}};
 }
 
-/// Whether a RoleBinding gives exactly these subjects their rights; fields that the API server fills in are no matter.
+/// Whether the RoleBinding has exactly the wanted subject. Fields that the API server fills in are ignored.
 bool has_subject(const kube::Object& binding, const TwinContext& ctx) {
   const json::array& subjects = kube::array_at(binding.tree(), {"subjects"});
   return subjects.size() == 1 && kube::string_at(subjects[0], {"kind"}) == "Group" &&
@@ -88,7 +88,7 @@ TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* exist
   std::string refusal = refuse_twin_name(wanted.remote, ctx.liqo_namespace, ctx.storage_namespace);
   if (refusal.empty() && !is_dns_label(wanted.local))
     refusal = "it is wanted for what cannot be the name of a namespace";
-  // What exists stays, also where the policy has changed.
+  // A twin that exists is kept when the policy for names changes.
   if (refusal.empty() && !existing) refusal = refuse_new_twin_name(wanted.remote, ctx.names);
   if (!refusal.empty()) return Refuse{std::move(refusal)};
   if (!existing) {
@@ -147,7 +147,7 @@ std::string too_many_twins(std::size_t limit) {
 
 TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere,
                            std::size_t limit) {
-  std::map<std::string_view, std::string_view> existing;  // twin to local namespace
+  std::map<std::string_view, std::string_view> existing;  // twin -> local namespace
   for (const kube::Object& twin : twins) existing[twin.name()] = twin.annotation(annotations::original_name);
   std::vector<api::WantedNamespace> wanted = map.desired_mapping();
   const auto rank = [&](const api::WantedNamespace& entry) {
@@ -158,7 +158,7 @@ TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::O
     return std::tuple(rank(a), a.local) < std::tuple(rank(b), b.local);
   });
   TwinSelection selection;
-  std::map<std::string, std::string> used;  // twin to local namespace
+  std::map<std::string, std::string> used;  // twin -> local namespace
   const auto refuse = [&](const api::WantedNamespace& entry, std::string why) {
     if (selection.refused.size() >= limit) {
       ++selection.left_out;

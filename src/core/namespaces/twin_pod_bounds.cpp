@@ -21,13 +21,13 @@ __extension__ using Wide = __int128;
 
 constexpr std::string_view requests_prefix = "requests.", limits_prefix = "limits.", count_prefix = "count/";
 constexpr std::int64_t pods_without_bound = 20'000;
-/// The sum of a thousand twins stays far from the end of 64 bits.
+/// The sum over a thousand twins stays far from the end of 64 bits.
 constexpr Units most = Units{1} << 52;
 constexpr Units unbounded = most;
 
 bool is_milli(std::string_view name) { return name == "requests.cpu" || name == "limits.cpu"; }
 
-/// In whole units (of cpu: thousandths), rounded up.
+/// Whole units (of cpu: thousandths), rounded up.
 Units units(std::string_view name, const kube::Quantity& amount) {
   return std::clamp<Units>(is_milli(name) ? amount.milli_value() : amount.value(), 0, most);
 }
@@ -38,39 +38,39 @@ kube::Quantity quantity(std::string_view name, Units amount) {
                                     : kube::Quantity::Format::decimal);
 }
 Units units_of(const Resources& resources, const std::string& name) { return units(name, amount(resources, name)); }
-/// What is granted is rounded down.
+/// Granted amounts are rounded down, so that the twins together never get more.
 Units floor_of(const Resources& resources, const std::string& name) {
   const kube::Quantity granted = amount(resources, name);
   const Units up = units(name, granted);
   return quantity(name, up) > granted ? up - 1 : up;
 }
 
-/// Of more resources that are granted the others are not bounded: an object with more names than are read of one would
-/// be taken for one without any.
+/// The most resources that are bounded. `read_resources` fails on a list that is too long, and a ResourceQuota that
+/// cannot be read would look like one without bounds.
 constexpr std::size_t most_bounded = 64;
 
-/// The name that ResourceQuotas have for a resource that pods request; "" where they count it in no way.
+/// The name that ResourceQuotas have for a resource of pods, "" where they cannot count it.
 std::string quota_name(std::string_view resource) {
   if (resource == "pods") return "pods";
   const bool is_extended = resource.contains('/') && !resource.starts_with("kubernetes.io/") &&
                            !resource.substr(0, resource.find('/')).ends_with(".kubernetes.io");
   if (resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
       resource.starts_with("hugepages-") || is_extended) {
-    // With the prefix it may be a name that no ResourceQuota can have, which would be refused as a whole.
+    // The API server refuses a ResourceQuota with a single invalid name, and the prefix may make the name too long.
     std::string name = std::string(requests_prefix) + std::string(resource);
     return is_label_key(name) ? name : "";
   }
   return "";
 }
 
-/// One twin and one resource.
+/// The amounts of one twin and one resource.
 struct Share {
   const TwinPods* twin;
   bool counted = false, written = false;
-  Units hard = 0;     ///< as written; boundless where it is not
-  Units used = 0;     ///< as counted, or the demand of all ShadowPods until then
-  Units waiting = 0;  ///< more that its ShadowPods need
-  Units held = 0;     ///< the most that can be in use before the next change of the ResourceQuota
+  Units hard = 0;     ///< as written; `unbounded` where the ResourceQuota does not name it
+  Units used = 0;     ///< as counted by Kubernetes, or the demand of all ShadowPods before that
+  Units waiting = 0;  ///< what ShadowPods need beyond `used`
+  Units held = 0;     ///< the most that can be in use before the next write to the ResourceQuota
   Units target = 0;
   Units base() const { return used + waiting; }
   bool takes_more() const { return !twin->leaving; }
@@ -94,7 +94,7 @@ Share share_of(const TwinPods& twin, const std::string& name) {
   return share;
 }
 
-/// Says what each twin should have, and answers the equal share of what nobody needs.
+/// Sets the target of each twin, and returns the equal share of what no pod needs.
 Units aim(std::vector<Share>& shares, Units granted) {
   Units used = 0, waiting = 0, takers = 0;
   for (const Share& share : shares) {
@@ -112,14 +112,14 @@ Units aim(std::vector<Share>& shares, Units granted) {
     return free / takers;
   }
   if (used > granted) {
-    // A grant that has shrunk: all shrink alike, and let nothing in until they are below.
+    // The grant has shrunk: all twins shrink in proportion, and admit nothing until they are below their targets.
     for (Share& share : shares) {
       share.target = static_cast<Units>(Wide{share.used} * granted / used);
       if (share.written) share.target = std::min(share.target, share.hard);
     }
     return 0;
   }
-  // Not all that waits can run: those that need least, so that something does.
+  // Not all waiting pods fit: twins that need least come first, so that some can run.
   std::vector<Share*> order;
   order.reserve(shares.size());
   for (Share& share : shares) order.push_back(&share);
@@ -140,7 +140,7 @@ bool is_due(const std::vector<Share>& shares, Units granted, Units spare) {
     used += share.used;
     hard += share.hard;
   }
-  // Where more is in use than is granted, only what is in use can make it less.
+  // Where more is in use than granted, lower bounds free nothing before pods end: only the bounds are compared.
   if (used > granted) most_used = hard;
   return std::ranges::any_of(shares, [&](const Share& share) {
     if (!share.takes_more()) return false;
@@ -175,7 +175,7 @@ void plan_resource(const std::string& name, Units granted, std::span<const TwinP
     unconfirmed = unconfirmed || (share.written && (!share.counted || share.held > std::max(share.hard, share.used)));
   }
   const auto raise = [&](Share& share, Units to) {
-    // What can be in use anyway takes no room.
+    // An amount that can be in use anyway takes no more room.
     const Units next = std::min(to, share.held + std::max<Units>(room, 0));
     if (next <= share.hard && share.twin->exists) return;
     room -= std::max<Units>(0, next - share.held);
@@ -185,11 +185,11 @@ void plan_resource(const std::string& name, Units granted, std::span<const TwinP
   };
   for (Share& share : shares) {
     if (!share.takes_more() || share.hard > share.target) continue;
-    // A ResourceQuota begins with what is there, so that counting begins at once.
+    // A new ResourceQuota starts with what is in use, so that Kubernetes begins to count.
     if (!share.twin->exists) raise(share, std::min(share.target, share.held));
     if (!lowers && share.base() > share.hard) raise(share, std::min(share.target, share.base()));
   }
-  // The rest is worth one write, not two.
+  // The spare room waits until it can be written in one write.
   if (lowers || (unconfirmed && room < wanted)) return;
   for (Share& share : shares)
     if (share.takes_more() && share.hard <= share.target && (share.target > share.hard)) raise(share, share.target);
@@ -203,7 +203,7 @@ Resources as_quota_names(const Resources& demand) {
     const std::string name = quota_name(resource);
     if (name.empty()) continue;
     named.emplace(name, asked);
-    // Where limits are bounded they equal requests.
+    // Limits are bounded only where they have to equal requests (Hard).
     if (resource == "cpu" || resource == "memory") named.emplace(std::string(limits_prefix) + resource, asked);
   }
   return named;
@@ -251,7 +251,7 @@ std::map<std::string, Resources> plan_twin_pods(const Resources& granted, std::s
   std::map<std::string, Resources> writes;
   std::set<std::string> names;
   for (const auto& [name, most_of_it] : granted) names.insert(name);
-  // What is no longer granted stays bounded, by nothing.
+  // A resource that is no longer granted keeps a bound, of zero.
   for (const TwinPods& twin : twins)
     for (const auto& [name, most_of_it] : twin.hard)
       if (!name.starts_with(limits_prefix)) names.insert(name);

@@ -14,12 +14,12 @@ namespace {
 struct Bound {
   std::string_view name;
   std::int64_t twin, consumer;
-  bool and_pods = false;  ///< as many more as pods are granted
+  bool and_pods = false;  ///< plus the number of granted pods
 };
 
-/// A consumer of the Go version sends all Secrets of a namespace, and one more for each pod; every namespace has a
-/// ConfigMap of Kubernetes' own. EndpointSlices are made of ShadowEndpointSlices, and by Kubernetes of Services. Node
-/// ports and load balancers are the cluster's, whose namespace ever.
+/// The Go version as consumer sends all Secrets of a namespace, and one more for each pod. Kubernetes puts a ConfigMap
+/// into each namespace, and makes EndpointSlices for Services beside those of ShadowEndpointSlices. Node ports and load
+/// balancers are bounded tightly because all namespaces of the cluster share them.
 constexpr Bound usual[] = {
     {"count/configmaps", 1'000, 20'000, true},
     {"count/endpointslices.discovery.k8s.io", 10'000, 40'000},
@@ -64,7 +64,7 @@ TwinBounds twin_bounds(std::int64_t pods, const Resources& twin, const Resources
     bounds.twin.emplace(bound.name, kube::Quantity(bound.twin + more));
     bounds.consumer.emplace(bound.name, kube::Quantity(bound.consumer + more));
   }
-  // What is bounded for all twins together has to be counted in each.
+  // A bound over all twins needs a count in each twin.
   for (const auto& [name, amount] : bounds.consumer) bounds.twin.emplace(name, amount);
   return bounds;
 }

@@ -5,7 +5,7 @@
 namespace liqo::core {
 namespace {
 
-/// So many vanished ShadowPods are remembered: more than all admissions of the time that a reservation lives.
+/// The number of vanished ShadowPods that are remembered: more than can be admitted while one reservation lives.
 constexpr std::size_t most_gone = 50'000;
 
 const Resources nothing;
@@ -24,12 +24,14 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
       gone_.pop_front();
     }
     holding.shadow->demand = std::exchange(holding.most, {});
-    // Where its own Pod is in the cache that counts for it, until it is seen to go; a finished one needs nothing.
+    // Where its Pod has gone too, or the ShadowPod was finished, nothing is left to count. Where its Pod is still
+    // there, that counts instead (below).
     const bool has_pod = holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
     if (!holding.shadow->finished && (!has_pod || is_pod_same)) holding.vanished.push_back(*holding.shadow);
   }
   if (!is_pod_same) holding.most_of_pod.clear();
-  // Its Pod has come into the cache, and counts for it. The cache may lack the Pod's last resize.
+  // The Pod of a vanished ShadowPod is in the cache and counts in its place. The cache may not have the Pod's last
+  // resize yet, so the larger amounts count.
   if (pod)
     std::erase_if(holding.vanished, [&](const HeldShadow& vanished) {
       if (vanished.uid != pod->shadow_uid) return false;
@@ -40,7 +42,8 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
   if (shadow) {
     seen_[shadow->uid] = shadow->version;
     const bool own_pod = pod && pod->shadow_uid == shadow->uid;
-    // By generations: what a Pod was made with may be what is asked for again, while it has something else by now.
+    // Generations are compared and not amounts: the amounts asked for may be those the Pod was made with, while it has
+    // others now.
     const bool is_settled = own_pod && pod->generation.value_or(shadow->generation) >= shadow->generation;
     const bool is_same = holding.shadow && holding.shadow->uid == shadow->uid;
     holding.is_resized =
@@ -82,7 +85,7 @@ std::size_t QuotaAccount::pods(const std::string& user) const {
 
 void QuotaAccount::count(const Holding& holding, bool add_it) {
   const bool pod_counts = holding.pod && !holding.pod->finished;
-  // A finished pod frees its share even before the ShadowPod has recorded the end.
+  // A finished Pod frees its share before the ShadowPod records the end.
   const bool own_pod = holding.shadow && holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
   const bool shadow_counts = holding.shadow && !holding.shadow->finished && !(own_pod && holding.pod->finished);
   if (own_pod && shadow_counts && pod_counts) {

@@ -5,10 +5,10 @@
 namespace liqo::core {
 namespace {
 
-/// Of POSTs of one pod that are on their way into storage: the first, and one that repeats it.
+/// The most POSTs of one pod on their way into storage: the first, and one that repeats it.
 constexpr int most_repeated = 2;
 
-/// By how much a record may grow whose floor has got more digits.
+/// A record may grow by this much when its floor gets more digits.
 constexpr std::size_t floor_digits = 20;
 
 }  // namespace
@@ -79,7 +79,7 @@ AdmissionRound::AdmissionRound(QuotaStanding standing, LedgerRecord record, std:
 
 AdmissionRound::Decision AdmissionRound::decide(const QuotaQuestion& question, Known known) {
   const Reservation& wanted = question.reservation;
-  // Who asks for less needs no room, whatever the Quota says of more.
+  // A resize to less passes also in a Quota that is cordoned or drained.
   const bool needs_room = !wanted.grows() || !wanted.demand.empty();
   const bool is_reserved = record_.reservations.contains(question.key);
   const bool in_doubt = is_reserved && known.is_doubtful;
@@ -88,7 +88,7 @@ AdmissionRound::Decision AdmissionRound::decide(const QuotaQuestion& question, K
   if (!needs_room) return {.verdict = {}, .basis = Basis::look};
 
   const OnItsWay first = wanted.grows() ? OnItsWay() : on_their_way_[wanted.pod];
-  // What is asked in the name of an API server holds none of them up.
+  // Unproven requests do not hold up those of an API server.
   if (!in_doubt && (question.claimant.proven ? first.proven : first.count) >= most_repeated)
     return {.verdict = ask_again_for(question)};
   const bool is_large = !in_doubt && is_beyond_unproven_share(question);
@@ -145,7 +145,7 @@ AdmissionRound::Decision AdmissionRound::refuse_room(const QuotaQuestion& questi
 }
 
 bool AdmissionRound::has_space(std::size_t more) {
-  // What was dropped leaves more room, which is looked at where there would be none.
+  // `bytes_` counts dropped reservations as well, so the record is measured once before it is called full.
   if (bytes_ + more + floor_digits > most_ledger_bytes && !std::exchange(is_exact_, true))
     bytes_ = record_.text().size();
   return bytes_ + more + floor_digits <= most_ledger_bytes;

@@ -21,7 +21,7 @@ bool is_within_share(const UnprovenHold& held, const Resources& demand, const Re
   return std::ranges::all_of(demand, [&](const auto& entry) {
     const auto& [name, asked] = entry;
     const auto granted = hard.find(name);
-    // What the Quota does not name is not the share's to judge.
+    // A resource that the Quota does not name is refused by the Quota itself (`refuse_demand`).
     return asked.is_zero() || granted == hard.end() ||
            (amount(held.demand, name) + asked) * parts_for_unproven <= granted->second;
   });

@@ -5,7 +5,7 @@
 namespace liqo::core {
 namespace {
 
-/// What a Quota demands of the containers of one pod.
+/// What the containers of a pod are checked against.
 struct Demanded {
   Enforcement enforcement;
   Counting counting;
@@ -39,8 +39,8 @@ std::optional<std::string> check_container(const ContainerNeeds& container, std:
   return std::nullopt;
 }
 
-/// The Go version's peak of the init containers: a later one replaces an earlier one only where it is larger in whole
-/// units.
+/// The peak of init containers as the Go version computes it: a later amount replaces an earlier one only if it is
+/// larger in whole units.
 void raise_whole(Resources& peak, const Resources& other) {
   for (const auto& [name, quantity] : other) {
     const auto [at, added] = peak.emplace(name, quantity);
@@ -74,8 +74,9 @@ Resources pod_demand(const PodNeeds& needs, Counting counting) {
   if (counting == Counting::exact) {
     Resources demand = pod_requests(needs);
     if (needs.pod) {
-      // A cluster without pod-level resources (off by default before Kubernetes 1.34) drops them, and reserves what the
-      // containers request. Where it has them they are at least as much, so that counting the larger changes nothing.
+      // A cluster without pod-level resources (off by default before Kubernetes 1.34) drops them and reserves what the
+      // containers request. A cluster that has them demands at least that much, so counting the larger changes nothing
+      // there.
       PodNeeds containers_only = needs;
       containers_only.pod.reset();
       raise(demand, pod_requests(containers_only));

@@ -75,7 +75,7 @@ std::string LedgerRecord::text() const {
 }
 
 std::size_t reservation_bytes(const std::string& uid, const Reservation& reservation) {
-  // With the braces, which stand for the comma.
+  // The braces of the object count for the comma between entries.
   return kube::json::serialize(kube::json::object{{uid, write_reservation(reservation)}}).size();
 }
 

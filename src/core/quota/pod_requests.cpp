@@ -57,7 +57,7 @@ Resources aggregate(const PodNeeds& needs, Resources Needs::* which) {
   return total;
 }
 
-/// The API server keeps no finer amounts than thousandths.
+/// The API server rounds amounts up to thousandths.
 void round_to_milli(Resources& resources) {
   for (auto& [name, quantity] : resources) quantity = quantity.rounded_to_milli();
 }
@@ -79,11 +79,11 @@ void default_pod_level(PodNeeds& needs) {
     if (is_pod_level(name)) pod.requests.emplace(name, quantity);
 }
 
-/// `status`: of a container, or of a Pod as a whole.
+/// `status`: that of a container, or of a Pod as a whole.
 void raise_to(Resources& requests, const kube::json::value& status, bool is_changing) {
   if (const auto set_aside = read_resources(kube::object_at(status, {"allocatedResources"})))
     raise(requests, *set_aside);
-  // As its cgroup says, which rounds: of use only while that is still another one.
+  // `resources` in the status is read from the cgroup, which rounds, so it counts only while a resize is under way.
   const auto actual = read_resources(kube::object_at(status, {"resources", "requests"}));
   if (is_changing && actual) raise(requests, *actual);
 }
@@ -102,7 +102,7 @@ void raise_to_allocated(PodNeeds& needs, const kube::Object& pod) {
   raise_to(needs.containers, pod, "containerStatuses");
   raise_to(needs.init_containers, pod, "initContainerStatuses");
   if (!needs.pod) return;
-  // Of what it does not ask for as a whole the containers tell.
+  // Resources that the pod does not request as a whole are counted by container.
   Resources whole = needs.pod->requests;
   raise_to(whole, pod.status(), is_being_resized(pod));
   for (auto& [name, quantity] : needs.pod->requests) quantity = amount(whole, name);
@@ -131,7 +131,7 @@ void apply_defaults(PodNeeds& needs) {
   for (ContainerNeeds& container : needs.containers) fill(container.needs.requests, container.needs.limits);
   for (ContainerNeeds& container : needs.init_containers) fill(container.needs.requests, container.needs.limits);
   default_pod_level(needs);
-  // Last, as the API server does: pod-level requests come from what containers asked for before it was rounded.
+  // Rounding comes last, as in the API server: pod-level requests are computed from amounts that are not rounded yet.
   const auto round = [](Needs& of) {
     round_to_milli(of.requests);
     round_to_milli(of.limits);
@@ -158,7 +158,7 @@ kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_s
     fill(limits, most);
     fill(requests, limits);
     fill(requests, least);
-    // Of several items for containers the last one stands.
+    // Where several items are for containers, Kubernetes uses the last one.
     for (const auto& [name, quantity] : limits) defaults.limits[name] = quantity;
     for (const auto& [name, quantity] : requests) defaults.requests[name] = quantity;
   }
@@ -187,7 +187,7 @@ void settle(PodNeeds& needs, const PodSurroundings& surroundings) {
   apply_defaults(needs);
   for (const Needs& defaults : surroundings.limit_ranges) apply_limit_range(needs, defaults);
   if (surroundings.overhead) needs.overhead = *surroundings.overhead;
-  // What is read back from storage is defaulted once more.
+  // The API server applies defaults again to what it reads from storage.
   apply_defaults(needs);
 }
 

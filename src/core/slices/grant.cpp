@@ -30,8 +30,8 @@ GrantDecision verdict(Verdict verdict, std::string_view reason, std::string_view
           .pending = std::nullopt};
 }
 
-/// A Quota of the Go version says what was granted only: the request is taken for the one that led to it if every
-/// amount in it was granted as it stands.
+/// A Quota of the Go version records the granted amounts but not the request. A request belongs to it if every amount
+/// in it was granted unchanged.
 bool explains(const SliceRequest& request, const Resources& granted) {
   return request.slice_class == default_class && std::ranges::all_of(request.resources, [&](const auto& entry) {
            const auto found = granted.find(entry.first);
@@ -51,7 +51,7 @@ GrantDecision grant(const SliceRequest& request, Resources granted) {
   return decision;
 }
 
-/// What is left of that resource for a slice; nothing where it is not bounded.
+/// The most of the resource that this slice can get; nullopt where it is not bounded.
 std::optional<kube::Quantity> bound_of(const GrantLimits& limits, const std::string& name) {
   std::optional<kube::Quantity> bound;
   if (const auto found = limits.slice.find(name); found != limits.slice.end()) bound = found->second;
@@ -63,7 +63,7 @@ std::optional<kube::Quantity> bound_of(const GrantLimits& limits, const std::str
   return bound;
 }
 
-/// Why so much is not granted, "" if it can be.
+/// Why the amounts are not granted, "" if they can be.
 std::string refuse_amounts(const GrantLimits& limits, const Resources& granted) {
   for (const auto& [name, asked] : granted) {
     if (const auto most = limits.slice.find(name); most != limits.slice.end() && most->second < asked)
@@ -90,12 +90,12 @@ GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
 
 GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
   if (!in.free) return negotiated ? grant(in.request, in.record->granted) : verdict(Verdict::wait, "", "");
-  // A policy that cannot be read bounds by what is granted.
+  // While the policy cannot be read, a slice keeps what it has and no other gets anything.
   if (!in.limits.mistake.empty())
     return negotiated ? grant(in.request, in.record->granted)
                       : verdict(Verdict::denied, slice_reasons::resources_denied, in.limits.mistake);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
-  // A share has no amount of its own that could be too much: it ends at the bound.
+  // A share asks for no amount that could be too much, so it is cut at the bound and not refused.
   for (auto& [name, quantity] : target)
     if (auto bound = bound_of(in.limits, name); bound && *bound < quantity) quantity = *bound;
   if (!negotiated) return grant(in.request, std::move(target));

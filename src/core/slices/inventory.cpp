@@ -23,7 +23,7 @@ bool keeps_consumers_out(const kube::json::value& taint) {
          (effect == "NoSchedule" || effect == "NoExecute");
 }
 
-/// Quantities that cannot be read count as nothing: one odd device must not hide the rest of a node.
+/// Quantities that cannot be read are left out: one odd device must not hide the rest of a node.
 Resources readable(const kube::json::object& list) {
   Resources amounts;
   for (const auto& [name, value] : list)
@@ -49,7 +49,7 @@ void Inventory::set_node(const std::string& name, const kube::Object* node) {
   if (!node) {
     const auto found = nodes_.find(name);
     if (found == nodes_.end()) return;
-    // Its pods may outlive it for a while, and it may come back.
+    // Pods may outlive their Node for a while, and the Node may come back.
     found->second.known = found->second.shared = false;
     if (found->second.used.empty()) nodes_.erase(found);
     return;
@@ -86,7 +86,7 @@ void Inventory::set_pod(const kube::ObjectKey& key, const kube::Object* pod) {
            .offloaded = pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod,
            .requests = {}};
   if (kept.node.empty()) return;
-  // What is stored is valid; a pod that is not read holds its place at least.
+  // The API server has validated stored pods. A pod whose amounts cannot be read still takes its place in `pods`.
   if (auto needs = read_pod_needs(pod->spec())) kept.requests = pod_requests(*needs);
   kept.requests["pods"] += kube::Quantity(1);
   Node& node = nodes_[kept.node];

@@ -26,7 +26,7 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 }
 
 /// The entries that can be labels of a node.
-/// `refused`: the keys, or "domain/*", that are not taken, beside reserved ones; null = every key is.
+/// `refused`: keys, or "domain/*", that are not taken beside the reserved ones; null = all keys are taken.
 json::object usable_labels(const json::object& said, std::string_view what, const std::span<const std::string>* refused,
                            std::vector<std::string>& dropped) {
   json::object usable;
@@ -68,7 +68,7 @@ json::array usable_classes(const json::array& said, std::string_view key, std::v
   return usable;
 }
 
-/// The object with the wanted entries, without those that were wanted last time only.
+/// The object with the wanted entries, and without those that only the last wish had.
 json::object replaced(const json::object& have, const json::object& before, const json::object& wanted) {
   json::object result = have;
   for (const auto& [name, value] : before)
@@ -115,7 +115,7 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
   if (view.consumer().empty()) wanted.mutable_spec()["consumerClusterID"] = own_cluster;
   if (view.provider().empty()) wanted.mutable_spec()["providerClusterID"] = provider;
   if (!csr.empty() && view.csr() != csr) wanted.mutable_spec()["csr"] = csr;
-  // "false" is the user's word that the slice stays at home.
+  // "false" is a user's word that the slice stays at home, so a label that is there is kept.
   if (!slice.has_label(api::labels::replication)) wanted.set_label(api::labels::replication, "true");
   if (!slice.has_label(api::labels::replication_destination))
     wanted.set_label(api::labels::replication_destination, provider);

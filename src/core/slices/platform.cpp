@@ -16,7 +16,7 @@ Platform platform_of(const kube::Object& node) {
   return found;
 }
 
-/// Taints of trouble, and of nodes that come and go, pass by themselves.
+/// Taints that Kubernetes sets for trouble, and that of the cluster autoscaler, go away by themselves.
 bool is_lasting(const kube::json::value& taint) {
   const std::string_view key = kube::string_at(taint, {"key"}), effect = kube::string_at(taint, {"effect"});
   return (effect == "NoSchedule" || effect == "NoExecute") && !key.starts_with("node.kubernetes.io/") &&

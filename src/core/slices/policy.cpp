@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The parts between commas and ends of lines, without the empty ones.
+/// The parts between commas and line ends, without empty ones.
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
@@ -81,7 +81,7 @@ kube::Result<std::map<std::string, std::string>> read_labels(std::string_view te
   auto pairs = read_pairs(text);
   if (!pairs) return pairs;
   for (const auto& [name, value] : *pairs)
-    // Labels have the same form of name as resources.
+    // Keys of labels have the same form as names of resources.
     if (!is_resource_name(name) || !is_label_value(value))
       return wrong("\"" + name + "=" + value + "\" is not a label");
   return pairs;

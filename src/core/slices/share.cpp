@@ -11,10 +11,10 @@ namespace {
 __extension__ using Wide = __int128;
 constexpr std::int64_t mebi = std::int64_t(1) << 20;
 constexpr std::string_view hugepages = "hugepages-";
-/// Legacy counts of volumes: a property of nodes, nothing that a pod requests.
+/// Legacy volume counts are a property of nodes and not requested by pods.
 constexpr std::string_view volumes = "attachable-volumes-";
 
-/// The whole number below; Quantity rounds away from zero.
+/// Rounds down, where Quantity rounds away from zero.
 std::int64_t whole_below(const kube::Quantity& amount) {
   const std::int64_t above = amount.value();
   return above > 0 && kube::Quantity(above) > amount ? above - 1 : above;
@@ -22,7 +22,7 @@ std::int64_t whole_below(const kube::Quantity& amount) {
 
 std::int64_t milli_below(const kube::Quantity& amount) {
   const std::int64_t above = amount.milli_value();
-  // Where the thousandths themselves are bounded there is nothing to correct.
+  // An amount beyond the range of thousandths is cut to it and needs no correction.
   const auto exact = kube::Quantity::parse(std::to_string(above) + "m");
   return above > 0 && exact && *exact > amount ? above - 1 : above;
 }
@@ -39,7 +39,7 @@ kube::Quantity share_of_one(std::string_view name, const kube::Quantity& free, i
   if (is_counted(name)) {
     const std::int64_t whole = whole_below(free);
     const std::int64_t least = whole >= slices ? 1 : 0;
-    // Rounding up for each of several would give more than there is.
+    // Rounding up for each of several slices would give away more than there is.
     return kube::Quantity(std::max(least, part(whole, percentage, slices, slices == 1)));
   }
   std::int64_t unit = mebi;
@@ -52,7 +52,7 @@ kube::Quantity share_of_one(std::string_view name, const kube::Quantity& free, i
   return kube::Quantity(bytes - bytes % unit, kube::Quantity::Format::binary);
 }
 
-/// Whether `to` is farther from `from` than the percentage of `from`.
+/// Whether `to` differs from `from` by more than `share_jump_percentage`.
 bool jumps(const kube::Quantity& from, const kube::Quantity& to) {
   const kube::Quantity difference = to > from ? to - from : from - to;
   return difference * 100 > from * share_jump_percentage;

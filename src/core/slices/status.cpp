@@ -24,7 +24,7 @@ void set_condition(const kube::Object& slice, json::object& status, const api::S
   if (auto changed = api::with_slice_condition(slice, wanted, now)) status["conditions"] = std::move(*changed);
 }
 
-/// An empty list is not written: the Go version leaves it out, and would take it out again.
+/// An empty list is left out, as the Go version does: otherwise both versions would undo each other's write.
 template <class T>
 void set_or_erase(json::object& status, std::string_view key, T value) {
   if (value.empty())
@@ -60,7 +60,7 @@ json::object node_labels(const SlicePolicy& policy, const Platform* platform, co
 json::array offered_storage_classes(const std::vector<kube::Object>& classes, const SlicePolicy& policy) {
   std::vector<OfferedClass> found;
   for (const kube::Object& one : classes) {
-    // Volumes of Liqo's own class may be in third clusters.
+    // Volumes of Liqo's own class may lie in third clusters.
     if (kube::string_at(one.tree(), {"provisioner"}) == api::storage_provisioner) continue;
     const bool marked = one.annotation("storageclass.kubernetes.io/is-default-class") == "true";
     found.push_back({.name = std::string(one.name()),
