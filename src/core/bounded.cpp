@@ -6,7 +6,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// About what a number or the frame of an entry takes.
+/// An estimate of the bytes of a number, or of the frame of an entry.
 constexpr std::size_t small = 16;
 
 bool take(Bounds& bounds, std::size_t bytes) {

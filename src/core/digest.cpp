@@ -1,4 +1,4 @@
-// The two digests of names.hpp: SHA-256 where the wire wants it, FNV-1a where only a change is to be seen.
+// The digests of names.hpp: SHA-256 where other programs see it, FNV-1a where only changes are detected.
 #include <openssl/sha.h>
 
 #include <array>
@@ -18,7 +18,7 @@ void append_hex(std::string& out, std::uint64_t value, int digits) {
 
 std::string sha256_hex(std::string_view bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  // Without it names and secrets would be one: there is nothing to go on with.
+  // Without SHA-256 all names and secrets would have the same digest, so the process cannot go on.
   if (!SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data())) std::abort();
   std::string hex;
   for (const unsigned char byte : digest) append_hex(hex, byte, 2);

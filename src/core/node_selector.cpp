@@ -11,7 +11,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// The only field of a Node that selectors may ask for (k8s.io/api core/v1 NodeSelectorTerm.matchFields).
+/// The only field in matchFields that Kubernetes knows (k8s.io/api core/v1 NodeSelectorTerm.matchFields).
 constexpr std::string_view name_field = "metadata.name";
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {

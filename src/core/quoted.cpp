@@ -3,8 +3,8 @@
 namespace liqo::core {
 namespace {
 
-/// How many bytes the character takes that a terminal or a page would not show but follow, 0 = it is none: controls,
-/// and what separates lines or turns the direction of writing.
+/// The bytes of the character if terminals and pages act on it instead of showing it, 0 otherwise: control and
+/// zero-width characters, line separators, and marks that turn the direction of writing.
 std::size_t control_size(std::string_view text) {
   const auto byte = [text](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   const unsigned first = byte(0), second = byte(1), third = byte(2);

@@ -12,7 +12,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(start, text.find_last_not_of(" \t") - start + 1);
 }
 
-/// Splits at commas that are not inside parentheses.
+/// Splits at commas outside parentheses.
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> found;
   int depth = 0;

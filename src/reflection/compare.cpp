@@ -8,7 +8,7 @@ namespace liqo::reflection {
 namespace json = kube::json;
 namespace {
 
-/// Go's `omitempty` leaves all of these out of what is stored.
+/// Go's `omitempty` leaves out all of these.
 bool is_nothing(const json::value* value) {
   if (!value) return true;
   switch (value->kind()) {
@@ -38,7 +38,7 @@ std::string join(std::string_view path, std::string_view key) {
   return joined += key;
 }
 
-/// The values that make an entry of a merged list known again.
+/// The values by which an entry of a merged list is found.
 std::string identity(const json::value& entry, std::span<const std::string_view> keys) {
   std::string text;
   for (std::string_view key : keys)

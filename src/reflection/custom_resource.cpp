@@ -14,8 +14,8 @@ namespace liqo::reflection {
 namespace json = kube::json;
 namespace {
 
-/// Of Kubernetes itself: what is in them starts pods, gives rights, or is reflected in a way of its own. Other groups
-/// of k8s.io are those of custom resources, such as gateway.networking.k8s.io.
+/// Groups of Kubernetes itself: their kinds start pods, give rights, or are reflected in a way of their own. Other
+/// groups in k8s.io belong to CRDs, such as gateway.networking.k8s.io.
 constexpr std::array<std::string_view, 23> reserved_groups = {"admissionregistration.k8s.io",
                                                               "apiextensions.k8s.io",
                                                               "apiregistration.k8s.io",
@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 23> reserved_groups = {"admissionregistra
                                                               "storage.k8s.io",
                                                               "storagemigration.k8s.io"};
 
-/// A group with those of the domains below it.
+/// Whether a group is the domain, or below it.
 bool is_of(std::string_view group, std::string_view domain) {
   return group == domain || (group.ends_with(domain) && group[group.size() - domain.size() - 1] == '.');
 }
@@ -54,7 +54,7 @@ std::unexpected<kube::Failure> refuse(std::string_view text, std::string why) {
   return kube::fail(kube::Errc::invalid_input, core::in_quotes(text, 300) + " " + std::move(why));
 }
 
-/// All but metadata and status, which each cluster keeps by itself.
+/// The copy has every field but metadata and status, which each cluster keeps for itself.
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
   const std::string version(kube::string_at(local.tree(), {"apiVersion"}));
   const std::string kind(kube::string_at(local.tree(), {"kind"}));
@@ -69,7 +69,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
   return copy;
 }
 
-/// A descriptor with the strings that it refers to.
+/// A ReflectedKind with the strings that it refers to.
 struct CustomKind {
   std::string name, group, version, plural, kind;
   ReflectedKind reflected;
@@ -85,7 +85,8 @@ struct CustomKind {
   }
 };
 
-/// Has a controller at the provider that has seen the newest generation there have seen that at home, and no other one.
+/// Translates `observedGeneration`: where the provider's controller has seen the newest generation of the copy, it has
+/// seen that at home. Otherwise the one before is shown.
 void count_at_home(json::object& of, std::int64_t remote, std::int64_t local) {
   json::value* seen = of.if_contains("observedGeneration");
   if (!seen || !seen->is_number()) return;

@@ -45,8 +45,8 @@ Comparison compare_data(const kube::Object& live, const kube::Object& wanted, st
     is_exact = is_exact && of_live == of_wanted;
   }
   if (!is_fixed) return has_all ? Comparison::same : Comparison::differs;
-  // Of what is immutable not even a key of ours can be taken away. What is applied already is not replaced for the sake
-  // of a key of somebody else's: whoever adds one to each object that is made would have it replaced for ever.
+  // No key of an immutable object can be removed, so it has to be replaced. A copy that was applied is not replaced for
+  // another owner's key: a provider's webhook that adds one to each object would have it replaced for ever.
   return is_exact || (has_all && is_applied(live, wanted)) ? Comparison::same : Comparison::replace;
 }
 

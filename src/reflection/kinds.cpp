@@ -1,4 +1,4 @@
-// The table of kinds that are built in. `kinds.inc` is made from the list in meson.build.
+// The table of built-in kinds. `kinds.inc` is generated from the list in meson.build.
 #include <array>
 
 #include "liqo/reflection/kind.hpp"

@@ -1,4 +1,4 @@
-// What is to be done about one reflected object, given both sides: the same for every kind.
+// Decides about one reflected object from both sides, in the same way for every kind.
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
@@ -12,7 +12,7 @@ namespace {
 using namespace reflection_action;
 namespace annotations = api::annotations;
 
-/// An annotation that is there and does not say "false".
+/// Whether the annotation is there with any value but "false".
 bool is_set(const kube::Object& object, std::string_view key) {
   if (!object.has_annotation(key)) return false;
   constexpr std::string_view no = "false";
@@ -28,32 +28,31 @@ bool is_selected(const ReflectionRule& rule, const kube::Object& local) {
   if (const auto other = kind.selected_by ? kind.selected_by(local, ctx) : std::nullopt)
     return policy == SelectionPolicy::allow_list ? is_set(*other, annotations::allow_reflection)
                                                  : !is_set(*other, annotations::skip_reflection);
-  // Objects that every namespace needs are left out only on request, also under an allow list.
+  // Objects that every namespace needs are left out only on request, even under an allow list.
   if (policy != SelectionPolicy::allow_list || kind.is_always_reflected(local.name()))
     return !is_set(local, annotations::skip_reflection);
   return is_set(local, annotations::allow_reflection);
 }
 
-/// Whether name, policy and annotations have the object reflected.
+/// Whether name, policy and annotations want the object reflected.
 bool is_wished(const ReflectionRule& rule, const kube::Object& local) {
   return !rule.kind.remote_name(local.name(), rule.ctx).empty() && is_selected(rule, local);
 }
 
-/// The digest is among the annotations: it tells that the wish is the one that was applied, so also that nothing of an
-/// older one is left.
+/// The digest among the annotations says that this wish was applied, so nothing of an older one is left.
 bool has_metadata(const kube::Object& remote, const kube::Object& desired) {
   return covers(remote.labels(), desired.labels()) && covers(remote.annotations(), desired.annotations());
 }
 
-/// Why an object at the provider is none of the copies of this kind, "" if it is one.
+/// Why the object at the provider is no copy of this kind, "" if it is one.
 std::string why_foreign(const ReflectedKind& kind, const kube::Object& remote, const core::ForgingContext& ctx) {
   if (!core::is_reflected(remote, ctx.clusters)) return "does not come from here";
-  // Operators give what they make the labels of what they make it for.
+  // Operators copy labels of an object to those that they make for it.
   if (remote.controller()) return "belongs to another object there";
   return std::string(kind.no_copy(remote, ctx));
 }
 
-/// The answer about an object that is never reflected. A copy that the Go version made of it may be in use and is left.
+/// The plan for an object that is never reflected. A copy by the Go version stays, because pods may use it.
 ReflectionPlan leave_out(const kube::Object* remote, std::string_view reason, const core::ForgingContext& ctx) {
   std::string message;
   if (!reason.empty())

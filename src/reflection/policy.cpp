@@ -19,12 +19,12 @@ std::optional<int> read_workers(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  // The Go version knows no bound.
+  // The Go version has no upper bound, so greater numbers are lowered and not refused.
   return std::min(number, max_workers);
 }
 
-/// The value of an option that may be written as one argument or as two; of several the last counts, as on a command
-/// line. nullopt = it is not given.
+/// The value of an option, which may be given as one argument or as two. The last one counts, as on a command line.
+/// nullopt = not given.
 std::optional<std::string> value_of(const std::vector<std::string>& arguments, const std::string& option) {
   std::optional<std::string> value;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -40,7 +40,7 @@ std::string text_of(const json::value& value) {
   return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
 }
 
-/// Whether a switch is on, as the Go version reads it; of several the last counts. nullopt = it is not given.
+/// Whether a switch is on, by the rules of the Go version. The last one counts. nullopt = not given.
 std::optional<bool> switch_of(const std::vector<std::string>& arguments, const std::string& option) {
   constexpr std::string_view yes[] = {"1", "t", "T", "true", "True", "TRUE"};
   std::optional<bool> is_on;
@@ -52,7 +52,7 @@ std::optional<bool> switch_of(const std::vector<std::string>& arguments, const s
   return is_on;
 }
 
-/// What is said of a name among the kinds, by option or else in the configuration; "" = nothing.
+/// The setting for a kind, from its option or else from the configuration; "" = none.
 std::string said_of(const api::VkOptionsTemplate& view, const std::vector<std::string>& arguments,
                     const std::string& name, const std::string& field) {
   if (const auto argument = value_of(arguments, "--" + name + "-reflection-" + field)) return *argument;
@@ -60,7 +60,7 @@ std::string said_of(const api::VkOptionsTemplate& view, const std::vector<std::s
   return config && !config->is_null() ? text_of(*config) : "";
 }
 
-/// The kind that an option of reflection is about; "" = it is no such option.
+/// The kind in the name of a reflection option; "" = another option.
 std::string_view kind_of_option(std::string_view argument) {
   const std::string_view option = argument.substr(0, argument.find('='));
   for (const std::string_view end : {"-reflection-workers", "-reflection-type"})
@@ -75,14 +75,14 @@ std::string join(const std::vector<std::string>& clauses) {
   return text;
 }
 
-/// The options that are followed, or told with what they ask for.
+/// The options that are followed, or reported together with their value.
 bool is_known_option(std::string_view argument) {
   constexpr std::string_view known[] = {"--enable-apiserver-support", "--disable-ip-reflection", "--enable-storage"};
   const std::string_view option = argument.substr(0, argument.find('='));
   return !kind_of_option(argument).empty() || std::ranges::find(known, option) != std::end(known);
 }
 
-/// What a separate virtual kubelet would be set up by, of what need not be said. Nobody here is.
+/// The non-empty settings for a separate virtual kubelet, which does not exist here, as text; "" = none.
 std::string of_separate_kubelet(const kube::Object& options_template) {
   std::vector<std::string> given;
   for (const std::string_view field : fields_of_separate_kubelet) {
@@ -96,13 +96,13 @@ std::string of_separate_kubelet(const kube::Object& options_template) {
   return given.empty() ? "" : join(given) + " (there is no separate virtual kubelet)";
 }
 
-/// What is said of one kind, in the order in which it holds.
+/// A setting for one kind, and where it stands.
 struct Word {
   std::string where;
   std::string value;
 };
 
-/// "DenyList or AllowList".
+/// The names as a text, such as "DenyList or AllowList".
 std::string names_of_selections(const ReflectedKind& kind) {
   std::string names;
   const std::vector<SelectionPolicy> selections = selections_of(kind);
@@ -111,7 +111,7 @@ std::string names_of_selections(const ReflectedKind& kind) {
   return names;
 }
 
-/// Has the word hold, or answers what is wrong with it, a clause.
+/// Applies the setting to the policy, or returns a clause that says what is wrong with it.
 std::optional<std::string> apply(const ReflectedKind& kind, const Word& word, bool is_type, KindPolicy& policy) {
   if (is_type) {
     if (const auto selection = read_selection(kind, word.value)) {
@@ -185,7 +185,7 @@ TemplatePolicies policies_under(const Policies& usual, const kube::Object& optio
       };
       const std::string field = is_type ? "type" : "workers";
       const json::value* config = kube::find(view.reflectors_config(), {name, field});
-      // A type that is left out may be stored as an empty one.
+      // An omitted type may be stored as an empty string.
       if (config && !config->is_null() && !text_of(*config).empty())
         follow({"reflectorsConfig." + name + "." + field, text_of(*config)});
       const std::string option = "--" + name + "-reflection-" + field;
@@ -209,12 +209,12 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
     known.insert(name);
     if (kind->typed_as.empty()) continue;
     const std::string type = said_of(view, arguments, name, "type");
-    // The Go version's defaults have a type of their own for these.
+    // The Go version's defaults have this type for these kinds.
     if (!type.empty() && type != "CustomLiqo" && type != name_of(policies.of(*kind).selection))
       found.push_back("type " + type.substr(0, 64) + " of " + name + " (what is said of " +
                       option_name(*find_reflected_kind(kind->typed_as)) + " holds)");
   }
-  // serviceaccount is followed, by whoever makes pods.
+  // The setting for service accounts is followed by `why_tokens_withheld`.
   known.insert("serviceaccount");
   for (const auto& [name, is_done] :
        {std::pair<std::string, bool>{"pod", true}, {"event", true}, {"persistentvolumeclaim", done.offers_storage}}) {

@@ -23,7 +23,7 @@ class Names {
   std::set<std::string, std::less<>> names_;
 };
 
-/// Kinds of volumes that name a Secret by `secretRef`.
+/// Volume sources that name a Secret by `secretRef`.
 constexpr std::string_view with_secret_ref[] = {"cephfs", "cinder",  "flexVolume", "iscsi",
                                                 "rbd",    "scaleIO", "storageos"};
 

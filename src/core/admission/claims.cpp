@@ -9,7 +9,7 @@
 namespace liqo::core::admission {
 namespace {
 
-/// The older way to name a class, which goes before the field.
+/// The older way to name a class. Kubernetes prefers it to the field.
 constexpr std::string_view class_annotation = "volume.beta.kubernetes.io/storage-class";
 
 bool may_use(std::string_view name, const PodPolicy& policy, std::span<const std::string> offered) {
@@ -17,7 +17,7 @@ bool may_use(std::string_view name, const PodPolicy& policy, std::span<const std
   return std::ranges::find(offered, name) != offered.end();
 }
 
-/// What is wrong with the class of `claim`, which has metadata and a spec: a claim, or the template of one.
+/// What is wrong with the class of `claim`: a PersistentVolumeClaim, or the template of one.
 std::optional<Finding> check_class(const json::object& claim, const PodPolicy& policy,
                                    std::span<const std::string> offered) {
   constexpr std::string_view not_offered =
@@ -27,7 +27,7 @@ std::optional<Finding> check_class(const json::object& claim, const PodPolicy& p
     return Finding{"metadata.annotations " + std::string(class_annotation),
                    "hides the class of the claim; name it in spec.storageClassName"};
   if (!field || field->is_null()) {
-    // The default class of the cluster, which is among those on offer where any is.
+    // A claim without the field gets the cluster's default class, which is on offer wherever any class is.
     if (policy.storage_classes ? lists(*policy.storage_classes, "") : !offered.empty()) return std::nullopt;
     return Finding{"spec.storageClassName",
                    "is missing, and the cluster's default is not offered to the tenant; "
@@ -35,7 +35,8 @@ std::optional<Finding> check_class(const json::object& claim, const PodPolicy& p
   }
   const std::string_view name = field->is_string() ? std::string_view(field->get_string()) : "";
   if (name.empty()) {
-    // Without a class a claim takes any volume that has none, whoever's it is. "*" stands for names.
+    // A claim with an empty class binds to any volume without one, whoever's that is, so a policy has to list ""
+    // itself: "*" stands for names only.
     if (policy.storage_classes && std::ranges::find(*policy.storage_classes, "") != policy.storage_classes->end())
       return std::nullopt;
     return Finding{"spec.storageClassName \"\"", "takes a volume that may be anybody's; name a storage class"};

@@ -32,7 +32,7 @@ std::set<std::string_view> names_in(const json::object& pod, std::initializer_li
   return names;
 }
 
-/// What admission at the provider has put into the Pod is not the consumer's to use.
+/// The provider's admission may have added containers and volumes to the Pod. The consumer may refer only to its own.
 std::string refuse_references(const json::object& pod, std::size_t from) {
   const json::array& entries = kube::array_at(pod, {field});
   const auto containers = names_in(pod, {"containers", "initContainers"});
@@ -57,7 +57,7 @@ std::string refuse_names(const json::object& pod, std::size_t from) {
     const bool is_free = taken.insert(name).second;
     if (i < from) continue;
     if (name.empty()) return at(i) + ".name is missing";
-    // What the API server would refuse is not tried.
+    // The API server would refuse the name later, when the ShadowPod is stored already.
     if (!is_dns_label(name)) return at(i) + ".name " + in_quotes(name) + " is no name of a container";
     if (!is_free) return at(i) + ".name " + in_quotes(name) + " is the name of another container of the pod";
   }

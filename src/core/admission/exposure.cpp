@@ -23,12 +23,13 @@ std::size_t findings_wanted(const Request& request) {
   return request.operation == Operation::update ? all_findings : max_findings;
 }
 
-/// Hosts that Kubernetes takes are no longer; two that are not the same make two findings.
+/// Kubernetes takes no longer hosts, so two different hosts never make the same finding, by which `keep_new` compares
+/// them.
 constexpr std::size_t longest_name = 253;
 
 constexpr std::string_view changes_exposure = "makes controllers of this cluster expose the object in another way; ";
 
-/// Zones that are no public ones: what answers there is in the network of this cluster.
+/// Zones that are not public: their names lead into the network of this cluster.
 constexpr std::string_view private_zones[] = {"internal",    "intranet", "lan",  "local",
                                               "localdomain", "private",  "corp", "home.arpa"};
 
@@ -37,14 +38,14 @@ std::string_view last_label(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-/// Resolvers take numbers for addresses in all of the old forms ("127.1", "0x7f000001"); no public zone ends in one.
+/// Resolvers take numbers in all old forms ("127.1", "0x7f000001") for addresses, and no public zone ends in a number.
 bool looks_like_address(std::string_view name) {
   if (name.contains(':')) return true;
   const std::string_view last = last_label(name);
   return last.starts_with("0x") || (!last.empty() && last.find_first_not_of("0123456789") == std::string_view::npos);
 }
 
-/// Names are compared as DNS does: without regard to case and to a dot at the end.
+/// DNS ignores case, and a dot at the end.
 std::string canonical(std::string_view name) {
   if (name.ends_with('.')) name.remove_suffix(1);
   std::string made(name);
@@ -53,8 +54,8 @@ std::string canonical(std::string_view name) {
   return made;
 }
 
-/// The namespace of a name of the form that a cluster's DNS serves, whatever the cluster's domain is: service.NS.svc
-/// and below, and pod.NS.pod; "" where it has no such form.
+/// The namespace in a name of the form that a cluster's DNS serves, whatever its domain: service.NS.svc and names
+/// below, and pod.NS.pod. "" for other forms.
 std::string_view namespace_in(std::string_view name) {
   for (std::string_view kind : {".svc", ".pod"}) {
     for (std::size_t at = name.find(kind); at != std::string_view::npos; at = name.find(kind, at + 1)) {
@@ -63,14 +64,14 @@ std::string_view namespace_in(std::string_view name) {
       const std::string_view before = name.substr(0, at);
       const std::size_t dot = before.rfind('.');
       if (dot != std::string_view::npos) return before.substr(dot + 1);
-      // "ns.svc" names nothing, and "api.svc.example.com" is a host of somebody's.
+      // "ns.svc" names no Service, but is judged by its namespace. "api.svc.example.com" is a host outside.
       if (end == name.size()) return before;
     }
   }
   return "";
 }
 
-/// Why an ExternalName leads to where it should not, "" if it does not.
+/// Why an ExternalName may not lead there, "" if it may.
 std::string_view refuse_name(std::string_view name, const PodPolicy& policy, const OwnerOf& owner_of) {
   if (name.empty()) return "";
   if (is_below(name, "localhost") || looks_like_address(name))
@@ -82,7 +83,7 @@ std::string_view refuse_name(std::string_view name, const PodPolicy& policy, con
     if (owner_of(ns) == NamespaceOwner::consumer) return "";
     return "leads to what others have in this cluster; otherNamespaces in the policy allows it";
   }
-  // The short form, "service.namespace", which resolvers complete.
+  // Resolvers complete "service.namespace", the short form.
   const std::string_view last = last_label(name);
   const NamespaceOwner owner = owner_of(last);
   if (owner == NamespaceOwner::consumer) return "";
@@ -95,7 +96,7 @@ std::string_view refuse_name(std::string_view name, const PodPolicy& policy, con
   return "";
 }
 
-/// The annotations by which objects of a kind are exposed, and where the policy lists those that may be there.
+/// The annotations that expose objects of a kind, and the list in the policy that allows some.
 struct ExposingAnnotations {
   bool (*exposes)(std::string_view key);
   std::vector<std::string> PodPolicy::* listed;
@@ -104,7 +105,7 @@ struct ExposingAnnotations {
 constexpr ExposingAnnotations of_services{exposes_service, &PodPolicy::service_annotations, "serviceAnnotations"};
 constexpr ExposingAnnotations of_ingresses{exposes_ingress, &PodPolicy::ingress_annotations, "ingressAnnotations"};
 
-/// Reports those of the object, but for those that the policy lists or that are stored as they are.
+/// Reports exposing annotations that the policy does not list and that the stored object does not have with this value.
 void look_at_annotations(const Request& request, const ExposingAnnotations& annotations, const PodPolicy& policy,
                          std::vector<Finding>& found) {
   const std::size_t most = findings_wanted(request);
@@ -125,7 +126,7 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
     if (found.size() < most) found.push_back({std::move(path), std::string(reason)});
   };
   if (!policy.external_ips) {
-    // The API server has checked that they are texts.
+    // The API server has checked that these are strings.
     for (const json::value& address : kube::array_at(spec, {"externalIPs"}))
       report("spec.externalIPs " + in_quotes(address.is_string() ? std::string_view(address.get_string()) : ""),
              address_of_others);
@@ -159,7 +160,7 @@ std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolic
     if (found.size() < most && !is_listed_host(canonical(host), *policy.ingress_hosts))
       found.push_back({std::move(path) + " " + in_quotes(host, longest_name), std::string(why)});
   };
-  // It answers for every host that no rule names.
+  // The default backend answers for every host that no rule names.
   if (!kube::object_at(spec, {"defaultBackend"}).empty()) check("spec.defaultBackend of host", "");
   for (const json::value& rule : kube::array_at(spec, {"rules"}))
     check("spec.rules of host", kube::string_at(rule, {"host"}));

@@ -10,7 +10,7 @@ namespace {
 
 using Texts = std::span<const std::string_view>;
 
-/// Meshes, network plugins, policies, and identities of clouds.
+/// Domains of meshes, network plugins, policy engines and cloud identities.
 constexpr std::string_view reserved_domains[] = {"ambient.istio.io",
                                                  "antrea.io",
                                                  "azure.workload.identity",
@@ -35,7 +35,7 @@ constexpr std::string_view reserved_domains[] = {"ambient.istio.io",
                                                  "sidecar.istio.io",
                                                  "spidernet.io"};
 
-/// Labels of Liqo that a consumer sends; the rest of them are how this cluster marks its own pods.
+/// The labels of Liqo that a consumer may set. The others mark this cluster's own pods.
 constexpr std::string_view labels_of_consumers[] = {api::labels::reflection_origin,
                                                     api::labels::reflection_destination,
                                                     api::labels::node_name,
@@ -44,8 +44,7 @@ constexpr std::string_view labels_of_consumers[] = {api::labels::reflection_orig
                                                     api::labels::remote_unavailable,
                                                     "liqo.io/managed"};
 
-/// Domains whose annotations describe a pod and order nothing. What of them is not harmless is refused
-/// (`check_pod_metadata`).
+/// Domains whose annotations only describe a pod. Exceptions are refused in `check_pod_metadata`.
 constexpr std::string_view common_domains[] = {"app.kubernetes.io",
                                                "batch.kubernetes.io",
                                                "container.apparmor.security.beta.kubernetes.io",
@@ -58,7 +57,7 @@ constexpr std::string_view common_domains[] = {"app.kubernetes.io",
                                                "offloading.liqo.io",
                                                "prometheus.io"};
 
-/// Controllers of load balancers, of addresses, of names and of certificates.
+/// Domains of controllers for load balancers, addresses, DNS names and certificates.
 constexpr std::string_view exposing_domains[] = {"cert-manager.io",
                                                  "cilium.io",
                                                  "cloud.google.com",
@@ -88,13 +87,13 @@ constexpr std::string_view exposing_domains[] = {"cert-manager.io",
                                                  "tailscale.com",
                                                  "vultr.com"};
 
-/// Of keys of any domain; "*" at an end stands for any text.
+/// Names in any domain. "*" at an end stands for any text.
 constexpr std::string_view exposing_names[] = {"*load-balancer*", "*loadbalancer*"};
 
-/// Ingress controllers whose every annotation is an order to a load balancer outside.
+/// Ingress controllers for which every annotation configures a load balancer outside the cluster.
 constexpr std::string_view ingress_domains[] = {"alb.ingress.kubernetes.io", "appgw.ingress.kubernetes.io"};
 
-/// What an Ingress controller is told beyond the hosts and paths of the object itself, whichever controller it is.
+/// Names of annotations that tell an Ingress controller more than hosts and paths, whichever controller it is.
 constexpr std::string_view ingress_names[] = {"*snippet*",         "*server-alias*",   "*canary*",      "*auth-*",
                                               "*secret*",          "*mirror*",         "*scheme*",      "*certificate*",
                                               "*-plugins",         "*upstream-vhost*", "*middlewares*", "*tls-acme*",
@@ -130,9 +129,9 @@ bool is_reserved_label(std::string_view key) {
   const std::string_view domain = domain_of(key);
   if (is_below(domain, "liqo.io"))
     return std::ranges::find(labels_of_consumers, key) == std::ranges::end(labels_of_consumers);
-  // A mesh's own labels describe; these order it to take the pod in.
+  // Labels directly in istio.io make the mesh take the pod in. Others, as in service.istio.io, only describe it.
   if (domain == "istio.io") return true;
-  // Written backwards, as in "io.cilium.k8s.policy.serviceaccount".
+  // Cilium writes its domain backwards, as in "io.cilium.k8s.policy.serviceaccount".
   return any_below(domain, reserved_domains) || domain.starts_with("io.cilium.");
 }
 

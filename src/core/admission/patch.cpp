@@ -44,7 +44,7 @@ void set_label(json::array& patch, const kube::Object& object, std::string_view 
     return;
   }
   if (object.has_label(key) && object.label(key) == value) return;
-  // "add" also replaces.
+  // In a JSON patch "add" replaces a value that is there.
   patch.push_back(operation("add", pointer({"metadata", "labels", key}), json::string(value)));
 }
 

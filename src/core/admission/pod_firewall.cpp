@@ -23,7 +23,7 @@ struct Type {
   }
 };
 
-/// The table with its names resolved.
+/// The table with its type names resolved.
 struct Schema {
   std::unordered_map<std::string_view, Type> types;
   std::vector<FirewallField> listed;
@@ -38,7 +38,6 @@ struct Schema {
         const std::string_view name = left.substr(0, end);
         left.remove_prefix(std::min(end + 1, left.size()));
         types.at(row.type).fields.push_back({name, of, &row});
-        // Nothing can be below what is never let pass.
         listed.push_back({.type = row.type, .field = name, .of = row.of, .never = is_never_let_pass(row)});
       }
     }
@@ -50,7 +49,7 @@ const Schema& schema() {
   return made;
 }
 
-/// Nothing but scalars, and lists and maps of these: no object can hide in a leaf.
+/// Whether a leaf has only scalars, or lists and maps of scalars: no object can hide in one.
 bool is_flat(const json::value& value) {
   const auto is_scalar = [](const json::value& entry) { return !entry.is_structured(); };
   if (const json::array* list = value.if_array()) return std::ranges::all_of(*list, is_scalar);

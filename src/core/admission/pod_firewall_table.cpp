@@ -1,7 +1,7 @@
-// The table says for every field of a PodSpec whether it passes. Its rows are those of Kubernetes 1.35; a field without
-// a row is refused, so a newer one is let in by a decision, made here. What is allowed by default is what the Pod
-// Security level "baseline" allows (kubernetes.io/docs/concepts/security/pod-security-standards), less what a tenant
-// could use against others: the control plane's nodes, other ServiceAccounts and priorities, other namespaces.
+// The table says of every field of a PodSpec whether it passes. It has a row for each field of Kubernetes 1.35. A field
+// without a row is refused, so that a newer one passes only after a decision here. The default allows what Pod Security
+// level "baseline" allows (kubernetes.io/docs/concepts/security/pod-security-standards), without what a tenant could
+// use against others: nodes of the control plane, other ServiceAccounts, priorities and namespaces.
 #include "core/admission/pod_firewall_table.hpp"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace {
 
 // -- rules ------------------------------------------------------------------------------------------------------------
 
-/// Asks for nothing: absent, false, 0, "" or an empty list. An empty object may be a choice, as in `emptyDir: {}`.
+/// Whether the value asks for nothing: null, false, 0, "" or an empty list. An empty object may be a choice, as in
+/// `emptyDir: {}`.
 bool is_unset(const json::value& value) {
   if (value.is_null()) return true;
   if (const bool* flag = value.if_bool()) return !*flag;
@@ -30,7 +31,7 @@ std::string_view text_of(const json::value& value) {
 bool pass(const json::value&, const PodPolicy&) { return true; }
 bool refused(const json::value& value, const PodPolicy&) { return is_unset(value); }
 
-/// The API server writes `{}` where nothing was said.
+/// The API server stores `{}` for some fields that nobody has set.
 bool empty_object(const json::value& value, const PodPolicy&) {
   return is_unset(value) || (value.is_object() && value.get_object().empty());
 }
@@ -55,11 +56,11 @@ bool default_scheduler(const json::value& value, const PodPolicy& policy) {
   return text_of(value) == "default-scheduler" || named<&PodPolicy::schedulers>(value, policy);
 }
 bool priority(const json::value& value, const PodPolicy& policy) {
-  // The API server itself holds the number against the class.
+  // The API server checks the number against the class.
   return is_unset(value) || !policy.priority_classes.empty();
 }
 
-/// Every entry of a list of strings is usual, or named by the policy.
+/// Whether every entry of a list of strings is a usual one or listed by the policy.
 bool all_known(const json::value& value, std::span<const std::string_view> usual, const std::vector<std::string>& more,
                std::string_view member) {
   if (is_unset(value)) return true;
@@ -108,7 +109,7 @@ bool default_proc(const json::value& value, const PodPolicy& policy) {
 }
 
 bool default_keyring(const json::value& value, const PodPolicy& policy) {
-  // The kind's own default, which the API server fills in.
+  // The API server fills in this default of the volume type.
   return policy.host_path || is_unset(value) || text_of(value) == "/etc/ceph/keyring";
 }
 

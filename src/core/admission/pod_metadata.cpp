@@ -8,12 +8,12 @@ namespace liqo::core::admission {
 namespace json = kube::json;
 namespace {
 
-/// Of what is left out, to be shown.
+/// The longest part of a key that is shown as left out.
 constexpr std::size_t max_key = 100;
-/// Keys that Kubernetes takes are no longer; two that are not the same make two findings.
+/// Kubernetes takes no longer keys, so two different keys never make the same finding.
 constexpr std::size_t longest_key = 317;
 
-/// Taints that Kubernetes itself tolerates for every pod.
+/// Kubernetes adds tolerations of these taints to every pod.
 constexpr std::string_view everybodys_taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
 
 Finding finding(std::string_view what, std::string_view key, std::string_view reason) {

@@ -17,12 +17,12 @@ struct List {
   std::string_view key;
   std::vector<std::string> PodPolicy::* member;
 };
-/// A list that is a choice of its own where it is there, also when it is empty.
+/// A list whose presence is a choice, also when it is empty.
 struct Choice {
   std::string_view key;
   std::optional<std::vector<std::string>> PodPolicy::* member;
 };
-/// The same of ranges of addresses.
+/// A list of address ranges whose presence is a choice.
 struct Ranges {
   std::string_view key;
   std::optional<std::vector<Cidr>> PodPolicy::* member;
@@ -31,7 +31,7 @@ struct Bound {
   std::string_view key;
   std::int64_t PodPolicy::* member;
 };
-/// Names of resources and quantities.
+/// A map from names of resources to quantities.
 struct Amounts {
   std::string_view key;
   Resources PodPolicy::* member;
@@ -104,7 +104,7 @@ std::optional<std::vector<std::string>> read_names(const json::value& value) {
   return names;
 }
 
-/// The ranges that a list names. Failure: the mistake.
+/// The ranges that a list names. Failure: what is wrong with it.
 kube::Result<std::vector<Cidr>> read_range_list(const json::value& value) {
   const auto names = read_names(value);
   if (!names) return kube::fail(kube::Errc::parse, "it is not a list");
@@ -117,7 +117,7 @@ kube::Result<std::vector<Cidr>> read_range_list(const json::value& value) {
   return read;
 }
 
-/// What each of the consumer's PriorityClasses becomes. Failure: the mistake.
+/// The classes that replace the consumer's PriorityClasses. Failure: what is wrong with the map.
 kube::Result<std::map<std::string, std::string, std::less<>>> read_class_map(const json::object& entries) {
   std::map<std::string, std::string, std::less<>> read;
   for (const auto& [name, value] : entries) {

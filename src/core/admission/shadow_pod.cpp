@@ -23,7 +23,7 @@ bool is_empty(const json::value& value) {
   return value.is_null();
 }
 
-/// Fields of the pod, and of each container in the lists named, that may change while a pod lives.
+/// Whether the field may change while a pod lives; `path` is that of its parent in the pod or in a container.
 bool may_change(std::string_view path, std::string_view field) {
   const bool is_amount = field == "cpu" || field == "memory";
   if (path == "resources.requests" || path == "resources.limits") return is_amount;
@@ -54,7 +54,7 @@ std::optional<std::string> difference(const json::object& before, const json::ob
 
 std::optional<std::string> difference(const json::value& before, const json::value& after, const std::string& path) {
   if (is_empty(before) && is_empty(after)) return std::nullopt;
-  // What is not there has none of the fields that may change.
+  // A missing object compares like an empty one, so its fields may be added if they may change.
   if ((before.is_object() || is_empty(before)) && (after.is_object() || is_empty(after)))
     return difference(before.is_object() ? before.get_object() : json::object(),
                       after.is_object() ? after.get_object() : json::object(), path);
@@ -70,7 +70,7 @@ std::optional<std::string> difference(const json::value& before, const json::val
   return path;
 }
 
-/// A pod of a real application has some kilobytes.
+/// Pods of real applications have a few kilobytes.
 constexpr std::size_t most_spec_bytes = 128 * 1024;
 
 std::size_t spec_bytes(const kube::Object& shadow) { return json::serialize(shadow.spec()).size(); }
@@ -83,7 +83,8 @@ Answer refuse_size(std::size_t bytes) {
 
 const json::object& pod_of(const kube::Object& shadow) { return kube::object_at(shadow.spec(), {"pod"}); }
 
-/// True for the identities of that consumer's slices: their certificates name it as their organisation.
+/// Whether the user is the identity of one of that consumer's slices: their certificates have the consumer as
+/// organisation.
 bool is_slice_user(const User& user, std::string_view origin) { return !origin.empty() && user.is_in(origin); }
 
 Answer refuse_pod(const kube::Object& shadow, const std::vector<Finding>& findings) {
@@ -92,8 +93,8 @@ Answer refuse_pod(const kube::Object& shadow, const std::vector<Finding>& findin
 
 constexpr std::size_t most_uid_bytes = 64;
 
-/// What is wrong with that by which the ShadowPod is known, "" if nothing: its reservation is written down with it, and
-/// looked up by it again. API servers have filled in all of it before they ask.
+/// What is wrong with namespace, name or uid of the ShadowPod, "" if nothing. Its reservation is recorded and found by
+/// these. API servers fill them in before they ask.
 std::string check_identity(const Request& request) {
   const kube::Object& shadow = request.object;
   if (shadow.ns() != request.ns || !is_dns_label(request.ns))
@@ -166,8 +167,8 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
         "and tolerations can, and ephemeral containers can be added");
   if (std::string problem = refuse_ephemeral(pod_of(before), pod_of(after), twin.policy); !problem.empty())
     return Answer::deny("pod " + std::string(after.name()) + " may not become so in this cluster: " + problem);
-  // Of what the firewall looks at only ephemeral containers, the form of tolerations, labels and annotations can be new
-  // here, and what was stored before there was a rule against it can still be updated.
+  // The firewall looks only at fields that an update can change: ephemeral containers, tolerations, labels and
+  // annotations. What was stored before a rule forbade it does not stop an update.
   const auto found_in = [&twin](const kube::Object& shadow) {
     json::object changeable;
     for (std::string_view field : {"tolerations", "ephemeralContainers"})
@@ -212,7 +213,7 @@ Answer mutate_shadow_pod(const Request& request) {
 
 bool is_resize(const Request& request) {
   if (request.operation != Operation::update || !request.subresource.empty()) return false;
-  // As they are written: what cannot be read is for the quota to refuse.
+  // The amounts are compared as written: those that cannot be read are for the quota to refuse.
   if (kube::object_at(pod_of(request.old_object), {"resources"}) !=
       kube::object_at(pod_of(request.object), {"resources"}))
     return true;
@@ -258,7 +259,7 @@ std::string refuse_growth(const Request& request, const StoredAmount& stored, co
 }
 
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after) {
-  // What a pod asks for as a whole comes with it or never.
+  // Pod-level resources cannot be added or removed while a pod lives.
   if (kube::object_at(before, {"resources"}).empty() != kube::object_at(after, {"resources"}).empty())
     return "resources";
   return difference(before, after, "");

@@ -19,7 +19,7 @@ constexpr std::string_view marks[] = {api::annotations::cordon, api::annotations
 
 constexpr std::string_view token_type = "kubernetes.io/service-account-token";
 
-/// "added", "removed", "changed", or "" for an entry of labels or annotations.
+/// How an update changes a label or annotation: "added", "removed", "changed", or "" for not at all.
 std::string_view change_of(const json::object& before, const json::object& after, std::string_view key) {
   const json::value* had = before.if_contains(key);
   const json::value* has = after.if_contains(key);
@@ -29,14 +29,14 @@ std::string_view change_of(const json::object& before, const json::object& after
   return *had == *has ? "" : "changed";
 }
 
-/// Whether a label or annotation is one of Liqo's, whatever its part.
+/// Whether a label or annotation is in a domain of Liqo.
 bool is_of_liqo(std::string_view key) {
   const std::string_view domain = key.substr(0, std::min(key.find('/'), key.size()));
   return domain == "liqo.io" || domain.ends_with(".liqo.io");
 }
 
-/// Finalizers hold an object until somebody has cleared up after it. At the provider that is nobody but the provider: a
-/// consumer that takes one away leaves remains, and one that sets one holds up whole namespaces.
+/// A finalizer holds an object until its controller has cleared up. At the provider only the provider's controllers do
+/// so: a consumer that removes one leaves remains, and one that adds one holds up whole namespaces.
 Answer check_finalizers(const Request& request) {
   const auto of = [](const kube::Object& object) -> const json::array& {
     return kube::array_at(object.tree(), {"metadata", "finalizers"});
@@ -63,7 +63,8 @@ Answer check_new_replica(const Request& request) {
 Answer check_kept(const Request& request) {
   const kube::Object& before = request.old_object;
   const kube::Object& after = request.object;
-  // Beside what a peer has copied here lies what this cluster asks of that peer, in the same namespace.
+  // The namespace has copies of the peer's objects, and this cluster's own requests to that peer, which the peer may
+  // not change.
   if (before.label(labels::replicated) != "true" || before.label(labels::replication_origin) != request.user.name)
     return Answer::deny(request.plural + " " + in_quotes(request.name) + " is no copy of an object of user " +
                         in_quotes(request.user.name) + ", who cannot change it");
@@ -127,7 +128,7 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions) {
     if (!change_of(before.annotations(), after.annotations(), key).empty())
       return Answer::deny("the annotation " + std::string(key) + " cannot be set by " + who +
                           ": only the provider's administrator decides what a consumer may do");
-  // What the kind's defaults fill in is the same as nothing.
+  // The CRD fills in defaults, so a missing field counts as its default.
   const auto value_of = [](const kube::Object& tenant, std::string_view field, std::string_view standard) {
     const std::string_view value = kube::string_at(tenant.spec(), {field});
     return value.empty() ? standard : value;

@@ -12,7 +12,7 @@ std::int64_t size_of(const kube::Object& object) {
   return object.tree().empty() ? 0 : static_cast<std::int64_t>(object.text().size());
 }
 
-/// How its writer knows the object, which has no name yet where the server makes one.
+/// The name of the object for its writer: with generateName it has no other yet.
 std::string known_as(const Request& request) {
   if (!request.name.empty()) return in_quotes(request.name);
   const std::string_view beginning = kube::string_at(request.object.tree(), {"metadata", "generateName"});

@@ -1,4 +1,4 @@
-// Admission of the kinds by which clusters get to know each other: ResourceSlice, Tenant, ForeignCluster.
+// Admission of the kinds of peering: ResourceSlice, Tenant, ForeignCluster.
 #include <utility>
 
 #include "kube/base/quantity.hpp"
@@ -15,7 +15,7 @@ namespace liqo::core::admission {
 namespace labels = api::labels;
 namespace {
 
-// A slice asks for a handful of resources.
+// Real slices ask for a few resources.
 constexpr std::size_t max_resources = 200;
 
 std::string_view cluster_id(const kube::Object& object) { return kube::string_at(object.spec(), {"clusterID"}); }
@@ -50,7 +50,7 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
       return Answer::deny("there is a ResourceSlice of that name already, " + namesakes.front() +
                           ": its node would have the same name, so another one is needed");
   }
-  // A finalizer can be taken from whatever was stored once.
+  // An update without other resources passes whatever is stored, so that finalizers can be removed.
   const json::value* asked = kube::find(slice.spec(), {"resources"});
   const json::value* before = kube::find(request.old_object.spec(), {"resources"});
   if (!is_new && asked && before && *asked == *before) return Answer::allow();
@@ -88,10 +88,10 @@ Answer mutate_tenant(const Request& request, std::string_view decisions) {
 Answer validate_tenant(const Request& request, const TenantSurroundings& around) {
   if (!request.writes()) return Answer::allow();
   const bool is_new = request.operation == Operation::create;
-  // What is on its way out only loses finalizers.
+  // A Tenant that is being deleted passes, so that its finalizers can be removed.
   if (!is_new && request.object.is_deleting() && !is_tenant(request.user)) return Answer::allow();
   if (Answer answer = check_tenant_writer(request, around.decisions); !answer.allowed) return answer;
-  // The answer to a Tenant says nothing about where it belongs.
+  // The status says nothing about where the Tenant belongs.
   if (!request.subresource.empty()) return Answer::allow();
   const kube::Object& tenant = request.object;
   if (!around.is_tenant_namespace)

@@ -1,5 +1,4 @@
-// Admission of the kinds that say what is offloaded and how much of it: NamespaceOffloading, NamespaceMap, VirtualNode,
-// Quota.
+// Admission of the kinds of offloading: NamespaceOffloading, NamespaceMap, VirtualNode, Quota.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +17,7 @@ namespace {
 
 constexpr std::string_view offloading_name = "offloading";
 
-/// Why a namespace cannot have that name, "" if it can.
+/// Why the name is no name for a twin, "" if it is.
 std::string refuse_twin(std::string_view name) {
   if (!is_dns_label(name)) return in_quotes(name) + " cannot be the name of a namespace";
   if (name.starts_with("kube-")) return in_quotes(name) + " is a name that Kubernetes keeps for itself";
@@ -122,7 +121,7 @@ Answer mutate_virtual_node(const Request& request, const kube::Object* node, con
     const json::value* check = kube::find(virtual_node.spec(), {"disableNetworkCheck"});
     const bool has_spec = kube::find(virtual_node.tree(), {"spec"}) != nullptr;
     bool creates = true, looks_away = false;
-    // Only once: a template that changes drains no nodes that are in use.
+    // The template counts only on create: a later change of it must not remove nodes that are in use.
     if (options_template && request.operation == Operation::create) {
       const api::VkOptionsTemplate defaults(*options_template);
       creates = defaults.create_node().value_or(creates);

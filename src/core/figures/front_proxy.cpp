@@ -6,7 +6,7 @@
 namespace liqo::core {
 namespace {
 
-/// A JSON list of texts, as the ConfigMap holds it.
+/// A JSON list of strings, as the ConfigMap has it.
 std::optional<std::vector<std::string>> read_list(const kube::Object& map, std::string_view key) {
   const auto document = kube::parse_json(kube::string_at(map.tree(), {"data", key}));
   if (!document || !document->is_array()) return std::nullopt;

@@ -15,7 +15,7 @@ namespace wire = kube::wire;
 constexpr std::string_view pod_cpu = "pod_cpu_usage_seconds_total", pod_memory = "pod_memory_working_set_bytes";
 constexpr std::string_view node_cpu = "node_cpu_usage_seconds_total", node_memory = "node_memory_working_set_bytes";
 
-/// What a map and its strings take besides the text.
+/// An estimate of the memory of a map entry and its strings beside the text.
 constexpr std::size_t family_overhead = 128;
 
 std::int64_t number(std::string_view text) {
@@ -24,7 +24,7 @@ std::int64_t number(std::string_view text) {
   return read;
 }
 
-/// The shortest text that reads as the same number.
+/// The shortest text that parses to the same number.
 std::string text_of(double number) {
   char text[32];
   const auto [end, error] = std::to_chars(text, text + sizeof text, number);
@@ -33,7 +33,7 @@ std::string text_of(double number) {
 
 void add(double& sum, std::int64_t& newest, const wire::MetricSample& sample) {
   const double more = wire::metric_number(sample.value).value_or(0);
-  // What is no amount would make the sum none.
+  // NaN, infinite and negative values would spoil the sum.
   if (!std::isfinite(more) || more < 0 || more > 1e300) return;
   sum += more;
   newest = std::max(newest, number(sample.timestamp));
@@ -111,7 +111,8 @@ std::string tell_figures(std::span<const NodeFigures> nodes, bool node_sums) {
   std::string text;
   text.reserve(bytes);
   for (const auto& [name, parts] : families) {
-    // No node says these of a pod; whoever did would be told twice.
+    // Kubelets tell these families of nodes and not of pods. One that came in here would be told twice, because the
+    // sums below have these names.
     if (name == node_cpu || name == node_memory) continue;
     tell(text, name, parts.front()->type, parts.front()->help);
     for (const NodeFigures::Family* part : parts) text += part->lines;

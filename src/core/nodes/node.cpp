@@ -14,7 +14,7 @@ namespace {
 
 namespace labels = api::labels;
 
-/// One of the conditions that a node of ours has, by what it is True for.
+/// A condition of a virtual node, and whether its good state holds.
 struct NodeCondition {
   std::string_view type;
   bool holds;
@@ -59,7 +59,7 @@ ProviderHealth::Network network_state(const kube::Object* foreign_cluster) {
   for (const json::value& condition : kube::array_at(module, {"conditions"}))
     if (kube::string_at(condition, {"type"}) == "NetworkConnectionStatus") {
       const std::string_view says = kube::string_at(condition, {"status"});
-      // "None" is what stands there where nobody has said anything.
+      // The CRD's default "None" means that nobody has checked.
       if (says.empty() || says == "None") return Network::unchecked;
       return says == "Established" ? Network::up : Network::down;
     }
@@ -83,7 +83,7 @@ json::object node_labels(const api::VirtualNode& virtual_node, const NodeContext
   for (const auto& [key, value] : ctx.extra_labels) wanted[key] = value;
   for (const auto& [key, value] : virtual_node.labels())
     if (value.is_string()) wanted[key] = value;
-  // Our own means of finding the node are not for others to set.
+  // The labels by which liqod finds the node are not for others to set.
   wanted[labels::type] = labels::type_virtual_node;
   wanted[labels::remote_cluster_id] = virtual_node.cluster_id();
   wanted[labels::storage_available] = virtual_node.storage_classes().empty() ? "false" : "true";
@@ -122,7 +122,7 @@ const json::value* find_taint(const json::array& taints, std::string_view key, s
 json::object node_resources(const api::VirtualNode& virtual_node) {
   json::object resources;
   for (const auto& [name, value] : virtual_node.hard()) {
-    // One amount that the API server cannot read would make it refuse the whole status.
+    // The API server refuses the whole status for one amount that it cannot read.
     const auto amount = kube::Quantity::from_json(value);
     if (amount && amount->sign() >= 0) resources[name] = amount->text();
   }
@@ -171,7 +171,7 @@ json::object node_status(const NodeSources& of, kube::WallTime now) {
   json::object resources = node_resources(virtual_node);
   json::object status;
   status["conditions"] = node_conditions(resources, health, now);
-  // As the labels that pods are scheduled by.
+  // The same values as the labels that pods are scheduled by.
   const json::object marks = node_labels(virtual_node, ctx);
   status["nodeInfo"] = json::object{{"kubeletVersion", health.version.empty() ? ctx.kubelet_version : health.version},
                                     {"architecture", marks.at("kubernetes.io/arch")},

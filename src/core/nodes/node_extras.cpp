@@ -12,7 +12,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// More is a mistake, and each is on every Node.
+/// A bound against mistakes: each extra is written to every Node.
 constexpr std::size_t most_extras = 64;
 
 bool is_usable_label(std::string_view key, const json::value& value) {

@@ -7,7 +7,7 @@
 namespace liqo::core {
 namespace {
 
-/// Architectures that images are made for; others would only mislead.
+/// Architectures that container images are built for. Others would mislead.
 constexpr std::string_view architectures[] = {"amd64", "arm64", "arm", "ppc64le", "s390x", "riscv64", "386"};
 constexpr std::string_view operating_systems[] = {"linux", "windows"};
 

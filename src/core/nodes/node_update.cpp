@@ -1,4 +1,4 @@
-// What has to be written when a Node and its VirtualNode, or the provider's health, have come apart.
+// Plans the writes to a Node whose VirtualNode or provider has changed.
 #include <algorithm>
 
 #include "core/conditions.hpp"
@@ -10,7 +10,8 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Where the Go version remembers what it applied; read once when a node is taken over from it, then removed.
+/// The annotations in which the Go version keeps what it has applied. They are read once, when a Node is taken over,
+/// and then removed.
 constexpr std::string_view go_applied_metadata = "virtual-kubelet.io/last-applied-object-meta";
 constexpr std::string_view go_applied_status = "virtual-kubelet.io/last-applied-node-status";
 
@@ -40,7 +41,7 @@ json::object map_patch(const json::object& live, const json::object& wanted, con
   return patch;
 }
 
-/// The list with the taints of others, and those that are wanted; nullopt where it is so.
+/// The taints of others together with the wanted ones; nullopt where the Node has just these.
 std::optional<json::array> taints_patch(const json::array& live, const json::array& wanted,
                                         const json::array& applied) {
   json::array taints;
@@ -80,11 +81,12 @@ std::optional<json::object> metadata_patch(const kube::Object& node, const NodeS
   for (std::string_view key : {go_applied_metadata, go_applied_status})
     if (node.has_annotation(key)) annotation_changes[key] = nullptr;
   auto taint_changes = taints_patch(kube::array_at(node.spec(), {"taints"}), taints, applied.taints);
-  // It can be set once and never changed.
+  // providerID can be set once and never changed.
   const bool unnamed = kube::string_at(node.spec(), {"providerID"}).empty();
   if (label_changes.empty() && annotation_changes.empty() && !taint_changes && !unnamed) return std::nullopt;
 
-  // Others add taints to the list as well: it is replaced only as it was read.
+  // Others change the list of taints as well, so the version makes the patch fail if the Node has changed since it was
+  // read.
   json::object metadata{{"uid", node.uid()}, {"resourceVersion", node.resource_version()}};
   if (!label_changes.empty()) metadata["labels"] = std::move(label_changes);
   if (!annotation_changes.empty()) metadata["annotations"] = std::move(annotation_changes);
@@ -111,10 +113,10 @@ json::object resources_patch(const json::object& live, const json::object& wante
   return patch;
 }
 
-/// The part of a message that says what is the matter, without the changing details behind a colon.
+/// The part of a message before ": ", behind which details change all the time.
 std::string_view gist(std::string_view message) { return message.substr(0, message.find(": ")); }
 
-/// True if the condition says what is wanted, times aside.
+/// Whether the conditions are the same, apart from times and from the details in the message of Ready.
 bool says_the_same(const json::object& have, const json::object& wanted) {
   for (std::string_view key : {"status", "reason"})
     if (kube::string_at(have, {key}) != kube::string_at(wanted, {key})) return false;
@@ -130,10 +132,10 @@ bool is_due(const json::object& condition, kube::WallTime now, std::chrono::seco
 
 struct ConditionsPatch {
   json::array entries;
-  bool worth_writing = false;  ///< more than heartbeats that are not due yet
+  bool worth_writing = false;  ///< whether there is more than heartbeats that are not due
 };
 
-/// A heartbeat is one write for all conditions.
+/// Heartbeats of all conditions go into one write.
 ConditionsPatch conditions_patch(const json::object& live, const json::array& wanted, kube::WallTime now,
                                  std::chrono::seconds heartbeat) {
   ConditionsPatch patch;
@@ -152,7 +154,7 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
     patch.entries.push_back(json::object{{"type", kube::string_at(entry, {"type"})},
                                          {"lastHeartbeatTime", kube::string_at(entry, {"lastHeartbeatTime"})}});
   }
-  // Those that come and go; they are ours only if the reason says so.
+  // These conditions are removed when they do not hold. The reason tells those of liqod from those of others.
   for (const auto& [type, reason] :
        {std::pair<std::string_view, std::string_view>{"NetworkUnavailable", "LiqoNetworking"},
         {api::custom_resources_condition, "CustomResources"}}) {
@@ -164,7 +166,7 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
   return patch;
 }
 
-/// The entries of `wanted` that `live` does not have so.
+/// The entries of `wanted` that `live` has otherwise or not at all.
 json::object object_patch(const json::object& live, const json::object& wanted) {
   json::object patch;
   for (const auto& [key, value] : wanted) {
@@ -178,7 +180,8 @@ std::optional<json::object> status_patch(const kube::Object& node, const NodeSou
                                          std::chrono::seconds heartbeat) {
   const json::object& live = node.status();
   json::object wanted = node_status(of, now);
-  // A process that has just begun does not know it yet, and the one before it did.
+  // A process that has just started does not know the provider's version yet. The one that an earlier process wrote
+  // stays.
   if (json::value* info = wanted.if_contains("nodeInfo"); info && of.health.version.empty())
     info->get_object().erase("kubeletVersion");
   json::object patch;
@@ -191,7 +194,7 @@ std::optional<json::object> status_patch(const kube::Object& node, const NodeSou
     patch["nodeInfo"] = std::move(changes);
   if (kube::int_at(node.tree(), {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}) != of.ctx.kubelet_port)
     patch["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", of.ctx.kubelet_port}}}};
-  // Merged by type, and there is one type: this replaces.
+  // The patch merges addresses by type, and there is one type only, so this replaces the list.
   if (const json::array& addresses = kube::array_at(wanted, {"addresses"});
       !addresses.empty() && kube::array_at(live, {"addresses"}) != addresses)
     patch["addresses"] = addresses;
@@ -208,7 +211,7 @@ std::optional<json::object> status_patch(const kube::Object& node, const NodeSou
 
 std::string why_foreign(const kube::Object& node) {
   const std::string name(node.name());
-  // Who takes away the label by which virtual nodes are found does not make a machine of one.
+  // A virtual node that lost its label is still known by its annotation.
   if (node.label(api::labels::type) != api::labels::type_virtual_node &&
       !node.has_annotation(api::annotations::applied_node))
     return "a node named " + name +

@@ -10,7 +10,7 @@
 namespace liqo::core {
 namespace {
 
-// In our words, and in those of the Go version.
+// Words of refusals for lack of room, by this version and by the Go version.
 constexpr std::string_view room_words[] = {" has not enough ",
                                            " is cordoned",
                                            " is drained",
@@ -20,7 +20,7 @@ constexpr std::string_view room_words[] = {" has not enough ",
                                            "(maxShadowPodBytes in the policy)",
                                            "quota usage exceeded",
                                            "failed getting quota"};
-// In the words of API servers.
+// Words of refusals by API servers.
 constexpr std::string_view rights_words[] = {"cannot create resource \"shadowpods\"", "is being terminated",
                                              "namespaces \""};
 

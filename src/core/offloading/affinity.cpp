@@ -8,8 +8,8 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Labels that differ between the pods of one workload, or between two virtual nodes of one provider: a selector with
-/// one of them would not find the siblings that are to be kept apart.
+/// Labels that differ between pods of one workload, or between two virtual nodes of one provider. A selector with one
+/// of them would miss the siblings that are to be kept apart.
 constexpr std::string_view individual_labels[] = {"controller-revision-hash",
                                                   "pod-template-hash",
                                                   "statefulset.kubernetes.io/pod-name",
@@ -46,7 +46,7 @@ void add_anti_affinity(json::object& affinity, const kube::Object& local_pod, co
   }
   if (preset != "soft" && preset != "hard") return;
   json::object selected = selector_labels(local_pod, labels);
-  // An empty selector would mean every pod of the namespace.
+  // An empty selector would select every pod of the namespace.
   if (selected.empty()) return;
   json::object term{{"labelSelector", json::object{{"matchLabels", std::move(selected)}}},
                     {"topologyKey", "kubernetes.io/hostname"}};
@@ -67,7 +67,7 @@ void exclude_virtual_nodes(json::object& affinity) {
   json::value& terms = required["nodeSelectorTerms"];
   if (!terms.is_array()) terms = json::array();
   if (terms.get_array().empty()) terms.get_array().push_back(json::object());
-  // The terms are alternatives, so each of them needs it.
+  // The terms are alternatives, so each one needs the requirement.
   for (json::value& term : terms.get_array()) {
     if (!term.is_object()) continue;
     json::value& expressions = term.get_object()["matchExpressions"];

@@ -17,7 +17,7 @@ json::object* object_in(json::object& parent, std::string_view key) {
   return found ? found->if_object() : nullptr;
 }
 
-/// The source that reads the reflected token in place of one that asks for a token of the provider.
+/// A source with the reflected token in place of one that would ask for a token of the provider.
 json::object token_source(const kube::Object& local_pod, std::string_view volume, const json::object& token) {
   const std::string_view path = kube::string_at(token, {"path"});
   json::object item{{"key", token_key(volume, path)}, {"path", path}};
@@ -25,7 +25,7 @@ json::object token_source(const kube::Object& local_pod, std::string_view volume
       {"secret", json::object{{"name", token_secret_name(local_pod.name())}, {"items", json::array{std::move(item)}}}}};
 }
 
-/// The sources with those of tokens replaced, or left out where the pod is to have none.
+/// The sources with reflected tokens in place of the provider's, or without any where the pod gets none.
 json::array adapt_tokens(const json::array& sources, std::string_view volume, const kube::Object& local_pod,
                          ApiServerSupport support) {
   json::array adapted;
@@ -41,7 +41,7 @@ json::array adapt_tokens(const json::array& sources, std::string_view volume, co
   return adapted;
 }
 
-/// Lets the sources name the copy of the root CA of home.
+/// Makes the sources name the reflected copy of home's root CA.
 void adapt_root_ca(json::array& sources, const ForgingContext& ctx) {
   for (json::value& source : sources)
     if (kube::string_at(source, {"configMap", "name"}) == api::root_ca_name)
@@ -52,7 +52,7 @@ struct ApiServerAddress {
   std::string host, port;
 };
 
-/// Host and port are overridden one by one: either may be given alone.
+/// Host and port can each be overridden alone.
 ApiServerAddress address_of(const ForgingContext& ctx) {
   return {ctx.api_server_host.empty() ? "kubernetes.default" : ctx.api_server_host,
           ctx.api_server_port.empty() ? ctx.kubernetes_service_port : ctx.api_server_port};
@@ -85,7 +85,7 @@ void adapt_container(json::object& container, const json::array& added, std::str
     if (kube::string_at(entry, {"valueFrom", "fieldRef", "fieldPath"}) != "spec.serviceAccountName") continue;
     entry = json::object{{"name", kube::string_at(entry, {"name"})}, {"value", service_account}};
   }
-  // What the pod sets itself stands, as it does against the variables that a kubelet adds.
+  // Variables that the pod sets itself take precedence, as with a kubelet.
   json::array missing;
   for (const json::value& entry : added)
     if (!is_set(kube::string_at(entry, {"name"}))) missing.push_back(entry);

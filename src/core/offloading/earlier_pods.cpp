@@ -15,7 +15,7 @@ EarlierPod plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffload
   auto patch = plan_pod_scheduling(pod.tree(), offloading);
   if (patch && patch->empty()) return {};
   if (!kube::string_at(pod.spec(), {"nodeName"}).empty()) {
-    // Where local nodes are allowed, one that has a local node has a right one.
+    // A pod on a local node is right where the strategy allows local nodes.
     const bool is_right = offloading.pod_strategy() == api::PodOffloadingStrategy::local_and_remote;
     return {.fate = is_right ? Fate::as_wanted : Fate::placed, .patch = {}};
   }

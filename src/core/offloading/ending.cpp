@@ -11,7 +11,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Grace of a pod that is being deleted.
+/// The grace of a pod that is being deleted.
 std::int64_t pending_grace(const kube::Object& pod) {
   return kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, own_grace(pod.spec()));
 }
@@ -27,12 +27,13 @@ bool outlives(const kube::Object& pod, std::int64_t seconds) {
 }
 
 std::optional<std::int64_t> asked_grace(const kube::Object& local, const kube::Object& remote) {
-  // What has ended at home is deleted without any time, and says nothing about how the rest is to end.
+  // Kubernetes deletes a finished pod with a grace of 0, which says nothing about how its containers at the provider
+  // are to end.
   if (!local.is_deleting() || api::is_final_phase(api::phase_of(local)) || api::is_final_phase(api::phase_of(remote)))
     return std::nullopt;
   const std::int64_t asked = pending_grace(local);
   if (asked == own_grace(local.spec())) return std::nullopt;
-  // Without any time it would be gone by word alone, and its containers would run on unseen.
+  // A grace of 0 would remove the Pod from the API while its containers still run unseen.
   const std::int64_t seconds = std::max<std::int64_t>(asked, 1);
   return outlives(remote, seconds) ? std::optional(seconds) : std::nullopt;
 }

@@ -16,10 +16,10 @@ namespace {
 namespace annotations = api::annotations;
 
 constexpr std::string_view field = "ephemeralContainers";
-/// So many are looked at, however many another cluster has.
+/// The most ephemeral containers of one pod that are read, however many another cluster has.
 constexpr std::size_t most = 500;
-/// The note on a Pod, with the words about each. An API server takes no annotations beyond that: whatever was written
-/// is read.
+/// The longest note on a Pod that is read: that of all annotations together in Kubernetes, so every note that was
+/// stored is read.
 constexpr std::size_t longest_note = 256 * 1024;
 constexpr std::size_t longest_words = 500;
 
@@ -44,17 +44,18 @@ bool has_run(const json::value* status) {
   return has_ended(status) || (status && kube::find(*status, {"state", "running"}));
 }
 
-/// The container as the provider is asked for it: with the address of the API server of home where the others have it.
+/// The container as it is sent to the provider: with the address of home's API server where the other containers have
+/// it.
 json::value forge(const json::value& container, const kube::Object& local_pod, const ForgingContext& ctx) {
   json::object spec{{field, json::array{container}}};
   if (api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api) adapt_environment(spec, local_pod, ctx);
   json::value forged = std::move(spec[field].get_array().front());
-  // The API server writes it on every container, and lets none of these have any.
+  // The API server sets `resources` on every container when it stores one, but refuses them in ephemeral containers.
   if (json::object* object = forged.if_object()) object->erase("resources");
   return forged;
 }
 
-/// Name -> why the Pod does not get that one.
+/// The reasons for which the Pod lacks ephemeral containers, by their names.
 json::object read_note(const kube::Object& pod) {
   const std::string_view text = pod.annotation(annotations::ephemeral_left_out);
   if (text.empty() || text.size() > longest_note) return {};
@@ -71,11 +72,11 @@ json::value refused(const json::value& container, std::string_view provider, std
 
 /// What the provider has said against ephemeral containers of one pod.
 struct Objections {
-  json::object note;         ///< on the Pod
-  std::string_view refusal;  ///< of the first that the ShadowPod lacks, "" = none
+  json::object note;         ///< the annotation of the Pod
+  std::string_view refusal;  ///< for the first one that the ShadowPod lacks, "" = none
 };
 
-/// Why the provider does not run it, "" = nothing is known against it.
+/// Why the provider does not run the container, "" = no reason is known.
 std::string_view words_against(std::string_view name, const StatusSources& of, const Objections& said, bool ran) {
   if (said.note.contains(name)) {
     const std::string_view words = kube::string_at(said.note, {name});
@@ -153,10 +154,10 @@ json::array ephemeral_statuses(const StatusSources& of, std::string_view provide
       statuses.push_back(bounded(*told, bounds));
       continue;
     }
-    // What has ended stays as it is: the API server lets it become nothing else.
+    // The API server does not let the status of a container that has ended change.
     const bool is_asked_for = !has_ended(have) && !told;
     const std::string_view words = is_asked_for ? words_against(name, of, said, has_run(have)) : std::string_view();
-    // They were asked for one by one.
+    // Ephemeral containers are sent one at a time, so the refusal is about one of them.
     if (!said.refusal.empty() && words == said.refusal) said.refusal = {};
     if (!words.empty())
       statuses.push_back(refused(container, provider, words));

@@ -9,7 +9,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// The entries of a list that are objects; a ShadowPod says what a consumer has written, whatever that is.
+/// Calls `change` for the objects in a list. A consumer can put anything into the list of a ShadowPod.
 template <typename Change>
 void for_each_object(json::object& parent, std::string_view list, Change change) {
   json::value* entries = parent.if_contains(list);

@@ -9,7 +9,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-// Sixteen texts of the longest kind, quoted and escaped.
+// Room for sixteen texts of the greatest length, quoted and escaped.
 constexpr std::size_t max_annotation = 4'096;
 
 bool is_printable(std::string_view text) {

@@ -30,8 +30,8 @@ bool is_of_daemon_set(const json::object& pod) {
   });
 }
 
-/// The DaemonSet controller chooses the node itself and writes it as a matchFields requirement: such a pod is for that
-/// node or for none.
+/// Whether the DaemonSet controller has chosen the node, which it writes as a requirement in matchFields: the pod can
+/// run on no other.
 bool is_pinned_by_daemon_set(const json::object& pod) {
   const bool owned = is_of_daemon_set(pod);
   const auto& terms = kube::array_at(pod, {"spec", "affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"});
@@ -44,7 +44,7 @@ bool tolerates_virtual_nodes(const json::object& pod) {
     const std::string_view op = kube::string_at(toleration, {"operator"});
     const std::string_view effect = kube::string_at(toleration, {"effect"});
     const json::value* seconds = kube::find(toleration, {"tolerationSeconds"});
-    if (seconds && !seconds->is_null()) return false;  // only for a time
+    if (seconds && !seconds->is_null()) return false;  // tolerates for a time only
     if (!effect.empty() && effect != "NoExecute") return false;
     if (op == "Exists") return key.empty() || key == api::virtual_node_taint;
     return key == api::virtual_node_taint && kube::string_at(toleration, {"value"}) == "true";
@@ -66,7 +66,7 @@ void append(json::object& term, std::string_view list, const json::array& entrie
   for (const json::value& entry : entries) present.get_array().push_back(entry);
 }
 
-/// The terms that a strategy asks for; nothing where it asks for none.
+/// The terms that the strategy demands, {} where it demands none.
 json::array imposed_terms(const api::NamespaceOffloading& offloading) {
   const json::array& selected = kube::array_at(offloading.cluster_selector(), {"nodeSelectorTerms"});
   const bool remote_only = offloading.pod_strategy() == PodOffloadingStrategy::remote;
@@ -76,14 +76,14 @@ json::array imposed_terms(const api::NamespaceOffloading& offloading) {
   }
   json::array imposed;
   for (const json::value& term : selected) {
-    // It selects no cluster, and must not begin to by what is added here.
+    // A term without requirements selects nothing, but would with the one added here.
     if (!matches_something(term)) continue;
     json::object made = term.get_object();
     if (remote_only) append(made, "matchExpressions", {on_virtual_nodes("In")});
     imposed.push_back(std::move(made));
   }
   if (!remote_only) imposed.push_back(json::object{{"matchExpressions", json::array{on_virtual_nodes("NotIn")}}});
-  // No cluster is selected and no other node is allowed: a term that matches nothing says so.
+  // No cluster is selected and no local node is allowed. A term that matches nothing keeps the pod pending.
   if (imposed.empty()) imposed.push_back(json::object());
   return imposed;
 }
@@ -94,8 +94,8 @@ bool includes(const json::value& term, const json::value& other, std::string_vie
                              [&has](const json::value& wanted) { return std::ranges::find(has, wanted) != has.end(); });
 }
 
-/// True where every node that `own` lets in is let in by `imposed`, because each term says what one of those says: what
-/// has been through here before stays as it is.
+/// Whether every node that `own` selects is selected by `imposed`, because each term of `own` includes one of
+/// `imposed`. A pod that was patched before then stays as it is.
 bool say_already(const json::array& own, const json::array& imposed) {
   return !own.empty() && std::ranges::all_of(own, [&imposed](const json::value& term) {
     return !matches_something(term) || std::ranges::any_of(imposed, [&term](const json::value& other) {
@@ -105,7 +105,7 @@ bool say_already(const json::array& own, const json::array& imposed) {
   });
 }
 
-/// Every pair of a pod's term and an imposed one, as one term that demands both.
+/// Every term of the pod combined with every imposed one.
 json::array combine(const json::array& own, const json::array& imposed) {
   json::array combined;
   for (const json::value& term : own) {
@@ -126,7 +126,7 @@ json::object add(std::string path, json::value value) {
   return {{"op", "add"}, {"path", std::move(path)}, {"value", std::move(value)}};
 }
 
-/// Sets the terms at the innermost level that the pod has, so that nothing else is written.
+/// Sets the terms at the innermost level that exists, so that the patch changes nothing else.
 json::object add_terms(const json::object& pod, json::array terms) {
   const auto has = [&pod](std::initializer_list<std::string_view> path) {
     const json::value* found = kube::find(pod, path);
@@ -207,7 +207,7 @@ json::array keep_toleration(const json::object& before, const json::object& now)
 }
 
 bool goes_with_node(const kube::Object& pod, std::string_view since) {
-  // Times of Kubernetes are in UTC and of one length: in their order as texts.
+  // Times of Kubernetes are in UTC and of one length, so their texts compare like times.
   return !since.empty() && !pod.is_deleting() && is_of_daemon_set(pod.tree()) && pod.creation_timestamp() >= since;
 }
 

@@ -20,12 +20,12 @@ namespace {
 
 namespace annotations = api::annotations;
 
-/// Longer texts of the provider are cut: they would be stored twice for no reader.
+/// Longer texts of a provider are cut: the etcd at home would store them.
 constexpr std::size_t max_text = 4096;
 constexpr std::size_t max_containers = 500;
 
-/// Conditions that a kubelet sets: where the remote pod has none of them, the local one has none either.
-/// PodScheduled is not among them, because the local scheduler sets it before there is a remote pod.
+/// Conditions that a kubelet sets: where the remote pod lacks one, the local pod must lack it too. PodScheduled is not
+/// among them, because the local scheduler sets it before there is a remote pod.
 constexpr std::string_view kubelet_conditions[] = {"Initialized",
                                                    "Ready",
                                                    "ContainersReady",
@@ -34,10 +34,10 @@ constexpr std::string_view kubelet_conditions[] = {"Initialized",
                                                    "PodResizeInProgress",
                                                    api::offloaded_condition,
                                                    api::home_api_server_condition};
-/// Longer ones are not copied: their types are noted in an annotation.
+/// Longer types are not copied, because an annotation notes the copied ones.
 constexpr std::size_t longest_type = 200;
 
-/// So many containers of one status are told to have started.
+/// The most containers of one status that get an Event for their start.
 constexpr std::size_t most_started = 16;
 
 bool is_of_kubelet(std::string_view type) {
@@ -54,7 +54,7 @@ bool has_gate(const kube::Object& local, std::string_view type) {
   return false;
 }
 
-/// The condition that is set at home and not true, among those that the pod's readiness waits for; "" = none.
+/// The first readiness gate whose condition is not true at home; "" = none.
 std::string_view open_gate(const kube::Object& local) {
   for (const json::value& gate : kube::array_at(local.spec(), {"readinessGates"})) {
     const std::string_view type = kube::string_at(gate, {"conditionType"});
@@ -81,8 +81,8 @@ std::int64_t number_annotation(const kube::Object& object, std::string_view key)
   return std::clamp<std::int64_t>(number, 0, std::numeric_limits<std::int32_t>::max());
 }
 
-/// What is added to the restart counts of the remote pod, so that they never go back and every re-creation counts as
-/// one. It is kept in the local pod's annotations: a restart of this process loses nothing.
+/// The number that is added to the restart counts of the remote pod, so that they never fall and each re-creation
+/// counts as a restart. It is kept in annotations of the local pod, so that it survives a restart of liqod.
 std::int64_t restart_offset(const kube::Object& local, const kube::Object& remote) {
   const json::array& have = kube::array_at(local.status(), {"containerStatuses"});
   const json::array& now = kube::array_at(remote.status(), {"containerStatuses"});
@@ -127,7 +127,7 @@ void set_addresses(const kube::Object& local, const kube::Object& remote, const 
     return;
   }
   json::array addresses;
-  // What is no address, or a second one of a family, would make the API server refuse the whole status.
+  // For one invalid address, or two of one family, the API server refuses the whole status.
   bool has_family[2] = {};
   const auto add = [&](std::string_view text) {
     const auto reported = IpAddress::parse(text);
@@ -178,7 +178,7 @@ std::vector<std::string_view> split(std::string_view list) {
   return parts;
 }
 
-/// The types of the remote pod's conditions that no kubelet, and not the scheduler, would set at home.
+/// The types that were copied and that neither a kubelet nor the scheduler sets at home.
 std::string noted_types(const kube::Object& local, const json::array& wanted, const kube::Object& remote) {
   std::string noted;
   for (const json::value& entry : wanted) {
@@ -191,8 +191,8 @@ std::string noted_types(const kube::Object& local, const json::array& wanted, co
   return noted;
 }
 
-/// The generation of the pod at home that its provider has seen to; 0 = nothing is known, as where its Kubernetes does
-/// not say so. A wish that is refused has been seen to.
+/// The generation of the local pod that the provider has acted on, also by a refusal; 0 = unknown, as where the
+/// provider's Kubernetes does not report it.
 std::int64_t observed_generation(const StatusSources& of, const StatusContext& ctx) {
   const std::int64_t theirs = kube::int_at(of.remote->status(), {"observedGeneration"});
   if (theirs <= 0) return 0;
@@ -228,15 +228,15 @@ json::array wanted_conditions(const StatusSources& of, const StatusContext& ctx,
   if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
     const json::object* ready = find_condition(wanted, "Ready");
     if (ready && kube::string_at(*ready, {"status"}) != "True" && why.reason != api::reasons::remote_unavailable)
-      return wanted;  // not ready already, and the remote words say why
+      return wanted;  // the remote condition says why it is not ready
     if (ready || why.reason == api::reasons::remote_unavailable)
       set_condition(wanted, local.status(), {"Ready", "False", why.reason, why.message}, now);
   }
   return wanted;
 }
 
-/// Adds what the provider warns of while its pod is not ready. What is told of this very pod stays until that is known:
-/// a restart of this process is no news.
+/// Adds the provider's warning while its pod is not ready. After a restart of liqod, the warning about this same pod
+/// stays until the provider has been asked.
 void add_warning(const StatusSources& of, const StatusContext& ctx, kube::WallTime now, json::array& conditions) {
   const kube::Object &local = of.local, &remote = *of.remote;
   if (is_settled(remote) || find_condition(conditions, api::offloaded_condition)) return;
@@ -250,8 +250,8 @@ void add_warning(const StatusSources& of, const StatusContext& ctx, kube::WallTi
                 {api::offloaded_condition, "False", api::reasons::remote_not_ready, message}, now);
 }
 
-/// A kubelet gives a pod that is deleted a final phase, whatever becomes of it. Where the provider replaces it, the
-/// local one is not over.
+/// A kubelet sets a final phase on a pod that is being deleted, whatever becomes of the workload. Where the provider
+/// makes the pod again, the local pod has not ended.
 std::string_view shown_phase(const kube::Object& local, const kube::Object& remote) {
   const std::string_view phase = api::phase_of(remote);
   const bool replaced = api::is_final_phase(phase) && !local.is_deleting() && is_made_again(remote);
@@ -259,7 +259,7 @@ std::string_view shown_phase(const kube::Object& local, const kube::Object& remo
   return api::phase_of(local).empty() ? std::string_view("Pending") : api::phase_of(local);
 }
 
-/// The Pod at the provider is there.
+/// The status while the remote pod exists.
 WantedStatus copy_status(const StatusSources& of, const StatusContext& ctx, kube::WallTime now) {
   const kube::Object &local = of.local, &remote = *of.remote;
   const json::object& from = remote.status();
@@ -300,7 +300,7 @@ WantedStatus copy_status(const StatusSources& of, const StatusContext& ctx, kube
   return wanted;
 }
 
-/// The remote pod is gone and another one will come: nothing else is known to have changed.
+/// The status while the remote pod is missing and another one will come: only readiness is known to have changed.
 std::optional<WantedStatus> missing_status(const kube::Object& local, kube::WallTime now) {
   const json::object* ready = find_condition(local.status(), "Ready");
   if (!ready || kube::string_at(*ready, {"status"}) != "True") return std::nullopt;
@@ -335,7 +335,7 @@ std::vector<std::string> started_containers(const json::object& before, const ku
     for (const json::value& status : kube::array_at(after.status(), {list})) {
       const std::string_view name = kube::string_at(status, {"name"}), start = start_of(status);
       if (start.empty() || started.size() >= most_started) continue;
-      // Others a provider may make up without end, each with an Event of its own.
+      // A provider could make up other containers without end, and each would get an Event.
       const bool is_own = std::ranges::any_of(kube::array_at(after.spec(), {own}), [&](const json::value& container) {
         return kube::string_at(container, {"name"}) == name;
       });

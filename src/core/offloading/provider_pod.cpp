@@ -55,7 +55,7 @@ json::object pod_annotations(const kube::Object& shadow, const admission::PodPol
   return annotations;
 }
 
-/// An image that lies on a node for somebody else is run only after its registry has been asked.
+/// An image that a node has for somebody else must not run without the registry's consent, so it is always pulled.
 void pull_always(json::object& spec) {
   const auto each = [&spec](std::string_view list, auto change) {
     json::value* entries = spec.if_contains(list);
@@ -71,14 +71,14 @@ void pull_always(json::object& spec) {
   });
 }
 
-/// Classes are of one cluster alone: the Pod gets the one that the policy makes of the consumer's.
+/// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here.
 void map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy,
                   std::vector<std::string>& left_out) {
   if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return;
   const std::string_view name = admission::mapped_priority_class(policy, of_consumer);
   if (name.empty()) return left_out.push_back(left_out_priority_class(of_consumer));
   spec["priorityClassName"] = name;
-  // Both follow from the class, and an API server refuses what contradicts it.
+  // The API server derives both from the class, and refuses a pod that contradicts it.
   spec.erase("priority");
   spec.erase("preemptionPolicy");
 }
@@ -120,13 +120,13 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
                            .block_owner_deletion = true});
   json::object& spec = pod.mutable_spec();
   spec = api::ShadowPod(shadow).pod_spec();
-  // A pod is made without any; they are added to it.
+  // The API server refuses ephemeral containers in a new pod; they are added to it later.
   spec.erase("ephemeralContainers");
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
   if (spec.contains("tolerations")) spec["tolerations"] = admission::kept_tolerations(spec, policy, left_out);
   map_priority(spec, shadow.annotation(api::annotations::priority_class), policy, left_out);
   if (policy.always_pull_images) pull_always(spec);
-  // Other versions of a consumer leave that to the provider.
+  // Other versions of a consumer leave this to the provider.
   drop_merged_label_keys(spec);
   if (!left_out.empty()) annotations[api::annotations::left_out] = forge_left_out(left_out);
   annotations[api::annotations::applied_resources] = applied_note(shadow);
@@ -141,20 +141,20 @@ std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow,
                                                      const admission::PodPolicy& policy) {
   std::vector<std::string> left_out;
   json::object annotations = pod_annotations(shadow, policy, left_out);
-  // What is on a pod that runs, as earlier versions and policies let it, is not taken from it.
+  // Annotations of a running pod that earlier versions or policies let in are kept.
   for (const auto& [key, value] : shadow.annotations())
     if (const json::value* have = pod.annotations().if_contains(key); have && !annotations.contains(key))
       annotations[key] = *have;
   json::object metadata = metadata_patch(pod, pod_labels(shadow), annotations, false);
   if (metadata.empty()) return std::nullopt;
   json::object patch;
-  // The digest of what was applied last, not the pod's own spec, tells a change: the provider's admission may have
-  // rewritten images and added tolerations.
+  // The digest of what was applied tells changes, not the Pod's spec: the provider's admission may have rewritten
+  // images and added tolerations.
   const bool spec_changed = kube::find(metadata, {"annotations", api::annotations::applied_spec}) != nullptr &&
                             pod.has_annotation(api::annotations::applied_spec);
   if (spec_changed) {
     json::object spec = mutable_spec(api::ShadowPod(shadow).pod_spec());
-    // Tolerations can only be added to a pod; the list is replaced as a whole.
+    // Tolerations of a pod can only be added, and the patch replaces the list, so it has to contain the present ones.
     json::array tolerations = kube::array_at(pod.spec(), {"tolerations"});
     for (json::value& wanted : admission::kept_tolerations(spec, policy, left_out))
       if (std::ranges::find(tolerations, wanted) == tolerations.end()) tolerations.push_back(std::move(wanted));

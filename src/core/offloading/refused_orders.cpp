@@ -8,14 +8,15 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// So many ask after one of them was taken: the group empties in few rounds, and room for one costs two questions.
+/// When one refused pod is accepted, this many others of its group ask again: a group empties in few rounds, and a
+/// single free place costs two requests.
 constexpr std::size_t most_at_once = 2;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
-/// The words with "#" for the pod's name and for each that has a digit in it.
+/// The text with "#" for the pod's name and for each word with a digit, so that refusals of similar pods are equal.
 std::string without_numbers(std::string_view words, std::string_view name) {
   std::string kept;
   for (std::size_t at = 0; at < words.size();) {

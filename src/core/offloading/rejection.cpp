@@ -1,4 +1,4 @@
-// The statuses that say no: a pod that is refused, over, or not run by the provider.
+// The statuses of pods that the provider refuses, ends or does not run.
 #include "core/conditions.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -28,14 +28,15 @@ void end_containers(json::object& status, std::string_view list, const Rejection
   }
 }
 
-/// What the condition about the offloading says, where that is its reason.
+/// The message of the condition Offloaded where it has this reason.
 std::string_view told_as(const json::object& status, std::string_view reason) {
   const json::object* condition = find_condition(status, api::offloaded_condition);
   if (!condition || kube::string_at(*condition, {"reason"}) != reason) return {};
   return kube::string_at(*condition, {"message"});
 }
 
-/// That a pod ended for no reason of its own, by which a Job's podFailurePolicy need not count it (KEP-3329).
+/// The condition of a pod that ended for no reason of its own, so that a Job's podFailurePolicy need not count it
+/// (KEP-3329).
 constexpr std::string_view disruption_target = "DisruptionTarget";
 
 }  // namespace
@@ -68,7 +69,7 @@ WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejecti
 
 std::string refusal_words(const kube::Failure& failure) {
   if (!failure.status() || failure.status()->message.empty()) return failure.text();
-  // `admission webhook "shadowpod.validate.liqo.io" denied the request: `: which one it was says nothing to a user.
+  // The API server puts `admission webhook "…" denied the request: ` in front, which tells a user nothing.
   constexpr std::string_view begin = "admission webhook \"", end = "\" denied the request: ";
   std::string_view words = failure.status()->message;
   if (words.starts_with(begin))

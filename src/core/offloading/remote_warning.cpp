@@ -18,15 +18,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t longest_reason = 100, longest_message = 500;
-/// What a readiness probe has warned of led to the pod's not being ready, and so comes before it.
+/// A readiness probe warns before the pod is not ready, and by up to this much.
 constexpr auto before_not_ready = 1min;
 constexpr kube::Duration first_pause = 10s, longest_pause = 60s;
-/// So many different messages of one pod become Events; the condition tells the others.
+/// The most different messages of one pod that become Events; the condition has the others.
 constexpr std::size_t most_told = 16;
 
 const json::object* ready_condition(const kube::Object& pod) { return find_condition(pod.status(), "Ready"); }
 
-/// A kubelet's "Error: ImagePullBackOff" is the reason for which the container waits, and no more.
+/// A kubelet's "Error: ImagePullBackOff" repeats the reason for which the container waits.
 bool is_echo(std::string_view message) {
   constexpr std::string_view begin = "Error: ";
   return message.starts_with(begin) && !message.substr(begin.size()).contains(' ');
@@ -34,7 +34,7 @@ bool is_echo(std::string_view message) {
 
 }  // namespace
 
-// Which of the times an Event has depends on who wrote it.
+// Writers of Events set different times, so the latest one counts.
 kube::WallTime time_of_event(const json::value& event) {
   const std::array times{kube::string_at(event, {"series", "lastObservedTime"}),
                          kube::string_at(event, {"lastTimestamp"}), kube::string_at(event, {"eventTime"}),
@@ -65,7 +65,7 @@ std::string newest_warning(const json::array& events, const kube::Object& remote
   if (const json::object* ready = ready_condition(remote))
     if (const auto since = kube::parse_time(kube::string_at(*ready, {"lastTransitionTime"})))
       earliest = *since - before_not_ready;
-  // The names tell apart what happened in the same second, in whatever order the server lists it.
+  // The name decides between Events of the same second, so that the order of a list does not matter.
   std::tuple<bool, kube::WallTime, std::string_view> best;
   std::string words;
   for (const json::value& event : events) {

@@ -14,13 +14,13 @@ namespace json = kube::json;
 namespace annotations = api::annotations;
 namespace {
 
-// What Kubernetes lets change in a container that runs.
+// What Kubernetes lets change in a running container.
 constexpr std::string_view lists[] = {"containers", "initContainers"};
 constexpr std::string_view parts[] = {"requests", "limits"};
 constexpr std::string_view names[] = {"cpu", "memory"};
 
 constexpr std::size_t longest_words = 500;
-/// Stands before what is noted, between the two steps of a resize.
+/// Begins a note between the two steps of a resize.
 const std::string being_resized = "resizing-";
 
 const json::object* named(const json::array& containers, std::string_view name) {
@@ -36,7 +36,7 @@ std::optional<kube::Quantity> amount_of(const json::object& container, std::stri
   return amount ? std::optional(*amount) : std::nullopt;
 }
 
-/// The amounts that the first container has and the second has otherwise, as `resources`; {} = there are none.
+/// The amounts of `wanted` that `have` has otherwise, as `resources`; {} = none.
 json::object other_amounts(const json::object& wanted, const json::object& have) {
   json::object changed;
   for (const std::string_view part : parts)
@@ -48,7 +48,7 @@ json::object other_amounts(const json::object& wanted, const json::object& have)
   return changed;
 }
 
-/// Likewise of what the pods ask for as a whole, where both do: that comes with a pod or never.
+/// The same for pod-level resources, where both pods have them: they cannot be added or removed.
 json::object other_amounts_of_pod(const json::object& wanted, const json::object& have) {
   return kube::object_at(have, {"resources"}).empty() ? json::object() : other_amounts(wanted, have);
 }
@@ -62,7 +62,7 @@ void add_amounts(std::string& text, const json::object& of) {
 
 const json::object& spec_of(const kube::Object& shadow) { return api::ShadowPod(shadow).pod_spec(); }
 
-/// The digest for which a refusal is noted, and its words.
+/// The digest that was refused, and the reason.
 std::pair<std::string_view, std::string_view> read_refusal(const kube::Object& pod) {
   const std::string_view note = pod.annotation(annotations::resize_refused);
   const std::size_t space = note.find(' ');
@@ -70,7 +70,7 @@ std::pair<std::string_view, std::string_view> read_refusal(const kube::Object& p
   return {note.substr(0, space), note.substr(space + 1)};
 }
 
-/// Without the generation, and without the mark of a resize that has begun.
+/// The digest in a note, without generation and mark.
 std::string_view digest_of(std::string_view note) { return note.substr(note.rfind('/') + 1); }
 
 json::object with_annotations(const kube::Object& pod, json::object changed) {
@@ -92,7 +92,7 @@ bool asks_otherwise(const json::object& wanted, const json::object& have) {
 std::optional<json::object> plan_shadow_resize(const kube::Object& local_pod, const kube::Object& shadow) {
   json::object pod;
   for (const std::string_view list : lists) {
-    // A merge patch has lists as a whole.
+    // A merge patch replaces lists as a whole.
     json::array containers = kube::array_at(spec_of(shadow), {list});
     bool is_other = false;
     for (json::value& container : containers) {
@@ -156,7 +156,7 @@ std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube:
                  .is_begun = applied == begun,
                  .begin = with_annotations(pod, {{annotations::applied_resources, begun}}),
                  .done = with_annotations(pod, std::move(noted))};
-  // Something else of the ShadowPod has changed.
+  // Another field of the ShadowPod has changed, so only the note is written.
   if (!applied.starts_with(being_resized) && digest_of(applied) == digest_of(note)) return plan;
   json::object spec;
   for (const std::string_view list : lists) {
@@ -192,7 +192,7 @@ bool is_without_resize(const kube::Failure& failure) {
 }
 
 bool is_being_resized(const kube::Object& pod) {
-  // Kubernetes before 1.34 does not say what the node has looked at.
+  // Kubernetes before 1.34 does not report which generation the kubelet has seen.
   const std::int64_t seen = kube::int_at(pod.status(), {"observedGeneration"});
   if (seen > 0 && seen < pod.generation()) return true;
   return std::ranges::any_of(kube::array_at(pod.status(), {"conditions"}), [](const json::value& condition) {

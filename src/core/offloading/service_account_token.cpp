@@ -18,8 +18,8 @@ namespace annotations = api::annotations;
 
 constexpr std::size_t max_tokens = 100;
 constexpr std::chrono::seconds default_lifetime{3600};
-/// On the Secret: of what is in it and until when, so that a process which has asked for none of it sees whether
-/// somebody else has changed that.
+/// The annotation with a digest of the tokens and their expiration. It tells a process that has not requested them
+/// whether somebody else has changed the Secret.
 constexpr std::string_view tokens_digest = "offloading.liqo.io/service-account-tokens-digest";
 
 bool belongs_to(const kube::Object& secret, const kube::Object& local_pod) {
@@ -32,7 +32,7 @@ std::string digest_of(std::string_view expiration, const std::map<std::string, s
   return digest_hex(text);
 }
 
-/// Whether a Secret lacks something of the wanted one, whose data are still text.
+/// Whether a Secret lacks part of the wanted one, which has its data as stringData.
 bool is_damaged(const kube::Object& secret, const kube::Object& wanted) {
   const auto has = [](const json::object& present, const json::object& expected) {
     return std::ranges::all_of(expected, [&](const auto& entry) {
@@ -81,7 +81,7 @@ json::object forge_token_request(const kube::Object& local_pod, const TokenReque
       {"expirationSeconds", request.lifetime.count()},
       {"boundObjectRef",
        json::object{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", local_pod.name()}, {"uid", local_pod.uid()}}}};
-  // The field is required; empty means the audience of the API server.
+  // The field is required, and an empty list asks for the API server's own audience.
   spec["audiences"] = request.audience.empty() ? json::array() : json::array{json::value(request.audience)};
   return {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"spec", std::move(spec)}};
 }
@@ -91,7 +91,7 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
   if (!status || !failure.is_permanent()) return {};
   const std::string account = "service account " + service_account_of(local_pod);
   const std::string server = "the API server of cluster " + clusters.local;
-  if (status->code == 404 && status->message.starts_with("pods \"")) return {};  // it has just gone
+  if (status->code == 404 && status->message.starts_with("pods \"")) return {};  // the pod has just gone
   if (status->code == 404 && status->message.starts_with("serviceaccounts \""))
     return "There is no " + account + ": create it, so that the pod can get its token for " + server;
   if (status->code == 404 || status->code == 405)
@@ -125,7 +125,7 @@ IssuedTokens read_token_secret(const kube::Object& secret) {
     texts.emplace(std::string(key), *token);
     tokens.emplace(std::string(key), IssuedToken{.token = std::move(*token), .expires = *expires});
   }
-  // The Go version and earlier ones of ours have noted none.
+  // The Go version and earlier ones of this program wrote no digest.
   const std::string_view noted = secret.annotation(tokens_digest);
   if (!noted.empty() && noted != digest_of(secret.annotation(annotations::token_expiration), texts)) return {};
   return tokens;
@@ -139,7 +139,7 @@ bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
 TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now) {
   const auto& [local_pod, secret, issued, is_mounted] = observed;
   TokenPlan plan;
-  // Somebody may have taken the label away by which it is known otherwise.
+  // A Secret whose label somebody has removed is still known by the pod.
   const bool ours = secret && (is_token_secret(*secret, ctx.clusters) ||
                                (local_pod && is_reflected(*secret, ctx.clusters) && belongs_to(*secret, *local_pod)));
   const bool is_vetoed = local_pod && local_pod->annotation(annotations::api_server_support) == "disabled";
@@ -147,7 +147,7 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
       local_pod && !is_vetoed && (is_mounted || api_server_support_of(*local_pod, ctx) == ApiServerSupport::token_api);
   const auto requests = is_given ? collect_token_requests(*local_pod) : std::vector<TokenRequest>();
   if (requests.empty()) {
-    // Another virtual node's Secrets are its own to remove. A pod that lives may still run with its own.
+    // Secrets of another virtual node are left to it. A pod that lives may still be using its own.
     const bool may_be_used = ours && local_pod && !is_vetoed && belongs_to(*secret, *local_pod);
     if (ours && !may_be_used && secret->label(labels::node_name) == ctx.node_name && !secret->is_deleting())
       plan.delete_uid = std::string(secret->uid());
@@ -172,7 +172,7 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
   }
   if (!secret || secret->is_deleting() || !plan.to_request.empty()) return plan;
   plan.is_damaged = is_damaged(*secret, forge_token_secret(*local_pod, secret->ns(), issued, ctx));
-  // What somebody has sealed cannot be put right in place.
+  // An immutable Secret cannot be repaired in place.
   if (kube::bool_at(secret->tree(), {"immutable"})) plan.delete_uid = std::string(secret->uid());
   return plan;
 }
@@ -184,7 +184,7 @@ kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view 
   secret.set_label(labels::reflection_origin, ctx.clusters.local);
   secret.set_label(labels::reflection_destination, ctx.clusters.remote);
   secret.set_label(labels::node_name, ctx.node_name);
-  // A label has 63 characters, a service account's name 253.
+  // A label takes 63 characters, and names of service accounts have up to 253.
   const std::string account = service_account_of(local_pod);
   secret.set_label(labels::service_account_name, is_label_value(account) ? account : digest_hex(account));
   secret.set_annotation(annotations::token_pod_name, local_pod.name());

@@ -14,8 +14,8 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Fields that mean the same on both sides. Devices (resourceClaims) are for the provider to refuse by name. Readiness
-/// gates are not among them: their conditions are set by controllers at home, so they are evaluated there.
+/// Fields with the same meaning on both sides. Devices (resourceClaims) are sent, and the provider refuses them by
+/// name. Readiness gates are not sent: controllers at home set their conditions, so they are evaluated there.
 constexpr std::string_view verbatim_fields[] = {"containers",
                                                 "initContainers",
                                                 "volumes",
@@ -37,9 +37,9 @@ constexpr std::string_view verbatim_fields[] = {"containers",
                                                 "terminationGracePeriodSeconds",
                                                 "topologySpreadConstraints"};
 
-/// Fields that do not travel although the pod may count on them. What only steers scheduling at home (nodeSelector,
-/// affinity, schedulerName, ...) is not worth telling; of the priority class the pod that runs tells
-/// (core/offloading/left_out.hpp).
+/// Fields that are not sent although the pod may rely on them, so users are told. Fields that only steer scheduling at
+/// home (nodeSelector, affinity, schedulerName, ...) are not mentioned; the pod at the provider tells of its priority
+/// class (core/offloading/left_out.hpp).
 constexpr std::string_view missed_fields[] = {"os", "hostnameOverride", "overhead"};
 
 bool is_empty(const json::value& value) {
@@ -49,7 +49,8 @@ bool is_empty(const json::value& value) {
   return value.is_null();
 }
 
-/// With hostNetwork the API server gives every container port a host port; without it these would collide remotely.
+/// With hostNetwork the API server gives every container port a host port, and without it these would collide at the
+/// provider.
 bool clear_host_ports(json::object& spec) {
   bool cleared = false;
   for (std::string_view list : {"containers", "initContainers"}) {
@@ -67,7 +68,7 @@ bool clear_host_ports(json::object& spec) {
 
 bool wants_home_api_server(const kube::Object& local_pod, const ForgingContext& ctx) {
   if (ctx.api_server_mode != ApiServerMode::needed) return ctx.api_server_mode == ApiServerMode::always;
-  // Every pod has the account default, and few of those use it.
+  // Every pod has the service account `default`, and few of those use the API server.
   return service_account_of(local_pod) != "default" ||
          local_pod.annotation(api::annotations::api_server_support) == "home";
 }
@@ -144,7 +145,7 @@ ApiServerSupport api_server_support_of(const kube::Object& local_pod, const Forg
   if (asked == "disabled") return ApiServerSupport::disabled;
   if (asked == "remote") return ApiServerSupport::remote;
   if (!wants_home_api_server(local_pod, ctx)) return ApiServerSupport::disabled;
-  // A token that nobody can use is not given away.
+  // A pod that does not know the API server gets no token for it.
   if (ctx.api_server_mode == ApiServerMode::needed && !knows_home_api_server(ctx)) return ApiServerSupport::disabled;
   return ApiServerSupport::token_api;
 }
@@ -161,7 +162,7 @@ std::string api_server_trouble(const kube::Object& local_pod, const ForgingConte
   const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
   if (asked == "disabled" || asked == "remote" || knows_home_api_server(ctx)) return {};
   if (!wants_home_api_server(local_pod, ctx) || collect_token_requests(local_pod).empty()) return {};
-  // Its ShadowPod was made when there was an address, or when all pods had tokens.
+  // The ShadowPod was made while the address was known, or while all pods got tokens.
   if (ctx.api_server_mode == ApiServerMode::needed && has_tokens) return {};
   return "Pods in cluster " + ctx.clusters.remote + " do not know the address of the API server of cluster " +
          ctx.clusters.local + " (--home-api-server-host of liqod): " +

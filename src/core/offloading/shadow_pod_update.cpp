@@ -17,7 +17,7 @@ std::string_view image_of(const json::array& containers, std::string_view name) 
   return {};
 }
 
-/// The list of the ShadowPod with the images that the pod has now, or nullopt where they are the same.
+/// The ShadowPod's list with the images of the local pod, or nullopt where they are the same.
 std::optional<json::array> changed_images(const json::object& local_spec, const json::object& shadow_spec,
                                           std::string_view list) {
   const json::array& wanted = kube::array_at(local_spec, {list});
@@ -38,7 +38,7 @@ std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod
                                                    const ForgingContext& ctx) {
   const json::object labels = shadow_labels(local_pod, ctx);
   json::object annotations = shadow_annotations(local_pod, labels, ctx);
-  // It came late: the provider waits to be told that it is still wanted.
+  // The ShadowPod was stored late, and the provider waits for this annotation before it makes a Pod.
   if (!is_timely(shadow))
     annotations[api::annotations::ordered_at] = kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"});
   json::object metadata = metadata_patch(shadow, labels, annotations, true);
@@ -50,7 +50,7 @@ std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod
     if (auto changed = changed_images(local_spec, shadow_spec, list)) pod[list] = std::move(*changed);
   const json::value* deadline = kube::find(local_spec, {"activeDeadlineSeconds"});
   const json::value* have_deadline = kube::find(shadow_spec, {"activeDeadlineSeconds"});
-  // A deadline can be set and shortened, never taken away.
+  // Kubernetes lets a deadline be set and shortened, but not removed.
   if (deadline && !deadline->is_null() && (!have_deadline || *have_deadline != *deadline))
     pod["activeDeadlineSeconds"] = *deadline;
   const json::array& have_tolerations = kube::array_at(shadow_spec, {"tolerations"});

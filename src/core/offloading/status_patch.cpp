@@ -1,4 +1,4 @@
-// The difference between the status a pod shows and the one it is to show, as a strategic merge patch.
+// Computes the strategic merge patch from the status that a pod has to the wanted one.
 #include "core/conditions.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 
@@ -6,7 +6,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Fields that we write, so that their absence in what is wanted means that they go. `startTime` never goes.
+/// Fields that liqod writes, so a missing one in the wanted status is removed. `startTime` is never removed.
 constexpr std::string_view owned_fields[] = {
     "phase", "reason", "message", "podIP", "hostIP", "containerStatuses", "initContainerStatuses"};
 /// Lists that a strategic merge patch would merge by the key `ip`.
@@ -19,7 +19,7 @@ bool is_nothing(const json::value* value) {
   return false;
 }
 
-/// Absent, null and empty say the same: the API server leaves out what is empty.
+/// Absent, null and empty are the same: the API server does not store empty values.
 bool is_same(const json::value* have, const json::value* wanted) {
   if (is_nothing(have) || is_nothing(wanted)) return is_nothing(have) && is_nothing(wanted);
   return *have == *wanted;

@@ -6,7 +6,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds tolerated = 60s;
-/// A clock at the limit does not come and go with each second.
+/// The limit for a return is lower, so that a clock at the limit is not reported by turns.
 constexpr std::chrono::seconds settled = 50s;
 constexpr std::string_view beginning = "its clock is ";
 

@@ -13,12 +13,12 @@ namespace {
 
 using libcrypto::der_of, libcrypto::Request;
 
-// Of a name as we show it.
+// The longest part of a name that is shown.
 constexpr std::size_t longest_name = 128;
 constexpr std::size_t longest_request = std::size_t{16} << 10;
 constexpr std::string_view pem_type = "CERTIFICATE REQUEST";
 
-/// Whether signatures of requests by `key` are made so (RFC 8410 section 3, RFC 4055 section 5, RFC 5758 section 3.2).
+/// Whether requests signed by `key` have this algorithm (RFC 8410 section 3, RFC 4055 section 5, RFC 5758 section 3.2).
 bool fits(const X509_ALGOR& algorithm, const PublicKey& key) {
   const ASN1_OBJECT* object = nullptr;
   int parameter = V_ASN1_UNDEF;

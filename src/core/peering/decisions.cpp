@@ -7,7 +7,7 @@ namespace json = kube::json;
 namespace {
 
 constexpr std::string_view prefix = "liqo.io/";
-// An administrator's settings are words and numbers.
+// Settings of an administrator are words and numbers, so longer values are not kept.
 constexpr std::size_t longest_value = 1'000;
 
 bool is_setting(std::string_view key, const json::value& value) {

@@ -21,7 +21,7 @@ bool is_printable(std::string_view text) {
   });
 }
 
-/// The type is given, so that libcrypto does not hold the value against the 64 characters of X.509's upper bound.
+/// With an explicit type libcrypto does not apply X.509's limit of 64 characters.
 bool add_part(X509_NAME* name, int id, std::string_view value) {
   const int type = is_printable(value) ? V_ASN1_PRINTABLESTRING : V_ASN1_UTF8STRING;
   return X509_NAME_add_entry_by_NID(name, id, type, libcrypto::bytes_of(value), static_cast<int>(value.size()), -1,
@@ -30,7 +30,7 @@ bool add_part(X509_NAME* name, int id, std::string_view value) {
 
 std::unexpected<kube::Failure> refuse(std::string why) { return kube::fail(kube::Errc::invalid_input, std::move(why)); }
 
-/// libcrypto keeps the bytes that a name was read from, which need not be DER.
+/// libcrypto keeps the bytes from which a name was parsed, and these need not be DER.
 bool is_der(const X509_NAME& name) {
   const Name again(X509_NAME_new());
   for (int i = 0; i < X509_NAME_entry_count(&name); ++i)

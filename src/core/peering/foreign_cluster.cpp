@@ -16,7 +16,7 @@ namespace json = kube::json;
 
 namespace {
 
-/// A row of the table that both versions of Liqo share: programs read type, status and reason, people the message.
+/// A row of the conditions that both versions of Liqo write: programs read type, status and reason, people the message.
 struct Condition {
   std::string_view type, status, reason, message;
 };
@@ -31,7 +31,7 @@ constexpr Condition identity_ready{"AuthIdentityControlPlaneStatus", "Ready", "I
                                    "The identity has been successfully configured"};
 constexpr Condition identity_not_ready{"AuthIdentityControlPlaneStatus", "NotReady", "IdentityNotReady",
                                        "The identity is not correctly configured"};
-/// By which a condition that says so is known.
+/// The words by which a condition about a withdrawal is recognized.
 constexpr std::string_view withdrawal_words = " has withdrawn the rights of this cluster";
 constexpr Condition server_ready{"APIServerStatus", "Established", "APIServerReady",
                                  "The foreign cluster API Server is ready"};
@@ -50,7 +50,7 @@ const Condition& choose(const Condition (&rows)[3], std::size_t ready, std::size
   return ready == expected ? rows[0] : ready == 0 ? rows[2] : rows[1];
 }
 
-/// Conditions in the order given, with the times of those that stand already.
+/// The conditions in the given order. Those that have not changed keep their times.
 json::array forge_conditions(const json::array& standing, const std::vector<Condition>& wanted, kube::WallTime now) {
   json::array made;
   for (const Condition& row : wanted) {
@@ -114,8 +114,8 @@ std::vector<Condition> offloading_conditions(const PeerState& peer) {
           choose(nodes, static_cast<std::size_t>(ready), expected.size())};
 }
 
-/// In which addresses of a provider's pods this cluster believes. The network module and declarations share one type,
-/// because the kind of the Go version knows no other.
+/// Says which addresses of the provider's pods are accepted. It has the type of the network module's condition, because
+/// the CRD of the Go version allows no other.
 Condition network_condition(const PeerAddresses& addresses) {
   const auto make = [&](std::string_view status, std::string_view reason) {
     return Condition{network_configured.type, status, reason, addresses.words()};
@@ -137,7 +137,7 @@ Condition network_condition(const PeerAddresses& addresses) {
   return network_configured;
 }
 
-/// Those of the tenant namespace: what lies elsewhere is not of the cluster's administrator.
+/// The objects in the tenant namespace: those elsewhere were not made for this peer.
 std::vector<kube::Object> in_namespace(const std::vector<kube::Object>& objects, std::string_view ns) {
   std::vector<kube::Object> found;
   for (const kube::Object& object : objects)
@@ -195,7 +195,7 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
                                 : !peer.virtual_nodes.empty() ? peer.virtual_nodes.front().ns()
                                                               : std::string_view();
   const auto addresses = PeerAddresses::of(foreign_cluster, in_namespace(peer.configurations, home), {});
-  // What a network module says of its connection is not ours to write.
+  // The network module writes this condition, so it is kept.
   std::optional<json::value> connection;
   for (const json::value& entry : kube::array_at(foreign_cluster.status(), {"modules", "networking", "conditions"}))
     if (has_network && kube::string_at(entry, {"type"}) == "NetworkConnectionStatus") connection = entry;
@@ -221,7 +221,7 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
     server_condition.message = message;
     set_conditions(status, {server_condition}, now);
   } else if (!provider || (server.empty() && proxy.empty())) {
-    // Not known yet is no news; nothing to reach is.
+    // While the answer is unknown the condition stays, but without a server there is nothing to report.
     status.erase("conditions");
   }
   return status;

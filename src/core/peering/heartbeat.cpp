@@ -24,7 +24,7 @@ SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, 
                          kube::Duration limit) {
   const std::string_view last = kube::string_at(lease.spec(), {"renewTime"});
   const auto time = kube::parse_time(last);
-  // A time that is none is the consumer's to correct, and says that it is there.
+  // A consumer that writes an unreadable time is there all the same, so it is not cordoned.
   if (time && now - *time >= limit && tenant.annotation(silent_since_annotation) != last)
     return silence_action::Cordon{std::string(last)};
   return silence_action::LookAgain{std::clamp<kube::Duration>(limit / 10, std::chrono::seconds(1), heartbeat_interval)};

@@ -25,7 +25,7 @@ using KeyPtr = std::shared_ptr<EVP_PKEY>;
 
 KeyPtr own(EVP_PKEY* key) { return {key, &EVP_PKEY_free}; }
 
-/// Reads DER of exactly that structure; null where it is not one, or something follows it.
+/// Parses DER of exactly this structure; null for other bytes, and for bytes that follow it.
 KeyPtr decode(std::string_view der, const char* structure, int selection) {
   EVP_PKEY* key = nullptr;
   const Decoder decoder(OSSL_DECODER_CTX_new_for_pkey(&key, "DER", structure, nullptr, selection, nullptr, nullptr));
@@ -136,7 +136,7 @@ kube::Result<PublicKey> PublicKey::from_der(std::string_view der) {
   if (!key) return kube::fail(kube::Errc::parse, "the public key is not a SubjectPublicKeyInfo");
   auto type = type_of(key.get());
   if (!type) return std::unexpected(std::move(type.error()));
-  // Encoded anew, so that equal keys are equal bytes however they were written.
+  // Keys are encoded again, so that equal keys are equal bytes however they came.
   std::string canonical = encode(key.get(), "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY);
   if (canonical.empty()) return kube::fail(kube::Errc::parse, "the public key cannot be encoded");
   return PublicKey(std::move(key), *type, std::move(canonical));

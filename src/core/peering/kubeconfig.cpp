@@ -6,7 +6,7 @@
 namespace liqo::core {
 namespace {
 
-/// "<key>: <value>" with the value in double quotes: a JSON string is a YAML one.
+/// "<key>: <value>" with the value as JSON string, which is also a YAML one.
 std::string entry(std::string_view key, std::string_view value) {
   return std::string(key) + ": " + kube::json::serialize(kube::json::string(value)) + "\n";
 }

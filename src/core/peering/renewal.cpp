@@ -17,8 +17,8 @@ std::unexpected<kube::Failure> not_a_certificate() {
   return kube::fail(kube::Errc::parse, "not an X.509 certificate in PEM");
 }
 
-/// A Time of RFC 5280 section 4.1.2.5: "YYMMDDHHMMSSZ" up to 2049, "YYYYMMDDHHMMSSZ" from then on. libcrypto reads
-/// more.
+/// A Time of RFC 5280 section 4.1.2.5: "YYMMDDHHMMSSZ" up to 2049, "YYYYMMDDHHMMSSZ" afterwards. libcrypto accepts
+/// other forms as well.
 std::optional<kube::WallTime> read_time(const ASN1_TIME* time) {
   const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(time)),
                               static_cast<std::size_t>(ASN1_STRING_length(time)));

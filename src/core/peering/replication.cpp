@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slices, api::kinds::renews};
 
-/// Set and removed by the provider on the replica, or without meaning there.
+/// Annotations that the provider sets and removes on the replica, or that mean nothing there.
 constexpr std::string_view not_replicated[] = {
     annotations::cordon, annotations::cordon_tenant,  annotations::cordoned_resource,
     annotations::drain,  annotations::reflected_keys, "kubectl.kubernetes.io/last-applied-configuration"};
@@ -47,14 +47,14 @@ json::object replica_annotations(const kube::Object& local, const json::object& 
 
 bool has_finalizer(const kube::Object& local) { return local.has_finalizer(api::finalizers::replicated_object); }
 
-/// Whether this peer is the one that lets go of an object which is replicated no more.
+/// Whether this peer may remove the finalizer of an object that is no longer replicated.
 bool may_release(const kube::Object& local, const ReplicationPeer& peer) {
   const std::string_view destination = local.label(labels::replication_destination);
   return has_finalizer(local) && (destination.empty() || destination == peer.remote);
 }
 
-/// Whether pods at the provider still live by what the replica stands for: with it goes the Quota, and the identity
-/// that they are removed with.
+/// Whether no pods at the provider depend on the replica any more: with it go the Quota, and the identity by which the
+/// pods are removed.
 bool is_drained(const kube::Resource& kind, const kube::Object& local) {
   return kind != api::kinds::resource_slices || !local.has_finalizer(api::finalizers::resource_slice);
 }
@@ -110,7 +110,7 @@ bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local
 bool is_evaluated(const kube::Resource& kind, const kube::Object& remote) {
   if (kind == api::kinds::resource_slices) return !kube::array_at(remote.status(), {"conditions"}).empty();
   if (kind == api::kinds::renews) return !kube::object_at(remote.status(), {"authParams"}).empty();
-  // A map that wants nothing is answered by an empty status; one that wants something never is.
+  // The status of a map without wishes is empty, and that of any other is not.
   return !kube::object_at(remote.status(), {"currentMapping"}).empty() ||
          kube::object_at(remote.spec(), {"desiredMapping"}).empty();
 }

@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What goes on is told again after this time.
+/// A warning that goes on becomes an Event again after this time.
 constexpr kube::Duration told_for = 10min;
-/// In that time, of one object and of a twin: a provider's words must not flood the Events of home.
+/// The most warnings in that time, about one object and about one twin: a provider must not flood the Events of home.
 constexpr int most_of_object = 4;
 constexpr std::size_t most_of_twin = 64;
 
@@ -73,7 +73,7 @@ void CopyWarnings::postpone(const CopyWarning& warning) {
 void CopyWarnings::looked(std::uint64_t version, kube::TimePoint now) {
   if (!first_) first_ = version;
   const auto postponed = std::exchange(postponed_, std::nullopt);
-  // A state that is older than one before is of a database that was restored: versions are given anew there.
+  // A version lower than an earlier one comes from a restored database, which gives versions anew.
   looked_ = postponed ? std::min(version, *postponed - 1) : version;
   std::erase_if(told_, [&](const auto& told) { return now - told.second.at >= told_for; });
 }

@@ -17,16 +17,16 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// As many as Kubernetes itself puts into one EndpointSlice, and as it takes at most: more are not even looked at.
+/// Kubernetes itself puts 100 endpoints into a slice, and takes 1000 at most: more are not looked at.
 constexpr std::size_t max_endpoints = 100, max_seen = 1'000;
 constexpr std::size_t max_ports = 100;
 static_assert(max_consumer_endpoints == 10'000, "the text says so");
 constexpr std::size_t max_address_text = 64;
-/// Of the JSON object in the annotation about direct connections.
+/// The nesting of the JSON in the annotation about direct connections.
 constexpr std::size_t direct_depth = 4;
 constexpr std::string_view applied_manifest = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Which addresses of a ShadowEndpointSlice are those of pods in third clusters, by the consumer's word.
+/// The addresses that are those of pods in third clusters, as the consumer says, with the clusters.
 std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& shadow) {
   std::map<std::string, std::string, std::less<>> clusters;
   const std::string_view text = shadow.annotation(api::annotations::direct_connections);
@@ -41,14 +41,14 @@ std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& 
   return clusters;
 }
 
-/// What the consumer has written for an address, for people to read.
+/// The text in place of an address, made printable.
 std::string shown(std::string_view text) {
   std::string made(text.substr(0, max_address_text));
   std::ranges::replace_if(made, [](char c) { return c < ' ' || c > '~'; }, '?');
   return made;
 }
 
-/// Judges the addresses of one ShadowEndpointSlice, and remembers what came of it.
+/// Judges the addresses of one ShadowEndpointSlice, and collects the results.
 class Judge {
  public:
   Judge(const kube::Object& shadow, const EndpointSurroundings& around, bool v6, EndpointSlicePlan& plan)
@@ -70,7 +70,7 @@ class Judge {
   void leave_out_rest(std::size_t endpoints, std::string_view bound) {
     seen_ += endpoints;
     left_out_ += endpoints;
-    // In front, where it is named however much else there is.
+    // This entry comes first, because later ones may not fit.
     things_.insert(things_.begin(), std::to_string(endpoints) + " endpoints (" + std::string(bound) + ")");
   }
   void conclude() {
@@ -91,7 +91,7 @@ class Judge {
     const auto direct = direct_.find(text);
     if (direct == direct_.end()) return around_.addresses.reached(address);
     plan_.direct.insert(direct->second);
-    // Whose pods they are is the consumer's word: what is reached so must be declared for this consumer.
+    // The consumer alone says whose pods these are, so the address must be declared for this consumer.
     const IpAddress there = around_.map_direct(direct->second, address).value_or(address);
     return around_.addresses.declares(there) ? std::optional(there) : std::nullopt;
   }
@@ -113,7 +113,8 @@ json::object forge_conditions(const json::value& endpoint, bool reachable) {
   const json::object& given = kube::object_at(endpoint, {"conditions"});
   json::object made;
   made["ready"] = kube::bool_at(given, {"ready"}, true) && reachable;
-  // What is terminating is served as long as nothing else is ready, so it has to be reachable as well.
+  // Proxies send traffic to terminating endpoints that serve where no other is ready, so these have to be reachable
+  // too.
   if (const json::value* serving = given.if_contains("serving"); serving && serving->is_bool())
     made["serving"] = serving->get_bool() && reachable;
   if (const json::value* terminating = given.if_contains("terminating"); terminating && terminating->is_bool())
@@ -121,7 +122,7 @@ json::object forge_conditions(const json::value& endpoint, bool reachable) {
   return made;
 }
 
-/// Whom an endpoint stands for. No pod of this cluster, whatever the consumer says: meshes look up who that is.
+/// The target of an endpoint. Its kind is that of no pod in this cluster, because meshes look up the target.
 json::object forge_target(const json::object& given) {
   json::object made{{"kind", "RemotePod"}};
   for (const std::string_view field : {"namespace", "name", "uid"})
@@ -129,7 +130,7 @@ json::object forge_target(const json::object& given) {
   return made;
 }
 
-/// Proxies use the first address of an endpoint alone (https://issue.k8s.io/106267).
+/// Proxies use only the first address of an endpoint (https://issue.k8s.io/106267).
 json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundings& around, Judge& judge) {
   json::array made;
   std::set<std::string> present;
@@ -147,13 +148,13 @@ json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundin
     const json::array& addresses = kube::array_at(endpoint, {"addresses"});
     const auto* text = addresses.empty() ? nullptr : addresses.front().if_string();
     const auto address = text ? judge.judge(*text) : std::nullopt;
-    // Two texts may be one address.
+    // Two texts may be the same address.
     if (!address || !present.insert(address->text()).second) continue;
     json::object one{{"addresses", json::array{json::string(address->text())}},
                      {"conditions", forge_conditions(endpoint, around.reachable)}};
     if (const std::string_view hostname = kube::string_at(endpoint, {"hostname"}); is_dns_label(hostname))
       one["hostname"] = hostname;
-    // No node of this cluster: traffic that is to stay on a node never goes there.
+    // The consumer is no node of this cluster, so traffic that has to stay on a node never goes there.
     if (!kube::string_at(endpoint, {"nodeName"}).empty()) one["nodeName"] = around.consumer;
     if (const json::object& target = kube::object_at(endpoint, {"targetRef"}); !target.empty())
       one["targetRef"] = forge_target(target);
@@ -162,7 +163,8 @@ json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundin
   return made;
 }
 
-/// Why Kubernetes would not take the ports: "" = it does. What it refuses would leave the EndpointSlice as it was.
+/// Why Kubernetes would refuse the ports, "" = it takes them. After a refused write the EndpointSlice would stay as it
+/// was.
 std::string judge_ports(const kube::Object& shadow) {
   const json::array& given = kube::array_at(shadow.spec(), {"template", "ports"});
   if (given.size() > max_ports) return "it has more than " + std::to_string(max_ports) + " ports";
@@ -187,7 +189,7 @@ std::string judge_ports(const kube::Object& shadow) {
   return "";
 }
 
-/// With the defaults that the server would add, so that what it answers compares equal.
+/// The ports with the API server's defaults, so that stored ones compare equal.
 json::array forge_ports(const kube::Object& shadow) {
   json::array made;
   for (const json::value& port : kube::array_at(shadow.spec(), {"template", "ports"})) {
@@ -210,7 +212,7 @@ void forge_metadata(kube::Object& wanted, const kube::Object& shadow, const Endp
         (admission::is_common_annotation(key) || admission::lists_key(around.policy.annotations, key)))
       wanted.set_annotation(key, value.get_string());
   wanted.set_label(api::labels::managed_by, api::labels::managed_by_shadow_endpoint_slice);
-  // Keeps Kubernetes' own controller away, whatever the consumer says.
+  // The label keeps the EndpointSlice controller of Kubernetes away, whatever the consumer has set.
   wanted.set_label(api::labels::endpoint_slice_manager, api::labels::endpoint_slice_manager_liqo);
   if (!left_out.empty()) wanted.set_annotation(api::annotations::left_out, left_out);
   wanted.add_owner_reference({.api_version = api::kinds::shadow_endpoint_slices.api_version(),
@@ -228,13 +230,13 @@ bool covers(const json::object& have, const json::object& wanted) {
   });
 }
 
-/// Absent and null are no endpoints.
+/// Absent and null lists are empty.
 bool is_same(const kube::Object& live, const kube::Object& wanted, std::string_view field) {
   return kube::array_at(live.tree(), {field}) == kube::array_at(wanted.tree(), {field});
 }
 
-/// The digest tells that the wish is the one that was applied, so also that no label has to go; the comparison tells
-/// that nobody changed it since.
+/// The digest among the annotations says that this wish was applied, so no label is left to remove. The rest says that
+/// nobody has changed the slice since.
 bool is_as_wanted(const kube::Object& live, const kube::Object& wanted) {
   return covers(live.labels(), wanted.labels()) && covers(live.annotations(), wanted.annotations()) &&
          is_same(live, wanted, "endpoints") && is_same(live, wanted, "ports");
@@ -249,7 +251,7 @@ bool is_orphan(const kube::Object& slice) {
 bool is_reachable(const kube::Object* foreign_cluster) {
   if (!foreign_cluster || foreign_cluster->is_deleting()) return false;
   const api::ForeignCluster peer(*foreign_cluster);
-  // Of what nobody looks at, nothing is known to be wrong.
+  // A condition that nobody writes reports no trouble.
   const auto is_well = [](std::string_view status) { return status.empty() || status == "Established"; };
   const bool has_network = kube::bool_at(foreign_cluster->status(), {"modules", "networking", "enabled"});
   return is_well(peer.condition("APIServerStatus")) &&
@@ -272,7 +274,7 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
     return plan;
   }
   if (live && !is_ours) {
-    // That of an earlier ShadowEndpointSlice is the garbage collector's.
+    // The garbage collector removes the slice of an earlier ShadowEndpointSlice.
     if (is_shadows)
       plan.action = AwaitEnd{};
     else
@@ -307,7 +309,7 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
   forge_metadata(wanted, shadow, around, plan.left_out);
   wanted.set_annotation(api::annotations::reflected_digest, digest_hex(wanted.text()));
   if (live && kube::string_at(live->tree(), {"addressType"}) != type) {
-    // It cannot be changed.
+    // `addressType` is immutable.
     plan.action = Remove{std::string(live->uid())};
     return plan;
   }

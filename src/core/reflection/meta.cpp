@@ -12,10 +12,10 @@ namespace {
 namespace labels = api::labels;
 namespace annotations = api::annotations;
 
-/// Labels that only the home cluster, or only the provider, may set.
+/// Labels that only one of the two clusters sets, so they are not copied.
 constexpr std::string_view home_labels[] = {labels::local_pod, labels::remote_unavailable, labels::creator_user};
 
-/// Annotations that describe the object at home and not its copy. kubectl's is the largest of most pods.
+/// Annotations about the object at home and not about its copy. That of kubectl is the largest one on most pods.
 constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
                                                  annotations::restart_offset,
                                                  annotations::reflected_keys,
@@ -33,7 +33,7 @@ constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
                                                  annotations::resize_refused,
                                                  "kubectl.kubernetes.io/last-applied-configuration"};
 
-/// Annotations that only the provider writes on what it has: whatever its consumer calls its own.
+/// Annotations that only a provider sets on its own objects, whatever the consumer puts there.
 constexpr std::string_view provider_annotations[] = {annotations::applied_spec, annotations::refused,
                                                      annotations::ephemeral_left_out, annotations::applied_resources,
                                                      annotations::resize_refused};
@@ -45,7 +45,7 @@ bool contains(const std::vector<std::string>& keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();
 }
 
-/// Keys of ours are always ours: they need not be listed.
+/// Keys in Liqo's domain are always owned and need no entry.
 bool is_listed(std::string_view key) { return !key.starts_with("offloading.liqo.io/"); }
 
 void append_keys(std::string& out, const json::object& entries) {
@@ -68,7 +68,7 @@ std::set<std::string_view> split(std::string_view list) {
   return keys;
 }
 
-/// One of the two maps of metadata: what to set, and null for what to remove.
+/// A patch for labels or annotations: the keys to set, and null for those to remove.
 json::object map_patch(const json::object& live, const json::object& wanted, const auto& owns) {
   json::object patch;
   for (const auto& [key, value] : wanted) {

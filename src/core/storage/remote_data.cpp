@@ -15,7 +15,7 @@ using kube::string_at;
 
 constexpr std::size_t most_named = 8;
 
-/// The cluster that a volume of the Go version is in, which it notes as node affinity only; "" = none.
+/// The cluster with the data of a volume of the Go version, which has it only in its node affinity; "" = none.
 std::string_view cluster_by_affinity(const kube::Object& volume) {
   for (const json::value& term : kube::array_at(volume.spec(), {"nodeAffinity", "required", "nodeSelectorTerms"}))
     for (const json::value& expression : kube::array_at(term, {"matchExpressions"})) {
@@ -47,8 +47,8 @@ std::optional<RemoteData> data_of_volume(const kube::Object& volume) {
     if (!data.has_claim && !is_retained) return std::nullopt;
     data.outlasts = true;
   }
-  // An administrator may have taken a retained volume from its claim, to give it to another one: where its data is says
-  // the record alone.
+  // An administrator may have taken a retained volume from its claim to give it to another one. The record alone then
+  // says where the data is.
   if (data.cluster.empty() || (data.claim.ns.empty() && data.twin.empty())) return std::nullopt;
   return data;
 }
@@ -57,7 +57,8 @@ std::optional<RemoteData> data_of_claim(const kube::Object& claim) {
   const std::string_view cluster = claim.annotation(annotations::backing_cluster);
   const std::string_view key = claim.annotation(annotations::backing_claim);
   const std::size_t slash = key.find('/');
-  // One that is bound to something else is not where it says, and one that liqod does not hold has not been begun.
+  // A claim that is bound to another volume has no data where the annotations say. A claim without liqod's finalizer
+  // has not been provisioned.
   const bool is_begun =
       string_at(claim.spec(), {"volumeName"}).empty() && claim.has_finalizer(api::finalizers::storage_provisioning);
   const bool is_ours = is_begun || had_volume(claim);

@@ -15,7 +15,7 @@ namespace json = kube::json;
 namespace annotations = api::annotations;
 using kube::string_at;
 
-/// Of Kubernetes, on a claim: it has had a volume.
+/// The annotation with which Kubernetes marks a claim that has been bound.
 constexpr std::string_view bind_completed = "pv.kubernetes.io/bind-completed";
 constexpr std::size_t longest_label = 63;
 constexpr std::string_view placeholder = "/tmp/liqo-placeholder";
@@ -28,7 +28,7 @@ json::object requirement(std::string_view key, std::string_view condition, json:
   return made;
 }
 
-/// Notes of Kubernetes' controllers and of ours about the claim here, which mean nothing about the one behind it.
+/// Whether the annotation is one of Kubernetes or Liqo about the claim here, which means nothing for the backing claim.
 bool is_of_this_claim(std::string_view annotation) {
   return annotation.starts_with("pv.kubernetes.io/") || annotation.starts_with("volume.kubernetes.io/") ||
          annotation.starts_with("volume.beta.kubernetes.io/") || annotation.starts_with("storage.liqo.io/") ||
@@ -68,7 +68,7 @@ kube::Result<json::array> access_modes(const kube::Object& claim) {
   return modes;
 }
 
-/// It becomes part of a path.
+/// The name becomes part of a path.
 bool is_object_name(std::string_view name) {
   const auto is_usual = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
   return !name.empty() && name.size() <= 253 && name.front() != '.' && std::ranges::all_of(name, is_usual);
@@ -149,7 +149,7 @@ std::optional<Backing> recorded_backing(const kube::Object& volume) {
 
 std::optional<Backing> backing_of(const kube::Object& volume) {
   auto backing = recorded_backing(volume);
-  // What a volume says of itself must not lead to a claim that is not behind its own.
+  // A volume whose annotations were forged must not lead to the backing claim of another one.
   const std::string_view claim_uid = string_at(volume.spec(), {"claimRef", "uid"});
   if (claim_uid.empty() || volume.name() != "pvc-" + std::string(claim_uid)) return std::nullopt;
   return backing;
@@ -220,7 +220,7 @@ kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::stri
                                   kube::array_at(claim.spec(), {"accessModes"}));
   if (!real_class.empty()) made.mutable_spec()["storageClassName"] = text(real_class);
   made.set_annotation(annotations::selected_node, claim.annotation(annotations::selected_node));
-  // As the Go version has them, for people to find it by. No label has room for a longer name.
+  // The Go version sets these labels too, and people look for them. A longer name does not fit into a label.
   if (claim.name().size() <= longest_label) {
     made.set_label(api::labels::virtual_claim_namespace, claim.ns());
     made.set_label(api::labels::virtual_claim_name, claim.name());
@@ -264,7 +264,7 @@ kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage
 
   json::array terms;
   if (real_volume) {
-    // What is none of these is the source.
+    // Every field of the spec but these belongs to the volume source.
     constexpr std::array<std::string_view, 9> others = {
         "accessModes",      "capacity",     "claimRef",
         "mountOptions",     "nodeAffinity", "persistentVolumeReclaimPolicy",
@@ -283,7 +283,7 @@ kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage
     }
     if (terms.empty()) terms.push_back(json::object{{"matchExpressions", json::array{here}}});
   } else {
-    // Never mounted: the node affinity keeps it from the nodes of this cluster, and kubelets look at that, too.
+    // The path is never mounted: the node affinity excludes the nodes of this cluster, and kubelets check it as well.
     spec["hostPath"] = json::object{{"path", placeholder}};
     terms.push_back(json::object{
         {"matchExpressions", json::array{requirement(api::labels::remote_cluster_id, "In", {text(backing.cluster)})}}});

@@ -24,7 +24,7 @@ std::string_view requested(const kube::Object& claim) {
 
 json::object storage(std::string_view size) { return {{"storage", size}}; }
 
-/// The modes that `wanted` has and `given` lacks, in words.
+/// The access modes in `wanted` that `given` lacks, as text.
 std::string lacking(const json::array& wanted, const json::array& given) {
   std::string words;
   for (const json::value& mode : wanted)
@@ -39,13 +39,14 @@ void tell(VolumePlan& plan, std::string_view reason, std::string message, bool f
   plan.for_pods = for_pods;
 }
 
-/// The volume, and what the claim says of it, follow what the backing claim is bound to.
+/// Updates volume and claim to what the backing claim has got.
 void follow(VolumePlan& plan, const VolumeSight& sight) {
   const kube::Object &volume = *sight.volume, &backing = *sight.backing;
   const std::string_view size = string_at(backing.status(), {"capacity", "storage"});
   const json::array modes = volume_modes(sight.claim, backing);
   const std::string_view shown = string_at(volume.spec(), {"capacity", "storage"});
-  // In this cluster both volumes are the same one, which external-resizer and kubelets may grow through either.
+  // With a backing claim in this cluster both volumes are the same disk. external-resizer and kubelets may grow it
+  // through either of them, so the capacity shown never falls.
   const bool is_local = volume.annotation(api::annotations::backing_cluster).empty();
   const bool is_ours_to_tell = !size.empty() && !(is_local && kube::find(volume.spec(), {"csi"}));
   const auto differs = [&](std::string_view told) {
@@ -60,7 +61,7 @@ void follow(VolumePlan& plan, const VolumeSight& sight) {
   }
   if (modes != kube::array_at(volume.spec(), {"accessModes"})) spec["accessModes"] = modes;
   const json::array& given = kube::array_at(backing.status(), {"accessModes"});
-  // Where others were asked for, they were meant.
+  // A user who sets other modes for the provider has meant them.
   if (!given.empty() && sight.claim.annotation(api::annotations::remote_access_modes).empty())
     if (const std::string missing = lacking(kube::array_at(sight.claim.spec(), {"accessModes"}), given);
         !missing.empty())
@@ -81,7 +82,7 @@ VolumePlan plan_volume(const VolumeSight& sight) {
   const std::string late = "the claim " + name + " in " + sight.where +
                            ", which is to hold the data, is not bound after " + "60 s: its Events there say why";
   if (!sight.volume && had_volume(sight.claim)) {
-    // An empty volume in place of the lost one would look as if there had never been any data.
+    // A new empty volume in place of the lost one would look as if there had never been any data.
     if (sight.backing && is_bound(*sight.backing) && !sight.backing->is_deleting() &&
         is_backing_of(*sight.backing, sight.claim.uid()))
       plan.next = Next::create_volume;

@@ -1,4 +1,4 @@
-// Everything that is particular to reflecting ConfigMaps.
+// How ConfigMaps are reflected.
 #include <array>
 
 #include "liqo/api/labels.hpp"
@@ -11,8 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 3> fields = {"data", "binaryData", "immutable"};
 constexpr std::span maps = std::span(fields).first<2>();
 
-/// Every namespace of either cluster holds a root CA of this name, so the copy takes its origin as suffix. The copy's
-/// name is thereby taken.
+/// Kubernetes puts a root CA of this name into every namespace of both clusters, so the copy has its origin as suffix.
+/// A local ConfigMap with the name of that copy is not reflected.
 std::string remote_name(std::string_view local, const core::ForgingContext& ctx) {
   std::string root_ca = core::remote_root_ca_name(ctx.clusters.local);
   if (local == api::root_ca_name) return root_ca;
@@ -20,7 +20,7 @@ std::string remote_name(std::string_view local, const core::ForgingContext& ctx)
 }
 
 std::string local_name(std::string_view remote, const core::ForgingContext& ctx) {
-  if (remote == api::root_ca_name) return {};  // the provider's own
+  if (remote == api::root_ca_name) return {};  // the provider's own root CA
   return std::string(remote == core::remote_root_ca_name(ctx.clusters.local) ? api::root_ca_name : remote);
 }
 

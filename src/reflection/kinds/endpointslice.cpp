@@ -1,5 +1,4 @@
-// Everything that is particular to reflecting EndpointSlices, whose copies are ShadowEndpointSlices: real ones are the
-// provider's to write.
+// How EndpointSlices are reflected. Their copies are ShadowEndpointSlices, because only the provider writes real ones.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -18,14 +17,14 @@ using kube::string_at;
 namespace annotations = api::annotations;
 namespace labels = api::labels;
 
-/// Of annotations together Kubernetes takes so many bytes.
+/// The bytes that Kubernetes allows for all annotations together.
 constexpr std::size_t most_annotation_bytes = 262'144;
-/// Of the annotation with the digest.
+/// The bytes kept free for the annotation with the digest.
 constexpr std::size_t digest_bytes = 256;
-/// When the endpoints changed last: it would be written with nothing else to write.
+/// The time of the last change of endpoints. With it, copies would be written although nothing else has changed.
 constexpr std::string_view change_time = "endpoints.kubernetes.io/last-change-trigger-time";
 
-/// What of an EndpointSlice the provider can use.
+/// The endpoints that the provider can use.
 struct Usable {
   json::array endpoints;
   std::map<std::string, std::set<std::string>> direct;  ///< addresses in third clusters, by the cluster's ID
@@ -43,7 +42,8 @@ bool is_direct(const kube::Object& slice, const core::ForgingContext& ctx) {
   return service && service->annotation(annotations::use_direct_connections) == "true";
 }
 
-/// Whom an endpoint stands for: no object of the provider. Its version would change with nothing that matters.
+/// The target with another kind, because it is no object of the provider. resourceVersion is left out, because it
+/// changes without the endpoint.
 json::object forge_target(const json::object& target) {
   json::object made;
   constexpr std::array<std::string_view, 5> fields = {"apiVersion", "namespace", "name", "uid", "fieldPath"};
@@ -52,8 +52,8 @@ json::object forge_target(const json::object& target) {
   return made;
 }
 
-/// Hints speak of zones and nodes of home, and would keep the provider's pods from endpoints. Of nodes it sees one: the
-/// consumer.
+/// Hints name zones and nodes of home, and would keep the provider's pods from the endpoints. The provider sees the
+/// consumer as one node.
 json::object forge_endpoint(const json::value& endpoint, json::array addresses, const core::ForgingContext& ctx) {
   json::object made{{"addresses", std::move(addresses)}, {"nodeName", ctx.clusters.local}};
   json::object conditions;
@@ -72,7 +72,7 @@ Usable usable_endpoints(const kube::Object& slice, const core::ForgingContext& c
   for (const json::value& endpoint : kube::array_at(slice.tree(), {"endpoints"})) {
     if (!endpoint.is_object()) continue;
     const std::string cluster = ctx.endpoints->cluster_of(string_at(endpoint, {"nodeName"}));
-    // Its own pods the provider has among its own endpoints.
+    // The provider has its own pods among its own endpoints.
     if (cluster == ctx.clusters.remote) continue;
     const bool is_elsewhere = direct && !cluster.empty() && kube::find(endpoint, {"targetRef"});
     json::array addresses;
@@ -86,7 +86,7 @@ Usable usable_endpoints(const kube::Object& slice, const core::ForgingContext& c
         if (text) usable.unreachable.emplace_back(*text);
         continue;
       }
-      // Two texts may be one address, and two addresses be reached by one.
+      // Two texts may be the same address, and two addresses may be mapped to one.
       if (!present.insert(reached->text()).second) continue;
       if (is_elsewhere) usable.direct[cluster].insert(reached->text());
       addresses.emplace_back(reached->text());
@@ -96,8 +96,8 @@ Usable usable_endpoints(const kube::Object& slice, const core::ForgingContext& c
   return usable;
 }
 
-/// Tells providers that reach pods of third clusters without this one between them which those are. False: it is too
-/// much for an annotation.
+/// Tells the provider which endpoints it reaches in third clusters without this one. False: the list is too long for an
+/// annotation.
 bool tell_direct(const Usable& usable, json::object& metadata) {
   if (usable.direct.empty()) return true;
   json::object clusters;
@@ -119,7 +119,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
                                  {std::string(remote_namespace), std::string(local.name())}, ctx);
   json::object& metadata = copy.mutable_metadata();
   metadata["labels"].get_object()[labels::endpoint_slice_manager] = labels::endpoint_slice_manager_liqo;
-  // The second would be the user's word, not this cluster's.
+  // A user's own annotation about direct connections would pass for that of this cluster.
   for (const std::string_view key : {change_time, annotations::direct_connections})
     metadata["annotations"].get_object().erase(key);
   Usable usable = usable_endpoints(local, ctx, is_direct(local, ctx));
@@ -146,20 +146,20 @@ std::string left_out(const kube::Object& local, const core::ForgingContext& ctx)
 
 std::optional<std::string_view> never_reflected(const kube::Object& local) {
   if (local.ns() == "default" && local.name() == "kubernetes") return "";
-  // Made for another cluster's endpoints: they are not this cluster's to pass on.
+  // The endpoints are those of another cluster, and not for this one to pass on.
   if (local.label(labels::endpoint_slice_manager) == labels::endpoint_slice_manager_liqo) return "";
   if (string_at(local.tree(), {"addressType"}) == "FQDN") return "has names in place of addresses";
   return std::nullopt;
 }
 
-/// The provider's EndpointSlice cannot change its type in place.
+/// The type of an EndpointSlice is immutable.
 Comparison compare(const kube::Object& live, const kube::Object& wanted) {
   const auto type = [](const kube::Object& of) { return string_at(of.spec(), {"template", "addressType"}); };
   return type(live) == type(wanted) || type(live).empty() ? compare_contained(live, wanted) : Comparison::replace;
 }
 
-/// A slice without a Service of its own stands for itself. Where the Service is not there Kubernetes uses the endpoints
-/// for nothing, and what it said about them is not known any more: they stay at home.
+/// The Service whose annotations decide about the slice; nullopt where the slice names none. Where that Service does
+/// not exist, its annotations are unknown and Kubernetes does not use the endpoints, so they stay at home.
 std::optional<kube::Object> selected_by(const kube::Object& slice, const core::ForgingContext& ctx) {
   const std::string_view name = slice.label(labels::service_name);
   if (name.empty()) return std::nullopt;

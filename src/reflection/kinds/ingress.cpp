@@ -1,4 +1,4 @@
-// Everything that is particular to reflecting Ingresses.
+// How Ingresses are reflected.
 #include <array>
 
 #include "liqo/api/kinds.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using kube::string_at;
 
-/// The older way to name a class, and so one of the home cluster.
+/// The older way to name a class, which is one of the home cluster.
 constexpr std::string_view class_annotation = "kubernetes.io/ingress.class";
 
 constexpr std::array<std::string_view, 3> resource_fields = {"apiGroup", "kind", "name"};

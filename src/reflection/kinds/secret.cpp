@@ -1,4 +1,4 @@
-// Everything that is particular to reflecting Secrets.
+// How Secrets are reflected.
 #include <array>
 
 #include "liqo/api/labels.hpp"
@@ -11,22 +11,23 @@ namespace {
 constexpr std::array<std::string_view, 3> fields = {"data", "type", "immutable"};
 constexpr std::span maps = std::span(fields).first<1>();
 
-/// What an API server makes of a Secret without a type.
+/// The type of a Secret, with the API server's default.
 std::string_view type_of(const kube::Object& secret) {
   const std::string_view type = kube::string_at(secret.tree(), {"type"});
   return type.empty() ? "Opaque" : type;
 }
 
-/// What is of use in the cluster only where it is, and gives rights or knowledge there.
+/// Why the Secret stays at home, nullopt if it does not: some are of use only in their own cluster, and give rights or
+/// knowledge there.
 std::optional<std::string_view> never_reflected(const kube::Object& local) {
-  // Here for the pods of another consumer, whose virtual nodes renew it.
+  // This Secret has the tokens of another consumer's pods, and is renewed by that consumer.
   if (local.has_label(api::labels::service_account_name) && local.has_annotation(api::annotations::token_pod_name))
     return "";
   const std::string_view type = type_of(local);
   if (type == "kubernetes.io/service-account-token")
     return "holds a token of a service account of this cluster, and pods get tokens of their own";
   if (type == "bootstrap.kubernetes.io/token") return "holds a token by which machines join this cluster";
-  // Helm writes one with each upgrade, and would take a copy for a release of its own.
+  // Helm writes one at each upgrade, and at the provider would take the copy for a release there.
   if (type == "helm.sh/release.v1") return "";
   return std::nullopt;
 }

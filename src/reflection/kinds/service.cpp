@@ -1,4 +1,4 @@
-// Everything that is particular to reflecting Services.
+// How Services are reflected.
 #include <algorithm>
 #include <array>
 
@@ -11,8 +11,8 @@ namespace {
 
 using kube::string_at;
 
-/// Copied where they are there. Not among them is what names something of the home cluster: addresses, allocated ports,
-/// and families of addresses, which every API server fills in and a provider may not have.
+/// Fields that are copied if they are set. Left out are those about the home cluster: addresses, allocated ports, and
+/// the IP families, which every API server fills in and a provider may not have.
 constexpr std::array<std::string_view, 7> fields = {"type",
                                                     "selector",
                                                     "allocateLoadBalancerNodePorts",
@@ -29,13 +29,14 @@ constexpr std::array<std::string_view, 2> atomic = {"spec.selector", "spec.loadB
 bool is_type(const json::object& spec, std::string_view type) { return string_at(spec, {"type"}) == type; }
 bool is_headless(const json::object& spec) { return string_at(spec, {"clusterIP"}) == "None"; }
 
-/// The API of each cluster, which each has.
+/// Every cluster has the Service of its own API server.
 std::optional<std::string_view> never_reflected(const kube::Object& local) {
   if (local.ns() == "default" && local.name() == "kubernetes") return "";
   return std::nullopt;
 }
 
-/// A node port is the provider's to choose, unless it is asked for by an annotation. 0 takes one away that was there.
+/// The provider chooses the node port, unless an annotation asks for that of home. A port of 0 removes one that was
+/// set.
 json::object forge_port(const json::value& local, bool is_forced) {
   json::object port;
   if (const json::object* entries = local.if_object()) copy_fields(*entries, port, port_fields);
@@ -44,8 +45,8 @@ json::object forge_port(const json::value& local, bool is_forced) {
   return port;
 }
 
-/// Every version that has the field knows this value; of those that name a zone or a node it is the common part. What
-/// a provider does not know would be refused with the whole Service.
+/// Every version that has the field accepts this value, and all values mean at least this. An unknown value would make
+/// the provider refuse the whole Service.
 void copy_traffic_distribution(const json::object& local, json::object& spec) {
   if (!string_at(local, {"trafficDistribution"}).empty()) spec["trafficDistribution"] = "PreferClose";
 }
@@ -74,7 +75,7 @@ void default_to(json::object& entries, std::string_view key, const json::value& 
   entries[key] = value;
 }
 
-/// What an API server fills in. A field that only some types have is filled in for all, on both sides of the
+/// The spec with the API server's defaults. Fields of some types are filled in for all types, on both sides of the
 /// comparison.
 json::object with_defaults(const kube::Object& service) {
   json::object spec = service.spec();
@@ -95,7 +96,7 @@ json::object with_defaults(const kube::Object& service) {
   return spec;
 }
 
-/// Whether the last apply of reflection set this field of the spec: that somebody else's is not to be taken away.
+/// Whether the last apply of this process set the field: one of another owner is not taken away.
 bool has_applied(const kube::Object& live, std::string_view field) {
   const std::string entry = "f:" + std::string(field);
   return std::ranges::any_of(kube::array_at(live.metadata(), {"managedFields"}), [&entry](const json::value& manager) {
@@ -106,19 +107,19 @@ bool has_applied(const kube::Object& live, std::string_view field) {
 
 bool has_selector(const json::object& spec) { return !kube::object_at(spec, {"selector"}).empty(); }
 
-/// Kubernetes changes each type into each other in place, but no cluster IP into none, and no class of a load balancer.
+/// Kubernetes changes types in place, but neither a cluster IP into none nor the class of a load balancer.
 bool needs_replacement(const kube::Object& live, const kube::Object& whole, const json::object& has,
                        const json::object& wants) {
   if (!is_type(has, "ExternalName") && !is_type(wants, "ExternalName") && is_headless(has) != is_headless(wants))
     return true;
-  // Without a selector it was given both families of addresses, also where the cluster has one, and would have to lose
-  // one of them.
+  // A headless Service without selector got both IP families, even in a cluster with one, and cannot lose the second in
+  // place.
   if (is_headless(has) && is_headless(wants) && !has_selector(has) && has_selector(wants)) return true;
   if (!is_type(has, "LoadBalancer") || !is_type(wants, "LoadBalancer")) return false;
   const std::string_view wanted = string_at(wants, {"loadBalancerClass"});
   const std::string_view present = string_at(has, {"loadBalancerClass"});
   if (wanted.empty()) return !present.empty() && has_applied(live, "loadBalancerClass");
-  // Where the provider's own admission gives it another class each time, one that was applied stands.
+  // A class that was applied stands, because the provider's admission may set another one each time.
   return present != wanted && !is_applied(live, whole);
 }
 
@@ -127,9 +128,9 @@ Comparison compare(const kube::Object& live, const kube::Object& wanted) {
   json::object wants = with_defaults(wanted);
   if (needs_replacement(live, wanted, has, wants)) return Comparison::replace;
   if (is_type(has, "LoadBalancer") && is_applied(live, wanted)) wants.erase("loadBalancerClass");
-  // A server that does not know it stores nothing of it; it is a hint that a Service can do without.
+  // A server that does not know the field drops it, and a Service works without it.
   if (!has.contains("trafficDistribution")) wants.erase("trafficDistribution");
-  // An empty value of a label selects, too.
+  // An empty label value selects too, so the selectors are compared exactly.
   if (kube::object_at(has, {"selector"}) != kube::object_at(wants, {"selector"})) return Comparison::differs;
   return contains({{"spec", has}}, {{"spec", std::move(wants)}}, {.merged_lists = merged_lists, .atomic = atomic})
              ? Comparison::same
