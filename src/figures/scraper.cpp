@@ -147,7 +147,7 @@ asio::awaitable<void> Scraper::gather(Key key, std::shared_ptr<Entry> entry) {
     entries_.erase(key);
     std::rethrow_exception(thrown);
   }
-  // A late caller is answered from this entry at once. The entry goes before a stop, which waits for no late caller.
+  // Callers that come during this time get the same answer at once. A stop cuts the time short.
   try {
     co_await clock_.sleep(settings_.fresh_for);
   } catch (...) {

@@ -173,7 +173,7 @@ void Reflector::set_policy(reflection::KindPolicy policy) {
 }
 
 asio::awaitable<void> Reflector::run() {
-  // Whoever is told of references counts on them only while this process leads: a later leader may see others.
+  // References are told only while this process leads. They are taken back at the end, because later ones may differ.
   struct End {
     Reflector& self;
     ~End() {
@@ -217,7 +217,7 @@ void Reflector::start_reading() {
     ns->listed.clear();
     ns->read_by.reset();
     ns->is_waiting = false;
-    // The queue was emptied while nobody led, and all objects are forged again.
+    // The queue has lost its keys, and a reconsideration with them. All objects are forged again in any case.
     ns->is_reconsidered = false;
     enqueue(*ns, {});
   }
@@ -314,7 +314,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   Outcome outcome = key.object.name.empty() ? co_await look_at(ns) : co_await reflect(ns, key.object.name);
   if (outcome.failure()) ns->counters.add_failed(series_of(*ns));
   read_next();
-  // The wake-up of an earlier reference may have come and gone before this end.
+  // The key is queued for the end of the reference's grace: an earlier wake-up may have come and gone.
   if (const auto left = ns->referred.find(key.object.name);
       left != ns->referred.end() && left->second && *left->second > context_.clock.now() && is_current(*ns))
     controller_.enqueue_after(key, *left->second - context_.clock.now());

@@ -21,7 +21,7 @@ struct Hook {
   bool skippable = false;       ///< not for objects with the label liqo.io/webhook-skip=true
   bool offloaded_only = false;  ///< only in offloaded namespaces, except kube-system and that of this process
   bool of_peers_only = false;   ///< only in namespaces that belong to a peer: tenant namespaces and twins
-  bool by_peers_only = false;   ///< only for requests of consumers in those namespaces
+  bool by_peers_only = false;   ///< and only for requests of consumers
   bool selected_only = false;   ///< only for namespaces that are selected automatically
   bool reserves = false;        ///< an answer has an effect, except in a dry run
   bool may_fail = false;        ///< requests pass unchanged where no replica answers

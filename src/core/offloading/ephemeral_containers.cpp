@@ -18,8 +18,7 @@ namespace annotations = api::annotations;
 constexpr std::string_view field = "ephemeralContainers";
 /// The most ephemeral containers of one pod that are read, however many another cluster has.
 constexpr std::size_t most = 500;
-/// The longest note on a Pod that is read: that of all annotations together in Kubernetes, so every note that was
-/// stored is read.
+/// Kubernetes stores no more than this in all annotations of an object, so every stored note is read.
 constexpr std::size_t longest_note = 256 * 1024;
 constexpr std::size_t longest_words = 500;
 
@@ -44,8 +43,7 @@ bool has_run(const json::value* status) {
   return has_ended(status) || (status && kube::find(*status, {"state", "running"}));
 }
 
-/// The container as it is sent to the provider: with the address of home's API server where the other containers have
-/// it.
+/// The container as it is sent: with the address of home's API server where the other containers have that.
 json::value forge(const json::value& container, const kube::Object& local_pod, const ForgingContext& ctx) {
   json::object spec{{field, json::array{container}}};
   if (api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api) adapt_environment(spec, local_pod, ctx);
@@ -70,7 +68,7 @@ json::value refused(const json::value& container, std::string_view provider, std
   return refused_container(container, message);
 }
 
-/// What the provider has said against ephemeral containers of one pod.
+/// The provider's objections to ephemeral containers of one pod.
 struct Objections {
   json::object note;         ///< the annotation of the Pod
   std::string_view refusal;  ///< for the first one that the ShadowPod lacks, "" = none

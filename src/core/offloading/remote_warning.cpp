@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t longest_reason = 100, longest_message = 500;
-/// A readiness probe warns before the pod is not ready, and by up to this much.
+/// A failing readiness probe warns up to this long before the pod turns unready.
 constexpr auto before_not_ready = 1min;
 constexpr kube::Duration first_pause = 10s, longest_pause = 60s;
 /// The most different messages of one pod that become Events; the condition has the others.

@@ -31,7 +31,7 @@ constexpr Condition identity_ready{"AuthIdentityControlPlaneStatus", "Ready", "I
                                    "The identity has been successfully configured"};
 constexpr Condition identity_not_ready{"AuthIdentityControlPlaneStatus", "NotReady", "IdentityNotReady",
                                        "The identity is not correctly configured"};
-/// The words by which a condition about a withdrawal is recognized.
+/// A condition about a withdrawal is known by these words.
 constexpr std::string_view withdrawal_words = " has withdrawn the rights of this cluster";
 constexpr Condition server_ready{"APIServerStatus", "Established", "APIServerReady",
                                  "The foreign cluster API Server is ready"};
@@ -137,7 +137,7 @@ Condition network_condition(const PeerAddresses& addresses) {
   return network_configured;
 }
 
-/// The objects in the tenant namespace: those elsewhere were not made for this peer.
+/// The objects in the tenant namespace. Those elsewhere may have been made by others than the cluster's administrator.
 std::vector<kube::Object> in_namespace(const std::vector<kube::Object>& objects, std::string_view ns) {
   std::vector<kube::Object> found;
   for (const kube::Object& object : objects)

@@ -38,7 +38,7 @@ kube::Object forge_tenant_namespace(std::string_view peer, std::string_view name
                                          {"", name.empty() ? tenant_namespace_name(peer) : std::string(name)});
   made.set_label(labels::remote_cluster_id, peer);
   made.set_label(labels::tenant_namespace, "true");
-  // The Go version runs gateways in tenant namespaces, which need privileges.
+  // The Go version runs gateways in tenant namespaces, which need privileges. Nothing else runs there.
   for (const char* mode : {"audit", "enforce", "warn"})
     made.set_label(std::string("pod-security.kubernetes.io/") + mode, "privileged");
   return made;

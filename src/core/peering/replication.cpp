@@ -110,7 +110,7 @@ bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local
 bool is_evaluated(const kube::Resource& kind, const kube::Object& remote) {
   if (kind == api::kinds::resource_slices) return !kube::array_at(remote.status(), {"conditions"}).empty();
   if (kind == api::kinds::renews) return !kube::object_at(remote.status(), {"authParams"}).empty();
-  // The status of a map without wishes is empty, and that of any other is not.
+  // Once answered, the status of a map is empty only where the map wants nothing.
   return !kube::object_at(remote.status(), {"currentMapping"}).empty() ||
          kube::object_at(remote.spec(), {"desiredMapping"}).empty();
 }

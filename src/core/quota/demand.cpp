@@ -75,8 +75,8 @@ Resources pod_demand(const PodNeeds& needs, Counting counting) {
     Resources demand = pod_requests(needs);
     if (needs.pod) {
       // A cluster without pod-level resources (off by default before Kubernetes 1.34) drops them and reserves what the
-      // containers request. A cluster that has them demands at least that much, so counting the larger changes nothing
-      // there.
+      // containers request. In a cluster that has them they are at least as much, so counting the larger changes
+      // nothing there.
       PodNeeds containers_only = needs;
       containers_only.pod.reset();
       raise(demand, pod_requests(containers_only));

@@ -122,7 +122,8 @@ json::object forge_conditions(const json::value& endpoint, bool reachable) {
   return made;
 }
 
-/// The target of an endpoint. Its kind is that of no pod in this cluster, because meshes look up the target.
+/// The target of an endpoint. Its kind is RemotePod and never Pod, whatever the consumer says, because meshes look up
+/// Pods.
 json::object forge_target(const json::object& given) {
   json::object made{{"kind", "RemotePod"}};
   for (const std::string_view field : {"namespace", "name", "uid"})
@@ -230,7 +231,7 @@ bool covers(const json::object& have, const json::object& wanted) {
   });
 }
 
-/// Absent and null lists are empty.
+/// An absent list, null and an empty list are the same.
 bool is_same(const kube::Object& live, const kube::Object& wanted, std::string_view field) {
   return kube::array_at(live.tree(), {field}) == kube::array_at(wanted.tree(), {field});
 }

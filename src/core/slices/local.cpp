@@ -26,7 +26,8 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 }
 
 /// The entries that can be labels of a node.
-/// `refused`: keys, or "domain/*", that are not taken beside the reserved ones; null = all keys are taken.
+/// `refused`: keys, or "domain/*", that are not taken beside the reserved ones; null = every key is taken, reserved
+/// ones too.
 json::object usable_labels(const json::object& said, std::string_view what, const std::span<const std::string>* refused,
                            std::vector<std::string>& dropped) {
   json::object usable;

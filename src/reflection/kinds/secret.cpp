@@ -27,7 +27,7 @@ std::optional<std::string_view> never_reflected(const kube::Object& local) {
   if (type == "kubernetes.io/service-account-token")
     return "holds a token of a service account of this cluster, and pods get tokens of their own";
   if (type == "bootstrap.kubernetes.io/token") return "holds a token by which machines join this cluster";
-  // Helm writes one at each upgrade, and at the provider would take the copy for a release there.
+  // Helm writes one at each upgrade. Helm at the provider would take the copy for a release there.
   if (type == "helm.sh/release.v1") return "";
   return std::nullopt;
 }
