@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "connect.hpp"
+#include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/pod_log.hpp"
 #include "kube/client/remote_command.hpp"
@@ -20,6 +21,17 @@ asio::awaitable<void> print(kube::RemoteCommand& command, CommandChannel channel
   }
 }
 
+/// Waits until the command has ended and all that it says is printed.
+asio::awaitable<kube::Result<void>> finish(kube::RemoteCommand& command, kube::async::TaskGroup& group) {
+  const auto status = co_await command.result();
+  co_await group.join();
+  if (!status) co_return std::unexpected(status.error());
+  const auto result = kube::wire::decode_result(command.connection().version(), *status);
+  if (!result) co_return std::unexpected(result.error());
+  if (result->kind != kube::wire::CommandResult::Kind::success) co_return kube::fail(kube::Errc::api, result->message);
+  co_return kube::Result<void>();
+}
+
 asio::awaitable<kube::Result<void>> execute(example::Cluster& cluster, kube::RemoteCommandRequest request) {
   auto command = co_await kube::connect_remote_command(cluster.client, cluster.environment.clock, std::move(request));
   if (!command) co_return std::unexpected(std::move(command.error()));
@@ -28,13 +40,8 @@ asio::awaitable<kube::Result<void>> execute(example::Cluster& cluster, kube::Rem
   group.spawn((*command)->run());
   group.spawn(print(**command, CommandChannel::out));
   group.spawn(print(**command, CommandChannel::err));
-  const auto result = co_await (*command)->result();
-  co_await group.join();
-  if (!result) co_return std::unexpected(result.error());
-  const auto status = kube::parse_json(result->empty() ? "{}" : *result);
-  if (status && kube::string_at(*status, {"status"}) == "Failure")
-    co_return kube::fail(kube::Errc::api, std::string(kube::string_at(*status, {"message"})));
-  co_return kube::Result<void>();
+  // A cancellation, as by Ctrl-C, must not leave the group running.
+  co_return co_await kube::async::finally(finish(**command, group), group.stop());
 }
 
 asio::awaitable<kube::Result<void>> show(example::Cluster cluster, kube::RemoteCommandRequest request) {

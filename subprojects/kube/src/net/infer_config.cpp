@@ -63,10 +63,11 @@ Result<ClusterConfig> infer_config(const ConfigChoice& choice) {
   std::optional<Failure> first;
   for (const std::string& file : usual_files()) {
     auto config = read_kubeconfig(file, choice);
-    if (config) return config;
+    // A file that has the context and is wrong must not make the next file's cluster the one that is meant.
+    if (config || config.error().code() != Errc::missing) return config;
     if (!first) first = std::move(config.error());
   }
-  if (first) return std::unexpected(std::move(*first));
+  if (first) return fail(Errc::invalid_input, first->text());
   if (auto pod = pod_config(); pod || pod.error().code() != Errc::missing) return pod;
   return fail(Errc::missing, "there is no kubeconfig: set KUBECONFIG, or write ~/.kube/config");
 }

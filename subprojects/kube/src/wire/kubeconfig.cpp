@@ -86,8 +86,11 @@ Result<YAML::Node> named(const YAML::Node& root, const char* list, const char* f
       found.reset(value);
     }
   }
-  if (!seen)
-    return fail(Errc::invalid_input, "there is no " + std::string(field) + " " + quoted(name) + " in '" + list + "'");
+  if (!seen) {
+    // A file without the context may leave it to another file.
+    const Errc code = std::string_view(list) == "contexts" ? Errc::missing : Errc::invalid_input;
+    return fail(code, "there is no " + std::string(field) + " " + quoted(name) + " in '" + list + "'");
+  }
   return found;
 }
 
@@ -237,7 +240,7 @@ Result<ClusterConfig> read(const YAML::Node& root, const KubeconfigOptions& opti
   const Section top(root, "kubeconfig", reader.failure);
   config.context = options.context.empty() ? top.text("current-context") : options.context;
   if (reader.failure) return std::unexpected(std::move(*reader.failure));
-  if (config.context.empty()) return fail(Errc::invalid_input, "'current-context' is missing");
+  if (config.context.empty()) return fail(Errc::missing, "'current-context' is missing");
 
   auto context_node = named(root, "contexts", "context", config.context);
   if (!context_node) return std::unexpected(context_node.error());

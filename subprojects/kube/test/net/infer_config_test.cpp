@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <vector>
+
 #include "support/temporary_directory.hpp"
 
 namespace kube::test {
@@ -21,6 +24,32 @@ TEST_CASE("authorities are those of the config, or of the file that it names") {
   CHECK(failed.error().text() == config.ca_file + " cannot be read");
   config.ca_pem = "inline";
   CHECK(net::read_authorities(config).value() == "inline");
+}
+
+TEST_CASE("the first file of KUBECONFIG that has the context decides, also where it is wrong") {
+  const TemporaryDirectory directory;
+  const auto file = [](std::string_view context, std::string_view user) {
+    return "current-context: " + std::string(context) + "\ncontexts: [{name: " + std::string(context) +
+           ", context: {cluster: " + std::string(context) + ", user: u}}]\nclusters: [{name: " + std::string(context) +
+           ", cluster: {server: \"https://" + std::string(context) +
+           ".example.org\"}}]\nusers: [{name: u, user: " + std::string(user) + "}]\n";
+  };
+  directory.write("rome", file("rome", "{token: t}"));
+  directory.write("milan", file("milan", "{auth-provider: {name: oidc}}"));
+  directory.write("users", "users: []\n");
+  const auto infer = [&directory](const std::vector<std::string>& files, const net::ConfigChoice& choice = {}) {
+    std::string list;
+    for (const std::string& name : files) list += (list.empty() ? "" : ":") + directory.at(name);
+    setenv("KUBECONFIG", list.c_str(), 1);
+    return net::infer_config(choice);
+  };
+  CHECK(infer({"users", "rome", "milan"}).value().cluster == "rome");
+  CHECK(infer({"milan", "rome"}, {.context = "rome"}).value().cluster == "rome");
+  const auto wrong = infer({"milan", "rome"});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().code() == Errc::unsupported);
+  CHECK(infer({"users"}).error().code() == Errc::invalid_input);
+  unsetenv("KUBECONFIG");
 }
 
 }  // namespace kube::test

@@ -13,15 +13,16 @@ struct ConfigChoice {
 };
 
 /// Reads a file that the user of this program has named, or owns: it may name other files and an exec plugin. Errors:
-/// Errc::missing (no such file), Errc::invalid_input (it is empty, or cannot be read), and those of
-/// wire::parse_kubeconfig(). The text names the file.
+/// Errc::missing (no such file, or no such context in it), Errc::invalid_input (it is empty, or cannot be read), and
+/// those of wire::parse_kubeconfig(). The text names the file.
 Result<wire::ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice = {});
 
 /// The cluster of the pod that this process runs in, by its service account. Errors: Errc::missing (it is no pod).
 Result<wire::ClusterConfig> pod_config();
 
-/// The first of the files of $KUBECONFIG, or else ~/.kube/config, in which the choice is; where none of these files is
-/// there, the pod's cluster. Errors: Errc::missing (there is nothing of that), and those of the first file.
+/// The first of the files of $KUBECONFIG, or else ~/.kube/config, that has the chosen context, or a current one; files
+/// are not merged. Where none of these files is there, the pod's cluster. Errors: Errc::missing (there is nothing of
+/// that), Errc::invalid_input (no file has the context), and those of the file that has it.
 Result<wire::ClusterConfig> infer_config(const ConfigChoice& choice = {});
 
 /// The authorities in PEM by which that cluster's server is verified, be they in the config or in a file that it names;

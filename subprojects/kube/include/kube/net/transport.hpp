@@ -48,9 +48,10 @@ struct Response {
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// Sends the request and waits for the answer's headers, at most until the deadline (Errc::timeout). An answer with
-  /// any HTTP status is a success here. Failures: connect, tls, closed, timeout, protocol,
-  /// too_large, stopped, invalid_input (a header that HTTP does not allow), and those of the credentials.
+  /// Sends the request and waits for the answer's headers, at most until the deadline (Errc::timeout). What an exec
+  /// plugin takes to give credentials, at which somebody may log in, comes on top. An answer with any HTTP status is a
+  /// success here. Failures: connect, tls, closed, timeout, protocol, too_large, stopped, invalid_input (a header that
+  /// HTTP does not allow), and those of the credentials.
   virtual asio::awaitable<Result<Response>> send(HttpRequest request, Deadline deadline) = 0;
 };
 

@@ -57,9 +57,9 @@ struct KubeconfigOptions {
 };
 
 /// Reads a kubeconfig of at most 1 MiB (YAML or JSON). Errors: Errc::parse (not YAML), Errc::too_large,
-/// Errc::invalid_input (a name or field is missing or wrong), Errc::unsupported (a field that is refused on purpose:
-/// proxy-url, impersonation, basic authentication, auth-provider; from a Secret also exec and every file). The text
-/// names context, cluster or user and the field; it never quotes credentials.
+/// Errc::missing (the context), Errc::invalid_input (another name or field is missing or wrong), Errc::unsupported (a
+/// field that is refused on purpose: proxy-url, impersonation, basic authentication, auth-provider; from a Secret also
+/// exec and every file). The text names context, cluster or user and the field; it never quotes credentials.
 Result<ClusterConfig> parse_kubeconfig(std::string_view text, const KubeconfigOptions& options);
 
 /// The configuration of a pod of the cluster itself, from KUBERNETES_SERVICE_HOST and _PORT and the files of the
