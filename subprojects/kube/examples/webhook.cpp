@@ -48,6 +48,8 @@ kube::Object configuration(const std::string& url, const std::string& certificat
                    {"clientConfig", object{{"url", url}, {"caBundle", kube::encode_base64(certificate)}}},
                    {"rules", array{rule}},
                    {"namespaceSelector", object{{"matchLabels", object{{"example.com/owners", "true"}}}}},
+                   // The configuration outlives the program: nobody's writes are to fail when it has ended.
+                   {"failurePolicy", "Ignore"},
                    {"sideEffects", "None"},
                    {"admissionReviewVersions", array{"v1"}}}};
   return made;
@@ -66,7 +68,8 @@ asio::awaitable<kube::Result<void>> serve(example::Cluster cluster, std::string 
   if (auto listening = server.listen(); !listening) co_return std::unexpected(std::move(listening.error()));
 
   kube::Api api(cluster.client, environment.clock, environment.random, environment.metrics, {.cluster = cluster.name});
-  const std::string url = "https://" + ip + ":" + std::to_string(port);
+  const std::string host = ip.contains(':') ? "[" + ip + "]" : ip;
+  const std::string url = "https://" + host + ":" + std::to_string(port);
   auto applied = co_await api.apply(configurations, configuration(url, pair->certificate_pem), "example-owners");
   if (!applied) co_return std::unexpected(std::move(applied.error()));
   std::cout << "asked at " << url << std::endl;

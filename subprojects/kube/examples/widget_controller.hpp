@@ -12,8 +12,8 @@ namespace example {
 inline constexpr kube::Resource widgets{"example.com", "v1", "widgets", "Widget"};
 
 /// Guarantees: a Widget goes only when its ConfigMap has gone; what is not ours under its name is left alone, and told.
-/// Needs: list, watch and patch of widgets, patch of widgets/status, get, create, update and delete of configmaps,
-/// create of events.
+/// Needs: list, watch and patch of widgets, patch of widgets/status, list, watch, create, update and delete of
+/// configmaps, create and patch of events, and get, create and update of leases.
 class WidgetController {
  public:
   static constexpr std::string_view finalizer = "example.com/configmap";

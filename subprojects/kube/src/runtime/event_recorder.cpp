@@ -91,7 +91,7 @@ void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t 
   event.tree()["reason"] = reason;
   event.tree()["message"] = message;
   event.tree()["type"] = type;
-  const std::string component = source_(resource, reason);
+  const std::string component = source_ ? source_(resource, reason) : "";
   event.tree()["source"] = json::object{{"component", component}};
   event.tree()["reportingComponent"] = component;
   event.tree()["firstTimestamp"] = time;

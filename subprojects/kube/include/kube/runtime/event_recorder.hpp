@@ -19,7 +19,7 @@ namespace kube {
 /// fit is dropped and counted. Events are best effort: a failed write is logged, not retried. One thread.
 class EventRecorder {
  public:
-  /// Who is the source of an event, such as "kubelet", by the kind of its object and its reason.
+  /// Who is the source of an event, such as "kubelet", by the kind of its object and its reason. Not set: "".
   using Source = std::function<std::string(const Resource& resource, std::string_view reason)>;
   EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, Source source);
   /// With one source for all.
