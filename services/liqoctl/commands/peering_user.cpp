@@ -40,8 +40,8 @@ struct Role {
   std::string_view kind, name;
 };
 
-Object binding(kube::ObjectKey key, Role role, const std::string& user, const std::string& consumer) {
-  Object out = Object::make(kinds::role_bindings, std::move(key));
+Object binding(const kube::ObjectKey& key, Role role, const std::string& user, const std::string& consumer) {
+  Object out = Object::make(kinds::role_bindings, key);
   out.set_label(user_label, user_name(consumer));
   out.tree()["roleRef"] =
       json::object{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", role.kind}, {"name", role.name}};
