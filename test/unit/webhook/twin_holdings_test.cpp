@@ -38,7 +38,7 @@ struct Milan {
   }
   void count(std::string_view ns, std::string_view secrets, std::string_view name = "liqo-twin") {
     static_cast<void>(server.update(
-        kinds::resource_quotas, {std::string(ns), std::string(name)}, "status",
+        {kinds::resource_quotas, {std::string(ns), std::string(name)}, "status"},
         [secrets](json::object& next) {
           kube::ensure_object(next, "status")["used"] = json::object{{"count/secrets", secrets}, {"pods", "90"}};
         },
@@ -89,7 +89,7 @@ TEST_CASE("other ResourceQuotas of a twin do not count, and a twin can pass to a
   milan.count("shop-rome", "2");
   CHECK(milan.objects_of("rome") == 2);
   static_cast<void>(milan.server.update(
-      kinds::resource_quotas, {"shop-rome", "liqo-twin"}, "",
+      {kinds::resource_quotas, {"shop-rome", "liqo-twin"}, ""},
       [](json::object& next) {
         kube::ensure_object(kube::ensure_object(next, "metadata"), "labels")["liqo.io/remote-cluster-id"] = "turin";
       },
