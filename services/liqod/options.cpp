@@ -11,6 +11,11 @@
 namespace liqod {
 namespace {
 
+constexpr std::string_view what_it_does =
+    R"(liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider at
+once. For each VirtualNode it keeps a Node whose pods run in the provider's cluster; for each ShadowPod it runs a
+Pod of a consumer. It serves the kubelet API of its nodes, so that kubectl logs and exec reach those pods.)";
+
 ParsedOptions mistake(const std::string& text) {
   std::cerr << "liqod: " << text << " (liqod --help tells the options)\n";
   return {.exit_code = 2};
@@ -38,14 +43,8 @@ kube::Result<void> check_label(const std::string& text) {
 ParsedOptions parse_options(int argc, char** argv) {
   Options options;
   Texts texts;
-  const cli::Program program(
-      "liqod",
-      "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
-      "at\n"
-      "once. For each VirtualNode it keeps a Node whose pods run in the provider's cluster; for each ShadowPod it runs "
-      "a\n"
-      "Pod of a consumer. It serves the kubelet API of its nodes, so that kubectl logs and exec reach those pods.",
-      "liqod " LIQOD_VERSION, "Display program version information and exit");
+  const cli::Program program("liqod", what_it_does, "liqod " LIQOD_VERSION,
+                             "Display program version information and exit");
   program.options_file("--config", "File with these options, one 'name = value' a line; the command line wins");
 
   const cli::Command app = program.root();

@@ -3,6 +3,7 @@
 #include "kube/client/port_forward.hpp"
 #include "kubelet/ask_provider.hpp"
 #include "kubelet/log_server.hpp"
+#include "kubelet/plain_text.hpp"
 #include "liqo/kubelet/exec_server.hpp"
 #include "liqo/kubelet/port_forward_server.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -17,9 +18,8 @@ using Headers = ServerResponse::Headers;
 // Anybody who reaches the port can be refused; more lines than this in a minute tell nothing new.
 constexpr int refusals_per_minute = 20;
 
-asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers headers = {}) {
-  headers.emplace_back("content-type", "text/plain; charset=utf-8");
-  headers.emplace_back("x-content-type-options", "nosniff");
+asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers more = {}) {
+  Headers headers = plain_text_headers(std::move(more));
   if (refusal.status == 401) headers.emplace_back("www-authenticate", "Bearer");
   // Who has gone needs no answer.
   static_cast<void>(co_await response.send(refusal.status, std::move(headers), refusal.sentence + "\n"));

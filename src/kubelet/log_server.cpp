@@ -1,6 +1,7 @@
 #include "kubelet/log_server.hpp"
 
 #include "kubelet/ask_provider.hpp"
+#include "kubelet/plain_text.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -30,8 +31,7 @@ asio::awaitable<std::expected<kube::PodLog, Refusal>> open_log(const Route& rout
 }
 
 asio::awaitable<kube::Result<void>> serve_log(kube::PodLog log, kube::net::ServerResponse& response) {
-  auto sent = co_await response.start(
-      200, {{"content-type", "text/plain; charset=utf-8"}, {"x-content-type-options", "nosniff"}});
+  auto sent = co_await response.start(200, plain_text_headers());
   // Whoever reads a log stops now and then.
   response.be_patient();
   while (sent) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kubelet/node_configuration.hpp"
+#include "kubelet/plain_text.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -61,8 +62,7 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route,
         Refusal{501, "this port is that of several virtual nodes, so a path that names no pod is of none of them"});
   if (route.endpoint == Endpoint::healthz) {
     // Who has gone needs no answer.
-    static_cast<void>(co_await response.send(
-        200, {{"content-type", "text/plain; charset=utf-8"}, {"x-content-type-options", "nosniff"}}, "ok"));
+    static_cast<void>(co_await response.send(200, plain_text_headers(), "ok"));
     co_return std::expected<void, Refusal>();
   }
   if (route.endpoint == Endpoint::pods || route.endpoint == Endpoint::running_pods)

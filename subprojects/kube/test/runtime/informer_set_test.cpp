@@ -24,6 +24,27 @@ asio::awaitable<void> note_end(InformerSet& set, std::string& how) {
   }
 }
 
+/// Widgets that one handle of a set has read, and another handle of it that is to follow them.
+struct Followed {
+  explicit Followed(std::initializer_list<const char*> names) {
+    for (const char* name : names) f.create(name);
+    f.group.spawn(set.run());
+    first = set.acquire({.resource = widgets});
+    REQUIRE(f.reaches([this] { return set.has_synced(); }));
+    second = set.acquire({.resource = widgets});
+  }
+  ~Followed() {
+    first.release();
+    second.release();
+    f.simulator.run(f.group.stop());
+  }
+
+  RuntimeFixture f;
+  InformerSet set{f.simulator.executor(), f.api, f.metrics};
+  InformerHandle first, second;
+  std::vector<std::string> told;
+};
+
 }  // namespace
 
 TEST_CASE("readers of one scope share a watch, and it ends with the last of them") {
@@ -101,45 +122,24 @@ TEST_CASE("all informers of a restored server read anew, by themselves after a s
 }
 
 TEST_CASE("a handler that throws at what is there when it begins to follow is told the rest, and what comes later") {
-  RuntimeFixture f;
-  InformerSet set(f.simulator.executor(), f.api, f.metrics);
-  f.create("a");
-  f.create("b");
-  f.group.spawn(set.run());
-  InformerHandle first = set.acquire({.resource = widgets});
-  REQUIRE(f.reaches([&] { return set.has_synced(); }));
-  InformerHandle second = set.acquire({.resource = widgets});
-  std::vector<std::string> told;
-  second.follow([&](const Change& change) {
-    told.push_back(change.key.name);
+  Followed set({"a", "b"});
+  set.second.follow([&set](const Change& change) {
+    set.told.push_back(change.key.name);
     throw std::runtime_error("a bug");
   });
-  CHECK(told == std::vector<std::string>{"a", "b"});
-  f.create("c");
-  CHECK(f.reaches([&] { return told == std::vector<std::string>{"a", "b", "c"}; }));
-  first.release();
-  second.release();
-  f.simulator.run(f.group.stop());
+  CHECK(set.told == std::vector<std::string>{"a", "b"});
+  set.f.create("c");
+  CHECK(set.f.reaches([&] { return set.told == std::vector<std::string>{"a", "b", "c"}; }));
 }
 
 TEST_CASE("who follows a watch that others have already is told what is there, once") {
-  RuntimeFixture f;
-  InformerSet set(f.simulator.executor(), f.api, f.metrics);
-  f.create("a");
-  f.group.spawn(set.run());
-  InformerHandle first = set.acquire({.resource = widgets});
-  REQUIRE(f.reaches([&] { return set.has_synced(); }));
-  InformerHandle second = set.acquire({.resource = widgets});
-  std::vector<std::string> told;
-  second.follow([&](const Change& change) {
+  Followed set({"a"});
+  set.second.follow([&set](const Change& change) {
     CHECK(change.now != nullptr);
-    told.push_back(change.key.name);
+    set.told.push_back(change.key.name);
   });
-  CHECK(told == std::vector<std::string>{"a"});
-  f.create("b");
-  REQUIRE(f.reaches([&] { return told.size() > 1; }));
-  CHECK(told == std::vector<std::string>{"a", "b"});
-  first.release();
-  second.release();
-  f.simulator.run(f.group.stop());
+  CHECK(set.told == std::vector<std::string>{"a"});
+  set.f.create("b");
+  REQUIRE(set.f.reaches([&] { return set.told.size() > 1; }));
+  CHECK(set.told == std::vector<std::string>{"a", "b"});
 }
