@@ -40,7 +40,7 @@ void check_options(const Route& route) {
     again += kube::percent_encode(name) + "=" + kube::percent_encode(value) + "&";
   // Characters of three bytes each may be more than a query can have.
   if (const auto same = read_query(again)) check(*same == *query);
-  if (const auto options = read_log_options(*query)) {
+  if (const auto options = read_log_options(*query); options && route.endpoint == Endpoint::logs) {
     const std::string target = kube::log_request({route.ns, route.pod}, route.container, *options).target;
     const auto asked = read_query(std::string_view(target).substr(target.find('?') + 1));
     check(asked && asked->front() == std::pair<std::string, std::string>("container", route.container));

@@ -60,6 +60,7 @@ TEST_CASE("a quantity has one canonical text") {
            Case{"0.5Gi", "512Mi"},
            Case{"3072Mi", "3Gi"},
            Case{"1000Ki", "1000Ki"},
+           Case{"812.5Ki", "832000"},  // no multiple of 1024, and no suffix of ten with a binary one
            Case{"0.5Ki", "512"},
            Case{"0.001Ki", "1024m"},
            Case{"1.0001Ki", "1024102400u"},
