@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "kube/base/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -16,12 +17,6 @@ CLI::callback_t told_as(std::string_view names, Reader read) {
     if (const auto done = read(values); !done) throw CLI::ValidationError(name, done.error().text());
     return true;
   };
-}
-
-std::string joined(const std::vector<std::string>& words, char separator) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : std::string(1, separator)) + word;
-  return out;
 }
 
 bool is_truth(const std::string& text) {
@@ -56,7 +51,7 @@ Option Option::group(std::string_view heading) const {
 
 Option Option::one_of(std::initializer_list<const char*> values) const {
   const std::vector<std::string> known(values.begin(), values.end());
-  const std::string all = joined(known, '|');
+  const std::string all = kube::join(known, "|");
   option_->check([known, all](const std::string& given) {
     return std::ranges::find(known, given) != known.end() ? std::string() : "'" + given + "' is none of " + all;
   });
@@ -64,7 +59,7 @@ Option Option::one_of(std::initializer_list<const char*> values) const {
 }
 
 Option Option::member_of(std::vector<std::string> values) const {
-  const std::string all = "{" + joined(values, ',') + "}";
+  const std::string all = "{" + kube::join(values, ",") + "}";
   option_->check(CLI::Validator(
       [values = std::move(values), all](const std::string& given) {
         return std::ranges::find(values, given) != values.end() ? std::string() : given + " not in " + all;
@@ -187,7 +182,7 @@ Option Command::choice(std::string_view names, const std::map<std::string, int>&
     numbers.push_back(std::to_string(number));
     pairs.push_back(name + "->" + numbers.back());
   }
-  const std::string all = "value in {" + joined(pairs, ',') + "} OR {" + joined(numbers, ',') + "}";
+  const std::string all = "value in {" + kube::join(pairs, ",") + "} OR {" + kube::join(numbers, ",") + "}";
   const auto to_number = [known, numbers, all](std::string& given) {
     if (const auto found = known.find(given); found != known.end()) given = std::to_string(found->second);
     return std::ranges::find(numbers, given) != numbers.end() ? std::string()

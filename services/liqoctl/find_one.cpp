@@ -1,5 +1,6 @@
 #include "find_one.hpp"
 
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqoctl {
@@ -19,8 +20,7 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
                                             std::string(resource.plural.substr(0, resource.plural.size() - 1)) +
                                             " lists what there is)");
   if (found->size() > 1) {
-    std::string places;
-    for (const Object& object : *found) places += (places.empty() ? "" : ", ") + std::string(object.ns());
+    const std::string places = kube::join(*found | std::views::transform(&Object::ns), ", ");
     co_return kube::fail(Errc::invalid_input, what + " is in several namespaces: choose by --namespace from " + places);
   }
   co_return found->front().key();

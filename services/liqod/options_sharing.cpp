@@ -1,3 +1,4 @@
+#include "kube/base/text.hpp"
 #include "liqo/core/addresses/ip.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/slices/policy.hpp"
@@ -9,12 +10,6 @@ namespace {
 kube::Result<void> check_storage_class(const std::string& text) {
   if (liqo::core::is_dns_subdomain(text)) return {};
   return kube::fail(kube::Errc::invalid_input, "is not the name of a StorageClass: " + text);
-}
-
-std::string joined(const std::vector<std::string>& values) {
-  std::string out;
-  for (const std::string& value : values) out += (out.empty() ? "" : ",") + value;
-  return out;
 }
 
 }  // namespace
@@ -71,7 +66,7 @@ void add_provider_options(cli::Command app, Options& options, Texts& texts) {
   app.flag("--deny-direct-connections", settings.denies_direct_connections,
            "Leave out endpoints of consumers' Services that a consumer marks as being in a third cluster");
   const auto read_pod_ranges = [&settings](const std::vector<std::string>& values) -> kube::Result<void> {
-    auto ranges = liqo::core::parse_ranges(joined(values));
+    auto ranges = liqo::core::parse_ranges(kube::join(values, ","));
     if (!ranges) return std::unexpected(ranges.error());
     settings.pod_cidrs = liqo::core::in_words(*ranges);
     return {};
@@ -128,7 +123,7 @@ kube::Result<void> add_sharing_options(cli::Command app, Options& options) {
   // Each of these can also be a key of the ConfigMap liqo-sharing-policy, which wins and is read while liqod runs.
   const auto add_policy = [app, &slices](const char* name, const char* what) {
     const auto read = [&slices, name](const std::vector<std::string>& values) {
-      return liqo::core::set_policy(slices, name, joined(values));
+      return liqo::core::set_policy(slices, name, kube::join(values, ","));
     };
     app.list(std::string("--") + name, read, what).type_name("").group("Sharing");
   };

@@ -3,7 +3,7 @@
 namespace liqo::api {
 namespace json = kube::json;
 
-std::optional<json::array> merge_condition(const json::array& live, const WantedCondition& wanted,
+std::optional<json::array> merge_condition(const json::array& live, const kube::Condition& wanted,
                                            TransitionOn transition, kube::WallTime now) {
   json::array conditions;
   bool found = false;

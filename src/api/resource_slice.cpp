@@ -11,13 +11,13 @@ std::string_view ResourceSlice::slice_class() const {
   return named.empty() ? "default" : named;
 }
 
-std::optional<SliceCondition> ResourceSlice::condition(std::string_view type) const {
+std::optional<kube::Condition> ResourceSlice::condition(std::string_view type) const {
   for (const json::value& entry : kube::array_at(object_->status(), {"conditions"}))
     if (kube::string_at(entry, {"type"}) == type)
-      return SliceCondition{.type = kube::string_at(entry, {"type"}),
-                            .status = kube::string_at(entry, {"status"}),
-                            .reason = kube::string_at(entry, {"reason"}),
-                            .message = kube::string_at(entry, {"message"})};
+      return kube::Condition{.type = kube::string_at(entry, {"type"}),
+                             .status = kube::string_at(entry, {"status"}),
+                             .reason = kube::string_at(entry, {"reason"}),
+                             .message = kube::string_at(entry, {"message"})};
   return std::nullopt;
 }
 
@@ -40,10 +40,9 @@ bool ResourceSlice::is_local() const {
          !object_->label(labels::remote_cluster_id).empty();
 }
 
-std::optional<json::array> with_slice_condition(const kube::Object& slice, const SliceCondition& wanted,
+std::optional<json::array> with_slice_condition(const kube::Object& slice, const kube::Condition& wanted,
                                                 kube::WallTime now) {
-  return merge_condition(kube::array_at(slice.status(), {"conditions"}),
-                         {wanted.type, wanted.status, wanted.reason, wanted.message}, TransitionOn::anything, now);
+  return merge_condition(kube::array_at(slice.status(), {"conditions"}), wanted, TransitionOn::anything, now);
 }
 
 std::optional<json::array> without_slice_condition(const kube::Object& slice, std::string_view type) {

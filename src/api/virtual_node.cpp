@@ -48,11 +48,10 @@ OffloadingPatch VirtualNode::offloading_patch() const {
           .runtime_class = std::string(kube::string_at(patch, {"runtimeClassName"}))};
 }
 
-std::optional<json::object> with_condition(const kube::Object& virtual_node, const VirtualNodeCondition& wanted,
+std::optional<json::object> with_condition(const kube::Object& virtual_node, const kube::Condition& wanted,
                                            kube::WallTime now) {
   auto conditions =
-      merge_condition(kube::array_at(virtual_node.status(), {"conditions"}),
-                      {wanted.type, wanted.status, wanted.reason, wanted.message}, TransitionOn::status, now);
+      merge_condition(kube::array_at(virtual_node.status(), {"conditions"}), wanted, TransitionOn::status, now);
   if (!conditions) return std::nullopt;
   json::object status = virtual_node.status();
   status["conditions"] = std::move(*conditions);

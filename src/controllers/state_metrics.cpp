@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "kube/k8s/condition.hpp"
 #include "kube/telemetry/families.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/foreign_cluster.hpp"
@@ -21,12 +22,6 @@ using Values = std::map<kube::Labels, double>;
 
 /// Whoever reaches the port may ask as often as they like.
 constexpr kube::Duration pause = std::chrono::seconds(1);
-
-bool is_ready(const kube::Object& node) {
-  for (const kube::json::value& condition : kube::array_at(node.status(), {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Ready") return kube::string_at(condition, {"status"}) == "True";
-  return false;
-}
 
 }  // namespace
 
@@ -78,7 +73,7 @@ void StateMetrics::show_nodes(bool leads) {
     const kube::Labels labels{{"cluster_id", std::string(view.cluster_id())}, {"node_name", key.name}};
     if (view.create_node()) {
       const auto node = nodes_->find({"", key.name});
-      ready[labels] = node && is_ready(*node) ? 1 : 0;
+      ready[labels] = node && kube::has_condition(*node, "Ready") ? 1 : 0;
     }
     if (const ProviderSession* session = controller_.sessions().find(key)) {
       pods[labels] = double(session->pods().local_pods().store().size());

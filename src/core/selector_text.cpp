@@ -2,15 +2,11 @@
 
 #include <vector>
 
+#include "kube/base/text.hpp"
+
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t");
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(" \t") - start + 1);
-}
 
 /// Splits at commas outside parentheses.
 std::vector<std::string_view> split(std::string_view text) {
@@ -19,7 +15,7 @@ std::vector<std::string_view> split(std::string_view text) {
   std::size_t start = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i == text.size() || (text[i] == ',' && depth == 0)) {
-      found.push_back(trimmed(text.substr(start, i - start)));
+      found.push_back(kube::trim(text.substr(start, i - start)));
       start = i + 1;
     } else if (text[i] == '(') {
       ++depth;
@@ -47,25 +43,25 @@ kube::Result<json::object> parse_one(std::string_view text) {
                                                                  "' is no selector such as region=south, "
                                                                  "'region in (south,north)' or '!region'");
   if (text.starts_with('!')) {
-    const std::string_view key = trimmed(text.substr(1));
+    const std::string_view key = kube::trim(text.substr(1));
     if (!is_key(key)) return mistake;
     return requirement(key, "DoesNotExist");
   }
   if (const std::size_t at = text.find('='); at != std::string_view::npos) {
     const bool negated = at > 0 && text[at - 1] == '!';
-    const std::string_view key = trimmed(text.substr(0, negated ? at - 1 : at));
+    const std::string_view key = kube::trim(text.substr(0, negated ? at - 1 : at));
     std::string_view value = text.substr(at + 1);
     if (!negated && value.starts_with('=')) value.remove_prefix(1);
-    value = trimmed(value);
+    value = kube::trim(value);
     if (!is_key(key) || (!value.empty() && !is_key(value))) return mistake;
     return requirement(key, negated ? "NotIn" : "In", {json::value(value)});
   }
   if (const std::size_t open = text.find('('); open != std::string_view::npos) {
     if (!text.ends_with(')')) return mistake;
-    const std::string_view head = trimmed(text.substr(0, open));
+    const std::string_view head = kube::trim(text.substr(0, open));
     const std::size_t space = head.find_last_of(" \t");
     if (space == std::string_view::npos) return mistake;
-    const std::string_view key = trimmed(head.substr(0, space)), word = head.substr(space + 1);
+    const std::string_view key = kube::trim(head.substr(0, space)), word = head.substr(space + 1);
     if (!is_key(key) || (word != "in" && word != "notin")) return mistake;
     json::array values;
     for (const std::string_view value : split(text.substr(open + 1, text.size() - open - 2))) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/nodes/node_extras.hpp"
 #include "liqo/core/quoted.hpp"
@@ -69,12 +70,6 @@ std::string_view kind_of_option(std::string_view argument) {
   return {};
 }
 
-std::string join(const std::vector<std::string>& clauses) {
-  std::string text;
-  for (const std::string& clause : clauses) text += (text.empty() ? "" : ", ") + clause;
-  return text;
-}
-
 /// The options that are followed, or reported together with their value.
 bool is_known_option(std::string_view argument) {
   constexpr std::string_view known[] = {"--enable-apiserver-support", "--disable-ip-reflection", "--enable-storage"};
@@ -93,7 +88,7 @@ std::string of_separate_kubelet(const kube::Object& options_template) {
                           (said->is_string() && said->get_string().empty());
     if (!is_empty) given.emplace_back(field);
   }
-  return given.empty() ? "" : join(given) + " (there is no separate virtual kubelet)";
+  return given.empty() ? "" : kube::join(given, ", ") + " (there is no separate virtual kubelet)";
 }
 
 /// A setting for one kind, and where it stands.
@@ -258,10 +253,10 @@ std::string why_tokens_withheld(const kube::Object& options_template) {
 std::string describe_mistakes(const TemplatePolicies& policies) {
   std::string text;
   if (!policies.mistakes.empty())
-    text = "Of the VkOptionsTemplate " + join(policies.mistakes) + ": these kinds are not reflected";
+    text = "Of the VkOptionsTemplate " + kube::join(policies.mistakes, ", ") + ": these kinds are not reflected";
   if (!policies.not_followed.empty())
     text += (text.empty() ? "" : ". ") +
-            ("The VkOptionsTemplate says what is not followed: " + join(policies.not_followed));
+            ("The VkOptionsTemplate says what is not followed: " + kube::join(policies.not_followed, ", "));
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kube/k8s/condition.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::api {
@@ -15,11 +16,6 @@ inline constexpr std::string_view resources = "Resources";
 inline constexpr std::string_view accepted = "Accepted";
 inline constexpr std::string_view denied = "Denied";
 }  // namespace slice_conditions
-
-/// One entry of `status.conditions`.
-struct SliceCondition {
-  std::string_view type, status, reason, message;
-};
 
 /// A view; lives as long as the object. What is absent or of the wrong type reads as empty.
 class ResourceSlice {
@@ -39,7 +35,7 @@ class ResourceSlice {
   const kube::json::object& granted() const { return kube::object_at(object_->status(), {"resources"}); }
   const kube::json::object& auth_params() const { return kube::object_at(object_->status(), {"authParams"}); }
   /// The condition of that type; nothing while the provider has not decided.
-  std::optional<SliceCondition> condition(std::string_view type) const;
+  std::optional<kube::Condition> condition(std::string_view type) const;
   bool is_accepted(std::string_view type) const;
   bool is_denied(std::string_view type) const;
   /// A copy of another cluster's slice: this cluster is the provider.
@@ -53,7 +49,7 @@ class ResourceSlice {
 
 /// The conditions with this one set, once, or nullopt if they are so already. The transition time changes with status,
 /// reason or message, as the Go version has it.
-std::optional<kube::json::array> with_slice_condition(const kube::Object& slice, const SliceCondition& wanted,
+std::optional<kube::json::array> with_slice_condition(const kube::Object& slice, const kube::Condition& wanted,
                                                       kube::WallTime now);
 /// The conditions without those of that type, or nullopt if there is none.
 std::optional<kube::json::array> without_slice_condition(const kube::Object& slice, std::string_view type);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/k8s/condition.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::api {
@@ -62,16 +63,10 @@ class VirtualNode {
   const kube::Object* object_;
 };
 
-/// The conditions a VirtualNode's status has: `type` is "Node" or "VirtualKubelet", `status` one of "None", "Running",
-/// "Creating", "Draining", "Deleting".
-struct VirtualNodeCondition {
-  std::string_view type, status;
-  std::string_view reason = {}, message = {};
-};
-
-/// The status with this condition set, once (older writers left duplicates, which are collapsed), or nullopt if it is
+/// The status with this condition set, once: `type` is "Node" or "VirtualKubelet", `status` one of "None", "Running",
+/// "Creating", "Draining", "Deleting". (Older writers left duplicates, which are collapsed), or nullopt if it is
 /// so already. The transition time changes only with the status.
-std::optional<kube::json::object> with_condition(const kube::Object& virtual_node, const VirtualNodeCondition& wanted,
+std::optional<kube::json::object> with_condition(const kube::Object& virtual_node, const kube::Condition& wanted,
                                                  kube::WallTime now);
 
 }  // namespace liqo::api

@@ -2,6 +2,7 @@
 // --get).
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqod_version.hpp"
@@ -87,9 +88,7 @@ Answer info(Session& session, const InfoFlags& flags) {
                     [&](const json::value& part) { return model::render_local(part, path, palette); });
   // Only the whole document tells what could not be read; --get asks for a part.
   if (!shown || unread.empty() || !path.empty()) co_return shown;
-  std::string all;
-  for (const std::string& name : unread) all += (all.empty() ? "" : ", ") + name;
-  co_return kube::fail(kube::Errc::missing, "not everything could be read: " + all);
+  co_return kube::fail(kube::Errc::missing, "not everything could be read: " + kube::join(unread, ", "));
 }
 
 asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object foreign_cluster, std::string peer) {
@@ -125,9 +124,8 @@ Answer info_peer(Session& session, const InfoFlags& flags) {
   if (!known) co_return std::unexpected(std::move(known.error()));
   const auto id_of = [](const Object& peer) { return std::string(kube::string_at(peer.spec(), {"clusterID"})); };
   std::map<std::string, Object> chosen;
-  std::string ids;
+  const std::string ids = kube::join(*known | std::views::transform(id_of), ", ");
   for (const Object& peer : *known) {
-    ids += (ids.empty() ? "" : ", ") + id_of(peer);
     if (flags.peers.empty()) chosen.emplace(id_of(peer), peer);
   }
   for (const std::string& wanted : flags.peers) {

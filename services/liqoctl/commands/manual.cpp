@@ -10,6 +10,7 @@
 #include "commands/commands.hpp"
 #include "find_one.hpp"
 #include "handshake.hpp"
+#include "kube/base/text.hpp"
 #include "kube/wire/yaml.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -35,10 +36,8 @@ struct Flags {
 
 void tell_left_out(Session& session, const Flags& flags, const std::vector<std::string>& fields) {
   if (fields.empty()) return;
-  std::string list;
-  for (const std::string& field : fields) list += (list.empty() ? "" : ", ") + field;
-  session.output().warn(
-      "", "left out of what " + flags.file + " says, because it is not for the other cluster to set: " + list);
+  session.output().warn("", "left out of what " + flags.file +
+                                " says, because it is not for the other cluster to set: " + kube::join(fields, ", "));
 }
 
 /// The first object of that kind in a file ("-" = standard input).

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/quantity.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/resources.hpp"
 #include "text/width.hpp"
@@ -24,12 +25,6 @@ json::object differing(const json::object& wanted, const json::object& has) {
   return out;
 }
 
-const json::value* ready_condition(const kube::Object& node) {
-  for (const json::value& condition : kube::array_at(node.status(), {"conditions"}))
-    if (string_at(condition, {"type"}) == "Ready") return &condition;
-  return nullptr;
-}
-
 }  // namespace
 
 std::string answer_text(const liqo::api::ResourceSlice& slice) {
@@ -47,7 +42,7 @@ bool answers(const liqo::api::ResourceSlice& slice) {
 }
 
 std::string node_message(const kube::Object& node) {
-  const json::value* ready = ready_condition(node);
+  const json::value* ready = kube::find_condition(node.status(), "Ready");
   if (!ready || string_at(*ready, {"status"}) == "True") return "";
   return text::printable(string_at(*ready, {"message"}).substr(0, 512));
 }
@@ -85,7 +80,7 @@ std::string why_node_is_not_ready(const kube::Object* slice, const kube::Object*
       return "it does not have " + in_words(left) + " yet";
   if (const auto left = differing(hard, kube::object_at(node->status(), {"allocatable"})); !left.empty())
     return "it does not have " + in_words(left) + " yet";
-  const json::value* ready = ready_condition(*node);
+  const json::object* ready = kube::find_condition(node->status(), "Ready");
   if (!ready) return "it has no condition Ready yet";
   if (string_at(*ready, {"status"}) == "True") return "";
   return "Ready is " + text::printable(string_at(*ready, {"status"})) + ": " + node_message(*node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
 #include "model/answers.hpp"
@@ -67,17 +68,10 @@ const kube::Object* find_node(const std::vector<kube::Object>& nodes, std::strin
   return found == nodes.end() ? nullptr : &*found;
 }
 
-bool node_is_ready(const kube::Object* node) {
-  if (!node) return false;
-  for (const json::value& condition : array_at(node->status(), {"conditions"}))
-    if (string_at(condition, {"type"}) == "Ready") return string_at(condition, {"status"}) == "True";
-  return false;
-}
-
 json::object node_info(const kube::Object& node, const std::vector<kube::Object>& nodes) {
   const bool wants_node = bool_at(node.tree(), {"spec", "createNode"}, true);
   const kube::Object* shown_node = find_node(nodes, node.name());
-  const bool ready = node_is_ready(shown_node);
+  const bool ready = shown_node && kube::has_condition(*shown_node, "Ready");
   bool healthy = !wants_node || ready;
   json::array told;
   for (const json::value& condition : array_at(node.status(), {"conditions"})) {

@@ -1,5 +1,6 @@
 #include "model/pod_ranges.hpp"
 
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
 
@@ -35,8 +36,7 @@ Cidr only(const core::IpAddress& address) { return Cidr::masked(address, address
 }  // namespace
 
 kube::Result<PodRanges> read_pod_ranges(const std::vector<std::string>& words) {
-  std::string joined;
-  for (const std::string& word : words) joined += (joined.empty() ? "" : ",") + word;
+  const std::string joined = kube::join(words, ",");
   if (joined == "none") return PodRanges();
   auto ranges = core::parse_ranges(joined);
   if (!ranges) return kube::fail(std::move(ranges.error()), "--pod-cidr");

@@ -226,7 +226,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
     }
     written = co_await write_node(*object);
     const std::string failure = written ? std::string() : written.error().text();
-    api::VirtualNodeCondition condition{.type = "Node", .status = "Running"};
+    kube::Condition condition{.type = "Node", .status = "Running"};
     if (!written) condition = {.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = failure};
     auto told = co_await set_condition(key, condition);
     if (!told) co_return Outcome::retry(std::move(told.error()));
@@ -325,7 +325,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
 }
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const kube::ObjectKey& key,
-                                                                         api::VirtualNodeCondition condition) {
+                                                                         kube::Condition condition) {
   const auto object = virtual_nodes_->find(key);
   if (!object) co_return kube::Result<void>();
   auto wanted = api::with_condition(*object, condition, context_.clock.wall());

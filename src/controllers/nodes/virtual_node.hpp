@@ -63,7 +63,7 @@ class VirtualNodeController {
   /// `since`: when the removal of the node began. `force`: the provider is gone for good, and the pods with it.
   asio::awaitable<kube::Result<Drained>> drain(const kube::Object& node, std::string_view since, bool force);
   bool is_lost(std::string_view cluster) const;
-  asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, api::VirtualNodeCondition condition);
+  asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, kube::Condition condition);
   /// The VirtualNode with what its VkOptionsTemplate adds to its Node; where that is not known, with what it had added
   /// to the Node, which may be null.
   kube::Object with_template(const kube::Object& virtual_node, const kube::Object* node) const;

@@ -1,6 +1,7 @@
 #include "liqo/controllers/offloading/consumer_pods.hpp"
 
 #include "controllers/slices/shared_capacity.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {
@@ -15,12 +16,6 @@ constexpr std::string_view by_consumer = "twins";
 /// Indexes a twin namespace by its consumer; other namespaces have no value.
 void index_twin(const kube::Object& ns, std::vector<std::string>& values) {
   if (!ns.annotation(original_name).empty()) values.emplace_back(ns.label(labels::remote_cluster_id));
-}
-
-bool is_ready(const kube::Object& node) {
-  for (const json::value& condition : kube::array_at(node.status(), {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Ready") return kube::string_at(condition, {"status"}) == "True";
-  return false;
 }
 
 std::string address_of(const kube::Object& node) {
@@ -73,7 +68,7 @@ std::vector<core::NodeView> ConsumerPods::nodes_of(std::string_view consumer) co
     originals.emplace(twin.name(), twin.annotation(original_name));
   for (const auto& [name, keys] : pods->second) {
     const auto node = nodes_->find({"", name});
-    if (!node || !is_ready(*node)) continue;
+    if (!node || !kube::has_condition(*node, "Ready")) continue;
     core::NodeView view{.name = name, .address = address_of(*node), .port = port_of(*node), .twins = {}};
     if (view.address.empty() || view.port == 0) continue;
     for (const kube::ObjectKey& key : keys) {

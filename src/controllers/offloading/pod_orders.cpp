@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -94,10 +95,9 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
         context_.events.warning(local, kube::resources::pods, reasons::not_reflected,
                                 core::describe_not_reflected(missing, forging_.clusters.remote));
       if (!forged->dropped_fields.empty() && !std::exchange(memory.told_dropped_fields, true)) {
-        std::string fields;
-        for (const std::string& field : forged->dropped_fields) fields += (fields.empty() ? "" : ", ") + field;
         context_.events.warning(local, kube::resources::pods, reasons::fields_dropped,
-                                "These fields have no effect in cluster " + forging_.clusters.remote + ": " + fields);
+                                "These fields have no effect in cluster " + forging_.clusters.remote + ": " +
+                                    kube::join(forged->dropped_fields, ", "));
       }
       co_return kube::Result<void>();
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {
@@ -9,12 +10,6 @@ namespace {
 
 using kube::Outcome;
 namespace labels = api::labels;
-
-bool is_ready(const kube::Object& node) {
-  return std::ranges::any_of(kube::array_at(node.status(), {"conditions"}), [](const kube::json::value& condition) {
-    return kube::string_at(condition, {"type"}) == "Ready" && kube::string_at(condition, {"status"}) == "True";
-  });
-}
 
 }  // namespace
 
@@ -34,7 +29,7 @@ void PodStatusController::node_changed(const std::string& name) {
     watched_.erase(name);
     return;
   }
-  const bool ready = is_ready(*node);
+  const bool ready = kube::has_condition(*node, "Ready");
   auto found = watched_.find(name);
   if (found == watched_.end()) {
     found = watched_.try_emplace(name).first;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "kube/base/text.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::controllers {
@@ -20,10 +21,8 @@ constexpr std::size_t most_named = 4, most_asked = 10;
 constexpr kube::Duration missing_pause = 10s, partial_pause = 30s, found_pause = 5min;
 
 std::string joined(const std::vector<std::string>& versions) {
-  std::string out;
-  for (const std::string& version : std::span(versions).first(std::min(versions.size(), most_named)))
-    out += (out.empty() ? "" : ", ") + core::one_line(version, 63);
-  return out;
+  const auto shown = [](const std::string& version) { return core::one_line(version, 63); };
+  return kube::join(versions | std::views::take(most_named) | std::views::transform(shown), ", ");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/slices/slice_tenant.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -27,9 +28,9 @@ constexpr kube::Duration stale_quota_pause = 5s;
 constexpr kube::Duration kind_pause = 1s;
 
 std::string listed(const core::Resources& resources) {
-  std::string text;
-  for (const auto& [name, quantity] : resources) text += (text.empty() ? "" : ", ") + name + " " + quantity.text();
-  return text.empty() ? "nothing" : text;
+  if (resources.empty()) return "nothing";
+  return kube::join(
+      resources | std::views::transform([](const auto& each) { return each.first + " " + each.second.text(); }), ", ");
 }
 
 bool is_ours(std::string_view reason) {

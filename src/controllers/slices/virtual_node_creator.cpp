@@ -1,6 +1,7 @@
 #include "controllers/slices/virtual_node_creator.hpp"
 
 #include "controllers/guarded_write.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -13,15 +14,7 @@ namespace liqo::controllers {
 using kube::Outcome;
 namespace conditions = api::slice_conditions;
 
-namespace {
-
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
@@ -126,8 +119,9 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   if (!written) co_return Outcome::retry(std::move(written.error()).in("writing the VirtualNode of the slice"));
   virtual_nodes_->observe(std::move(*written));
   if (!plan.dropped.empty())
-    context_.events.warning(*slice, api::kinds::resource_slices, "AnswerNotUsable",
-                            "of what the provider says this cannot be used and is left out: " + listed(plan.dropped));
+    context_.events.warning(
+        *slice, api::kinds::resource_slices, "AnswerNotUsable",
+        "of what the provider says this cannot be used and is left out: " + kube::join(plan.dropped, ", "));
   if (create)
     context_.events.normal(*slice, api::kinds::resource_slices, "VirtualNodeCreated",
                            "the VirtualNode " + key.name + " has the size that was granted");

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <tuple>
 
+#include "kube/base/text.hpp"
+
 namespace liqo::core {
 namespace {
 
@@ -91,9 +93,7 @@ kube::Result<std::vector<Cidr>> parse_ranges(std::string_view text) {
 }
 
 std::string in_words(std::span<const Cidr> ranges) {
-  std::string words;
-  for (const Cidr& range : ranges) words += (words.empty() ? "" : ", ") + range.text();
-  return words;
+  return kube::join(ranges | std::views::transform(&Cidr::text), ", ");
 }
 
 std::vector<Cidr> merge_ranges(std::vector<Cidr> ranges) {

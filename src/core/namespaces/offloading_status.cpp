@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
 #include "liqo/core/quoted.hpp"
@@ -12,14 +13,14 @@ namespace {
 
 constexpr std::size_t longest_message = 300;
 
-struct Condition {
+struct TwinCondition {
   std::string_view type;
   bool holds;
   std::string_view reason;
   std::string message;
 };
 
-Condition required_condition(bool required) {
+TwinCondition required_condition(bool required) {
   if (required)
     return {"OffloadingRequired", true, "ClusterSelected",
             "The remote cluster has been selected through the ClusterSelector field"};
@@ -38,7 +39,7 @@ std::string crowded_out() {
          "by their clusterSelectors";
 }
 
-Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
+TwinCondition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
   if (!twin.required && !twin.held.empty()) return {"Ready", false, api::reasons::twin_holds_data, twin.held};
   if (twin.phase == "Terminating" || !twin.required)
     return {"Ready", false, "Terminating", "The remote namespace is being deleted"};
@@ -56,18 +57,9 @@ Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
   return {"Ready", false, "Creating", "The remote namespace is being created"};
 }
 
-json::value forge_condition(const json::array& present, const Condition& wanted, kube::WallTime now) {
-  const std::string_view status = wanted.holds ? "True" : "False";
-  json::object made{{"type", wanted.type},
-                    {"status", status},
-                    {"lastTransitionTime", kube::format_time(now)},
-                    {"reason", wanted.reason},
-                    {"message", wanted.message}};
-  for (const json::value& before : present)
-    if (kube::string_at(before, {"type"}) == wanted.type && kube::string_at(before, {"status"}) == status)
-      if (const auto since = kube::string_at(before, {"lastTransitionTime"}); !since.empty())
-        made["lastTransitionTime"] = since;
-  return made;
+json::object forge(const json::array& present, const TwinCondition& wanted, kube::WallTime now) {
+  return kube::forge_condition(present, {wanted.type, wanted.holds ? "True" : "False", wanted.reason, wanted.message},
+                               now);
 }
 
 bool is_gone(const TwinState& twin) { return !twin.required && twin.phase.empty() && twin.held.empty(); }
@@ -100,8 +92,8 @@ std::optional<json::object> plan_offloading_status(const kube::Object& object, c
   for (const TwinState& twin : facts.twins) {
     if (object.is_deleting() && is_gone(twin)) continue;
     const json::array& present = kube::array_at(before, {twin.map});
-    json::array conditions{forge_condition(present, required_condition(twin.required), now)};
-    if (!is_gone(twin)) conditions.push_back(forge_condition(present, ready_condition(twin, facts), now));
+    json::array conditions{forge(present, required_condition(twin.required), now)};
+    if (!is_gone(twin)) conditions.push_back(forge(present, ready_condition(twin, facts), now));
     entries[twin.map] = std::move(conditions);
   }
 

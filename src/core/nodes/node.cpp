@@ -5,6 +5,7 @@
 
 #include "core/nodes/node_parts.hpp"
 #include "kube/base/quantity.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/quoted.hpp"
 
@@ -198,11 +199,9 @@ std::string server_version(std::string_view answer) {
 }
 
 std::string unready_reason(const kube::Object& node) {
-  for (const json::value& condition : kube::array_at(node.status(), {"conditions"})) {
-    if (kube::string_at(condition, {"type"}) != "Ready") continue;
-    return kube::string_at(condition, {"status"}) == "True" ? "" : std::string(kube::string_at(condition, {"message"}));
-  }
-  return "its status is not written yet";
+  const json::object* ready = kube::find_condition(node.status(), "Ready");
+  if (!ready) return "its status is not written yet";
+  return kube::string_at(*ready, {"status"}) == "True" ? "" : std::string(kube::string_at(*ready, {"message"}));
 }
 
 kube::Object forge_node(const NodeSources& of, kube::WallTime now) {

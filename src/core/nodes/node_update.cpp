@@ -1,9 +1,9 @@
 // Plans the writes to a Node whose VirtualNode or provider has changed.
 #include <algorithm>
 
-#include "core/conditions.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "kube/base/quantity.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -141,7 +141,7 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
   ConditionsPatch patch;
   for (const json::value& entry : wanted) {
     const json::object& wish = entry.get_object();
-    const json::object* have = find_condition(live, kube::string_at(entry, {"type"}));
+    const json::object* have = kube::find_condition(live, kube::string_at(entry, {"type"}));
     if (!have || !says_the_same(*have, wish)) {
       patch.worth_writing = true;
       json::object change = wish;
@@ -158,8 +158,8 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
   for (const auto& [type, reason] :
        {std::pair<std::string_view, std::string_view>{"NetworkUnavailable", "LiqoNetworking"},
         {api::custom_resources_condition, "CustomResources"}}) {
-    const json::object* had = find_condition(live, type);
-    if (!had || find_condition(wanted, type) || !kube::string_at(*had, {"reason"}).starts_with(reason)) continue;
+    const json::object* had = kube::find_condition(live, type);
+    if (!had || kube::find_condition(wanted, type) || !kube::string_at(*had, {"reason"}).starts_with(reason)) continue;
     patch.worth_writing = true;
     patch.entries.push_back(json::object{{"$patch", "delete"}, {"type", type}});
   }

@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "core/conditions.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/offloading/ending.hpp"
@@ -264,7 +264,7 @@ std::optional<kube::Duration> status_may_wait(const kube::Object& local, const k
   // A status that is shown at home already must be corrected without delay.
   const bool is_untold = local.annotation(api::annotations::remote_pod_uid).empty() &&
                          kube::string_at(local.status(), {"reason"}).empty() &&
-                         !find_condition(local.status(), api::offloaded_condition);
+                         !kube::find_condition(local.status(), api::offloaded_condition);
   if (!is_starting || !is_untold) return std::nullopt;
   return std::max(starting_time - known_for, kube::Duration::zero());
 }

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "core/bounded.hpp"
-#include "core/conditions.hpp"
+#include "kube/base/text.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/offloading/ephemeral_containers.hpp"
@@ -58,7 +59,7 @@ bool has_gate(const kube::Object& local, std::string_view type) {
 std::string_view open_gate(const kube::Object& local) {
   for (const json::value& gate : kube::array_at(local.spec(), {"readinessGates"})) {
     const std::string_view type = kube::string_at(gate, {"conditionType"});
-    const json::object* condition = find_condition(local.status(), type);
+    const json::object* condition = kube::find_condition(local.status(), type);
     if (!condition || kube::string_at(*condition, {"status"}) != "True") return type;
   }
   return {};
@@ -168,23 +169,13 @@ json::object copy_condition(const json::object& remote) {
   return copy;
 }
 
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> parts;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (comma > 0) parts.push_back(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return parts;
-}
-
 /// The types that were copied and that neither a kubelet nor the scheduler sets at home.
 std::string noted_types(const kube::Object& local, const json::array& wanted, const kube::Object& remote) {
   std::string noted;
   for (const json::value& entry : wanted) {
     const std::string_view type = kube::string_at(entry, {"type"});
     if (is_of_kubelet(type) || type == "PodScheduled" || has_gate(local, type) || type.contains(',') ||
-        !find_condition(remote.status(), type))
+        !kube::find_condition(remote.status(), type))
       continue;
     noted.append(noted.empty() ? "" : ",").append(type);
   }
@@ -212,25 +203,26 @@ json::array wanted_conditions(const StatusSources& of, const StatusContext& ctx,
     if (observed > 0 && kube::int_at(entry, {"observedGeneration"}) > 0) copy["observedGeneration"] = observed;
     wanted.push_back(std::move(copy));
   }
-  const std::vector<std::string_view> copied_before = split(local.annotation(annotations::remote_conditions));
+  const std::vector<std::string_view> copied_before =
+      kube::split(local.annotation(annotations::remote_conditions), ',');
   for (const json::value& entry : kube::array_at(local.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
-    if (type.empty() || find_condition(wanted, type) || is_of_kubelet(type) ||
+    if (type.empty() || kube::find_condition(wanted, type) || is_of_kubelet(type) ||
         std::ranges::find(copied_before, type) != copied_before.end())
       continue;
     wanted.push_back(entry);
   }
-  if (!ctx.resize_refusal.words.empty() && !find_condition(wanted, "PodResizePending"))
-    set_condition(wanted, local.status(),
-                  {"PodResizePending", "True", ctx.resize_refusal.may_pass ? "Deferred" : "Infeasible",
-                   "Cluster " + ctx.provider + " does not resize the pod: " + ctx.resize_refusal.words},
-                  now);
+  if (!ctx.resize_refusal.words.empty() && !kube::find_condition(wanted, "PodResizePending"))
+    kube::set_condition(wanted, local.status(),
+                        {"PodResizePending", "True", ctx.resize_refusal.may_pass ? "Deferred" : "Infeasible",
+                         "Cluster " + ctx.provider + " does not resize the pod: " + ctx.resize_refusal.words},
+                        now);
   if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
-    const json::object* ready = find_condition(wanted, "Ready");
+    const json::object* ready = kube::find_condition(wanted, "Ready");
     if (ready && kube::string_at(*ready, {"status"}) != "True" && why.reason != api::reasons::remote_unavailable)
       return wanted;  // the remote condition says why it is not ready
     if (ready || why.reason == api::reasons::remote_unavailable)
-      set_condition(wanted, local.status(), {"Ready", "False", why.reason, why.message}, now);
+      kube::set_condition(wanted, local.status(), {"Ready", "False", why.reason, why.message}, now);
   }
   return wanted;
 }
@@ -239,15 +231,15 @@ json::array wanted_conditions(const StatusSources& of, const StatusContext& ctx,
 /// stays until the provider has been asked.
 void add_warning(const StatusSources& of, const StatusContext& ctx, kube::WallTime now, json::array& conditions) {
   const kube::Object &local = of.local, &remote = *of.remote;
-  if (is_settled(remote) || find_condition(conditions, api::offloaded_condition)) return;
+  if (is_settled(remote) || kube::find_condition(conditions, api::offloaded_condition)) return;
   std::string message;
   if (!ctx.warning && local.annotation(annotations::remote_pod_uid) == remote.uid())
     message = warning_told(local.status());
   else if (ctx.warning && !ctx.warning->empty())
     message = warning_message(ctx.provider, *ctx.warning);
   if (message.empty()) return;
-  set_condition(conditions, local.status(),
-                {api::offloaded_condition, "False", api::reasons::remote_not_ready, message}, now);
+  kube::set_condition(conditions, local.status(),
+                      {api::offloaded_condition, "False", api::reasons::remote_not_ready, message}, now);
 }
 
 /// A kubelet sets a final phase on a pod that is being deleted, whatever becomes of the workload. Where the provider
@@ -286,9 +278,9 @@ WantedStatus copy_status(const StatusSources& of, const StatusContext& ctx, kube
   json::array conditions = wanted_conditions(of, ctx, observed, now);
   add_warning(of, ctx, now, conditions);
   if (!ctx.api_server_trouble.empty())
-    set_condition(conditions, local.status(),
-                  {api::home_api_server_condition, "False", api::reasons::address_unknown, ctx.api_server_trouble},
-                  now);
+    kube::set_condition(
+        conditions, local.status(),
+        {api::home_api_server_condition, "False", api::reasons::address_unknown, ctx.api_server_trouble}, now);
   if (const std::string noted = noted_types(local, conditions, remote);
       noted != local.annotation(annotations::remote_conditions))
     wanted.annotations[annotations::remote_conditions] = noted.empty() ? json::value(nullptr) : json::value(noted);
@@ -302,14 +294,14 @@ WantedStatus copy_status(const StatusSources& of, const StatusContext& ctx, kube
 
 /// The status while the remote pod is missing and another one will come: only readiness is known to have changed.
 std::optional<WantedStatus> missing_status(const kube::Object& local, kube::WallTime now) {
-  const json::object* ready = find_condition(local.status(), "Ready");
+  const json::object* ready = kube::find_condition(local.status(), "Ready");
   if (!ready || kube::string_at(*ready, {"status"}) != "True") return std::nullopt;
   WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
   json::value& conditions = wanted.status["conditions"];
   const NotReady why = not_ready(local, nullptr);
   for (std::string_view type : {"Ready", "ContainersReady"})
-    if (find_condition(local.status(), type))
-      set_condition(conditions.get_array(), local.status(), {type, "False", why.reason, why.message}, now);
+    if (kube::find_condition(local.status(), type))
+      kube::set_condition(conditions.get_array(), local.status(), {type, "False", why.reason, why.message}, now);
   return wanted;
 }
 

@@ -1,5 +1,5 @@
 // The statuses of pods that the provider refuses, ends or does not run.
-#include "core/conditions.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
@@ -30,7 +30,7 @@ void end_containers(json::object& status, std::string_view list, const Rejection
 
 /// The message of the condition Offloaded where it has this reason.
 std::string_view told_as(const json::object& status, std::string_view reason) {
-  const json::object* condition = find_condition(status, api::offloaded_condition);
+  const json::object* condition = kube::find_condition(status, api::offloaded_condition);
   if (!condition || kube::string_at(*condition, {"reason"}) != reason) return {};
   return kube::string_at(*condition, {"message"});
 }
@@ -62,7 +62,7 @@ WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejecti
   if (reason == api::reasons::offloading_aborted || reason == api::reasons::remote_lost) {
     json::value& conditions = status["conditions"];
     if (!conditions.is_array()) conditions = json::array();
-    set_condition(conditions.get_array(), local.status(), {disruption_target, "True", reason, message}, now);
+    kube::set_condition(conditions.get_array(), local.status(), {disruption_target, "True", reason, message}, now);
   }
   return wanted;
 }
@@ -88,7 +88,8 @@ WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, s
   wanted.labels[api::labels::local_pod] = "true";
   json::value& conditions = wanted.status["conditions"];
   if (!conditions.is_array()) conditions = json::array();
-  set_condition(conditions.get_array(), local.status(), {api::offloaded_condition, "False", reason, message}, now);
+  kube::set_condition(conditions.get_array(), local.status(), {api::offloaded_condition, "False", reason, message},
+                      now);
   return wanted;
 }
 

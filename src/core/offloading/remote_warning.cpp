@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/conditions.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
@@ -24,7 +24,7 @@ constexpr kube::Duration first_pause = 10s, longest_pause = 60s;
 /// The most different messages of one pod that become Events; the condition has the others.
 constexpr std::size_t most_told = 16;
 
-const json::object* ready_condition(const kube::Object& pod) { return find_condition(pod.status(), "Ready"); }
+const json::object* ready_condition(const kube::Object& pod) { return kube::find_condition(pod.status(), "Ready"); }
 
 /// A kubelet's "Error: ImagePullBackOff" repeats the reason for which the container waits.
 bool is_echo(std::string_view message) {

@@ -1,5 +1,5 @@
 // Computes the strategic merge patch from the status that a pod has to the wanted one.
-#include "core/conditions.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::core {
@@ -43,12 +43,12 @@ json::array conditions_patch(const json::array& have, const json::array& wanted)
   for (const json::value& entry : wanted) {
     const json::object* condition = entry.if_object();
     if (!condition) continue;
-    json::value change = condition_patch(find_condition(have, kube::string_at(entry, {"type"})), *condition);
+    json::value change = condition_patch(kube::find_condition(have, kube::string_at(entry, {"type"})), *condition);
     if (!change.get_object().empty()) patch.push_back(std::move(change));
   }
   for (const json::value& entry : have) {
     const std::string_view type = kube::string_at(entry, {"type"});
-    if (!type.empty() && !find_condition(wanted, type))
+    if (!type.empty() && !kube::find_condition(wanted, type))
       patch.push_back(json::object{{"$patch", "delete"}, {"type", type}});
   }
   return patch;

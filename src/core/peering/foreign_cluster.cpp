@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -16,11 +17,9 @@ namespace json = kube::json;
 
 namespace {
 
-/// A row of the conditions that both versions of Liqo write: programs read type, status and reason, people the message.
-struct Condition {
-  std::string_view type, status, reason, message;
-};
+using kube::Condition;
 
+// The conditions that both versions of Liqo write: programs read type, status and reason, people the message.
 constexpr Condition network_configured{"NetworkConfigurationStatus", "Ready", "NetworkConfigurationPresence",
                                        "The network configuration of the peer cluster is present"};
 constexpr Condition tenant_ready{"AuthTenantStatus", "Ready", "TenantReady",
@@ -51,25 +50,10 @@ const Condition& choose(const Condition (&rows)[3], std::size_t ready, std::size
 }
 
 /// The conditions in the given order. Those that have not changed keep their times.
-json::array forge_conditions(const json::array& standing, const std::vector<Condition>& wanted, kube::WallTime now) {
-  json::array made;
-  for (const Condition& row : wanted) {
-    std::string since = kube::format_time(now);
-    for (const json::value& entry : standing)
-      if (kube::string_at(entry, {"type"}) == row.type && kube::string_at(entry, {"status"}) == row.status &&
-          !kube::string_at(entry, {"lastTransitionTime"}).empty())
-        since = kube::string_at(entry, {"lastTransitionTime"});
-    made.push_back(json::object{{"type", row.type},
-                                {"status", row.status},
-                                {"lastTransitionTime", since},
-                                {"reason", row.reason},
-                                {"message", row.message}});
-  }
-  return made;
-}
-
 void set_conditions(json::object& into, const std::vector<Condition>& wanted, kube::WallTime now) {
-  json::array made = forge_conditions(kube::array_at(into, {"conditions"}), wanted, now);
+  const json::array& present = kube::array_at(into, {"conditions"});
+  json::array made;
+  for (const Condition& row : wanted) made.push_back(kube::forge_condition(present, row, now));
   if (made.empty()) {
     into.erase("conditions");
   } else {
@@ -86,15 +70,8 @@ void set_text(json::object& into, std::string_view key, std::string_view text) {
 }
 
 bool is_running(const kube::Object& virtual_node) {
-  for (const json::value& entry : kube::array_at(virtual_node.status(), {"conditions"}))
-    if (kube::string_at(entry, {"type"}) == "VirtualKubelet") return kube::string_at(entry, {"status"}) == "Running";
-  return false;
-}
-
-bool is_ready(const kube::Object& node) {
-  for (const json::value& entry : kube::array_at(node.status(), {"conditions"}))
-    if (kube::string_at(entry, {"type"}) == "Ready") return kube::string_at(entry, {"status"}) == "True";
-  return false;
+  const json::object* condition = kube::find_condition(virtual_node.status(), "VirtualKubelet");
+  return condition && kube::string_at(*condition, {"status"}) == "Running";
 }
 
 bool is_tenant_ready(const kube::Object& tenant) {
@@ -108,8 +85,9 @@ std::vector<Condition> offloading_conditions(const PeerState& peer) {
   for (const kube::Object& virtual_node : peer.virtual_nodes)
     if (api::VirtualNode(virtual_node).create_node()) expected.insert(virtual_node.name());
   const auto running = std::ranges::count_if(peer.virtual_nodes, is_running);
-  const auto ready = std::ranges::count_if(
-      peer.nodes, [&](const kube::Object& node) { return expected.contains(node.name()) && is_ready(node); });
+  const auto ready = std::ranges::count_if(peer.nodes, [&](const kube::Object& node) {
+    return expected.contains(node.name()) && kube::has_condition(node, "Ready");
+  });
   return {choose(virtual_nodes, static_cast<std::size_t>(running), peer.virtual_nodes.size()),
           choose(nodes, static_cast<std::size_t>(ready), expected.size())};
 }

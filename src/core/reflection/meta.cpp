@@ -1,8 +1,8 @@
 #include "liqo/core/reflection/meta.hpp"
 
 #include <algorithm>
-#include <set>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -58,16 +58,6 @@ void append_keys(std::string& out, const json::object& entries) {
   }
 }
 
-std::set<std::string_view> split(std::string_view list) {
-  std::set<std::string_view> keys;
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    if (comma > 0) keys.insert(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return keys;
-}
-
 /// A patch for labels or annotations: the keys to set, and null for those to remove.
 json::object map_patch(const json::object& live, const json::object& wanted, const auto& owns) {
   json::object patch;
@@ -118,12 +108,12 @@ json::object metadata_patch(const kube::Object& live, const json::object& label_
   const bool listed = live.has_annotation(annotations::reflected_keys);
   const std::string_view list = live.annotation(annotations::reflected_keys);
   const auto half = std::min(list.find(';'), list.size());
-  const auto owned_labels = split(list.substr(0, half));
-  const auto owned_annotations = split(list.substr(std::min(half + 1, list.size())));
-  const auto owns = [&](const std::set<std::string_view>& keys) {
+  const auto owned_labels = kube::split(list.substr(0, half), ',');
+  const auto owned_annotations = kube::split(list.substr(std::min(half + 1, list.size())), ',');
+  const auto owns = [&](const std::vector<std::string_view>& keys) {
     return [&, listed, owns_unlisted](std::string_view key) {
       if (contains(home_labels, key) || contains(provider_annotations, key)) return false;
-      return listed ? keys.contains(key) : owns_unlisted;
+      return listed ? std::ranges::find(keys, key) != keys.end() : owns_unlisted;
     };
   };
   json::object patch;

@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/quota/pod_requests.hpp"
 
 namespace liqo::core {
 namespace {
-
-bool is_ready(const kube::Object& node) {
-  const auto ready = [](const kube::json::value& condition) {
-    return kube::string_at(condition, {"type"}) == "Ready" && kube::string_at(condition, {"status"}) == "True";
-  };
-  return std::ranges::any_of(kube::array_at(node.status(), {"conditions"}), ready);
-}
 
 bool keeps_consumers_out(const kube::json::value& taint) {
   const std::string_view key = kube::string_at(taint, {"key"});
@@ -42,7 +36,7 @@ bool is_for_consumers(const kube::Object& node) {
 bool is_shared_node(const kube::Object& node) {
   const kube::json::value* unschedulable = kube::find(node.spec(), {"unschedulable"});
   if (unschedulable && unschedulable->is_bool() && unschedulable->get_bool()) return false;
-  return is_ready(node) && is_for_consumers(node);
+  return kube::has_condition(node, "Ready") && is_for_consumers(node);
 }
 
 void Inventory::set_node(const std::string& name, const kube::Object* node) {

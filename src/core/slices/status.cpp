@@ -19,8 +19,7 @@ std::optional<json::object> status_patch(const kube::Object& slice, const json::
                       {"status", std::move(patch)}};
 }
 
-void set_condition(const kube::Object& slice, json::object& status, const api::SliceCondition& wanted,
-                   kube::WallTime now) {
+void set_condition(const kube::Object& slice, json::object& status, const kube::Condition& wanted, kube::WallTime now) {
   if (auto changed = api::with_slice_condition(slice, wanted, now)) status["conditions"] = std::move(*changed);
 }
 

@@ -58,13 +58,13 @@ TEST_CASE("a condition of a slice is set once, and its time follows every change
   auto object = parse(R"({"metadata": {"name": "pool"}, "status": {"conditions": [
     {"type": "Authentication", "status": "Accepted"}, {"type": "Resources", "status": "Denied"},
     {"type": "Resources", "status": "Accepted"}, "odd"]}})");
-  const SliceCondition wanted{.type = "Resources", .status = "Denied", .reason = "R", .message = "M"};
+  const kube::Condition wanted{.type = "Resources", .status = "Denied", .reason = "R", .message = "M"};
   const auto first = with_slice_condition(object, wanted, at(0));
   REQUIRE(first.has_value());
   CHECK(first->size() == 2);
   object.mutable_status()["conditions"] = *first;
   CHECK_FALSE(with_slice_condition(object, wanted, at(5)).has_value());
-  SliceCondition other = wanted;
+  kube::Condition other = wanted;
   other.message = "N";
   const auto second = with_slice_condition(object, other, at(5));
   REQUIRE(second.has_value());

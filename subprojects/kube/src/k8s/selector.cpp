@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "kube/base/text.hpp"
+
 namespace kube {
 
 namespace {
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 /// Splits at commas that are not inside parentheses.
 std::vector<std::string_view> terms_of(std::string_view text) {

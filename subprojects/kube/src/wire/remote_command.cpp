@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "kube/base/json.hpp"
+#include "kube/base/text.hpp"
 #include "kube/k8s/status.hpp"
 
 namespace kube::wire {
@@ -15,12 +16,6 @@ constexpr std::array<std::string_view, command_channel_count> stream_types = {"s
 constexpr std::array<std::string_view, 5> version_names = {"channel.k8s.io", "v2.channel.k8s.io", "v3.channel.k8s.io",
                                                            "v4.channel.k8s.io", "v5.channel.k8s.io"};
 constexpr std::size_t resize_limit = 256;
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 // The exit code of a Status with reason NonZeroExitCode: a decimal of 8 bits in the cause "ExitCode".
 std::optional<std::uint8_t> exit_code(const json::value& status) {

@@ -1,0 +1,41 @@
+// Lists and ends of text: cutting at a separator, joining, and the blanks around a word.
+#pragma once
+
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kube {
+
+/// The text without the spaces and tabs at its ends.
+constexpr std::string_view trim(std::string_view text) {
+  const std::size_t start = text.find_first_not_of(" \t");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t") - start + 1);
+}
+
+/// The parts of a list; empty ones are left out. The parts point into the text.
+inline std::vector<std::string_view> split(std::string_view list, char separator) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const std::string_view part = list.substr(0, list.find(separator));
+    if (!part.empty()) parts.push_back(part);
+    list.remove_prefix(part.size() < list.size() ? part.size() + 1 : part.size());
+  }
+  return parts;
+}
+
+/// The texts of a range with the separator between them.
+std::string join(const std::ranges::input_range auto& texts, std::string_view separator) {
+  std::string joined;
+  bool is_first = true;
+  for (const auto& text : texts) {
+    if (!is_first) joined += separator;
+    joined += text;
+    is_first = false;
+  }
+  return joined;
+}
+
+}  // namespace kube

@@ -1,0 +1,32 @@
+#include "kube/base/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <ranges>
+#include <utility>
+
+using namespace kube;
+
+TEST_CASE("a word loses the blanks at its ends, and no others") {
+  for (const auto& [text, trimmed] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {"", ""}, {" \t ", ""}, {"a", "a"}, {"\t a  b ", "a  b"}, {"a\n", "a\n"}}) {
+    CAPTURE(text);
+    CHECK(trim(text) == trimmed);
+  }
+}
+
+TEST_CASE("a list is cut at its separators, and empty parts are left out") {
+  for (const auto& [list, parts] : std::vector<std::pair<std::string_view, std::vector<std::string_view>>>{
+           {"", {}}, {",", {}}, {"a", {"a"}}, {",a,,b c,", {"a", "b c"}}, {"a,b", {"a", "b"}}}) {
+    CAPTURE(list);
+    CHECK(split(list, ',') == parts);
+  }
+}
+
+TEST_CASE("texts are joined with a separator between them, empty ones too") {
+  CHECK(join(std::vector<std::string>{}, ", ").empty());
+  CHECK(join(std::vector<std::string>{"a"}, ", ") == "a");
+  CHECK(join(std::vector<std::string_view>{"a", "", "b"}, ", ") == "a, , b");
+  const auto doubled = [](const std::string& text) { return text + text; };
+  CHECK(join(std::vector<std::string>{"a", "b"} | std::views::transform(doubled), "/") == "aa/bb");
+}
