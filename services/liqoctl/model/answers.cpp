@@ -42,7 +42,7 @@ bool answers(const liqo::api::ResourceSlice& slice) {
 }
 
 std::string node_message(const kube::Object& node) {
-  const json::value* ready = kube::find_condition(node.status(), "Ready");
+  const json::object* ready = kube::find_condition(node.status(), "Ready");
   if (!ready || string_at(*ready, {"status"}) == "True") return "";
   return text::printable(string_at(*ready, {"message"}).substr(0, 512));
 }
