@@ -58,8 +58,9 @@ PeerAddresses PeerAddresses::of(const kube::Object& foreign_cluster, std::span<c
                   (mapping ? "the network Configuration names no ranges" : mapping.error().text()) +
                   "; wait for the network module, or " + remedy;
   } else {
-    made.words_ =
-        "Pods at " + cluster + " show no addresses here, because nobody has declared which they may have; " + remedy;
+    made.words_ = "Pods at " + cluster + " show no addresses here" +
+                  (made.assigned_.empty() ? "" : " but those that IP objects assign") +
+                  ", because nobody has declared which they may have; " + remedy;
   }
   return made;
 }

@@ -147,6 +147,9 @@ TEST_CASE("an address that an IP object names is shown as the one that was assig
     CHECK(addresses != PeerAddresses::of(peer(declared), {}, {}));
   }
   CHECK(shown(PeerAddresses::of(peer("none"), {}, ips), "192.0.2.9") == "-");
+  CHECK(
+      PeerAddresses::of(peer(nullptr), {}, ips).words().contains("no addresses here but those that IP objects assign"));
+  CHECK(PeerAddresses::of(peer(nullptr), {}, {}).words().contains("no addresses here, because nobody has declared"));
 }
 
 TEST_CASE("where nothing is shown, one sentence says why and what to do") {
