@@ -1,6 +1,6 @@
-"""How the endpoints of Services at home are followed at a provider while all of them flip at once, on two real clusters.
+"""tools/bench endpoints: how a provider follows the endpoints of a Service at home while all of them flip at once.
 
-1,000 endpoints in slices of 100 become ready and not ready again, ten times in five seconds.
+On two real clusters, 1,000 endpoints in slices of 100 become ready and not ready again, ten times in five seconds.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""The stage of `tools/bench reflection`: many namespaces at home, mapped to twins at a provider, and as many for the
-bare client. What Liqo's controllers do one by one is written at once here."""
+"""The stage of `tools/bench reflection`: many namespaces at home, mapped to twins at a provider.
+
+The bare client has as many namespaces. What Liqo's controllers do one by one is written at once here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""How long `liqoctl peer` takes on two idle clusters: until the slice is accepted, and until its Node is Ready.
+"""tools/bench peer: how long `liqoctl peer` takes on two idle clusters.
+
+The time is taken until the slice is accepted, and until its Node is Ready.
 
 Each round peers and unpeers again, so that every round starts from two clusters that know nothing of each other.
 """

@@ -1,4 +1,4 @@
-"""Where CPU time goes: perf on both liqods, and the API servers' own profiler, while a load runs."""
+"""Shows where CPU time goes while a load runs, by perf for both liqods and by the API servers' own profiler."""
 
 from __future__ import annotations
 

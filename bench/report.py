@@ -1,4 +1,4 @@
-"""The table: what was measured, beside what the Go version needs and what is to be reached."""
+"""The table: what was measured, beside what the Go version needs and the goals."""
 
 from __future__ import annotations
 

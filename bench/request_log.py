@@ -1,5 +1,7 @@
-"""What liqod asks of an API server, counted piece by piece from an audit log: all of it, of ten thousand pods, would
-not fit into the memory of a bench."""
+"""Counts from an audit log what liqod asks of an API server, piece by piece.
+
+The whole log of ten thousand pods would not fit into the memory of a bench.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Ten thousand pods, a hundred virtual nodes and five thousand namespaces in one liqod: memory, start, requests, turns,
-what rest costs, and what a provider does to the others that is stuck, lies, floods or is crowded."""
+"""tools/bench scale: ten thousand pods, a hundred virtual nodes and five thousand namespaces in one liqod.
+
+It measures memory, start, requests, turns of the loop, the cost of rest, and what a provider that is stuck, lies,
+floods or is crowded costs the others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of `tools/bench scale`: what was measured, beside what is to be reached."""
+"""The table of `tools/bench scale`: what was measured, beside the goals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The stage of `tools/bench scale`: rome, which offloads to milan and to providers that are stood in for. Namespaces
-and twins that Liqo's controllers would make one by one are written at once."""
+"""The stage of `tools/bench scale`: rome, which offloads to milan and to stand-ins for other providers.
+
+Namespaces and twins that Liqo's controllers would make one by one are written at once.
+"""
 
 from __future__ import annotations
 

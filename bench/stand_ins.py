@@ -1,5 +1,7 @@
-"""Providers of which a bench needs many: API servers in memory behind real sockets (stand_in/), at which rome's liqod
-has ordinary virtual nodes. They run no pods."""
+"""Providers of which a bench needs many: API servers in memory behind real sockets (stand_in/).
+
+rome's liqod has ordinary virtual nodes at them. They run no pods.
+"""
 
 from __future__ import annotations
 

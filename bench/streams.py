@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What streams through a virtual node cost: bytes up and down by `kubectl exec`, many at once, and execs and
-port-forwards whose readers stand still.
+"""tools/bench streams: what streams through a virtual node cost.
+
+It measures bytes up and down by `kubectl exec`, many streams at once, and execs and port-forwards whose readers stand
+still.
 
 The same bytes go three ways: straight to the provider's API server, through rome's liqod, and through a bare relay in
 liqod's place, which is what any program there costs at least.

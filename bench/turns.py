@@ -1,5 +1,4 @@
-"""How long liqod's loop was busy with one thing, by the histogram of its turns: CPU time in which nothing else
-happens."""
+"""How long each turn of liqod's loop takes, by the histogram of turns: CPU time in which the loop does nothing else."""
 
 from __future__ import annotations
 

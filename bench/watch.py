@@ -1,4 +1,4 @@
-"""Watches the pods of a namespace and keeps when each of them got where: no polling, so no polling interval in times."""
+"""Watches the pods of a namespace and records when each reached which state; polling would make these times coarse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses that may be believed: a provider's pods show at home what home's administrator declared, and nothing else.
+"""An offloaded pod shows at home only an address that the administrator there has declared for its provider.
 
 vienna consumes from linz, whose nodes are fake, so that what a story writes into the status of a pod there stays as it
 is. The stories follow each other.

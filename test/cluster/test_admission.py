@@ -1,4 +1,4 @@
-"""What liqod lets into a cluster: the webhooks as an API server, a user and an attacker meet them."""
+"""liqod's webhooks admit, change and refuse what an API server, a user and an attacker send them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pods go to a provider whose machines can run them: its virtual node shows what those are."""
+"""Pods go to a provider whose machines can run them, because its virtual node shows their architecture."""
 
 from __future__ import annotations
 

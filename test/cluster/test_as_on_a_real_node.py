@@ -1,4 +1,4 @@
-"""kubectl at home cannot tell: what is done to a pod of a virtual node, and what is shown of it, is as on a real node.
+"""To kubectl, a pod of a virtual node behaves and looks as one of a real node does.
 
 The same pod runs on the provider's own node too, in a namespace of its own, and what a user sees of both is compared.
 """

@@ -1,4 +1,4 @@
-"""`kubectl attach`, `run` and `debug` in rome sit in front of programs in milan."""
+"""`kubectl attach`, `run` and `debug` in rome reach programs in milan."""
 
 from __future__ import annotations
 

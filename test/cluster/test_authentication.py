@@ -1,4 +1,4 @@
-"""How two clusters come to know each other, by plain manifests: the handshake, what it gives, and what it refuses."""
+"""Two clusters authenticate by plain manifests: what the handshake gives a consumer, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users and peers get wrong: one clear error where the user looks, and everything else goes on."""
+"""A mistake of a user or a peer gives one clear error where the user looks, and everything else goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that are malformed or impossible: whoever writes one is told what is wrong, and liqod goes on as before."""
+"""Whoever writes a malformed or impossible object is told what is wrong, and liqod goes on as before."""
 
 from __future__ import annotations
 

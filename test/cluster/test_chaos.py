@@ -1,6 +1,7 @@
-"""Faults by chance, in the middle of a rollout of 200 pods. The dice are loaded: a seed replays its run.
+"""Kills of liqod at random moments of a rollout of 200 pods lose no pod and run none twice.
 
-LIQO_CHAOS_SEED and LIQO_CHAOS_ROUNDS choose; without them both are fixed. `./chaos` goes on with new seeds for ever.
+$LIQO_CHAOS_SEED and $LIQO_CHAOS_ROUNDS replace the fixed seed and number of kills; the same seed chooses the same
+kills. `./chaos` goes on with new seeds until it is stopped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A provider whose clock is an hour off: people are told, where they look, and the others go on."""
+"""A provider whose clock is an hour off is reported where people look, and other providers go on."""
 
 from __future__ import annotations
 

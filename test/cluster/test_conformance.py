@@ -1,4 +1,4 @@
-"""Some of Kubernetes' own tests through a virtual node, always the same: `tools/test conformance` runs all of them."""
+"""A fixed selection of Kubernetes' own tests passes through a virtual node; `tools/test conformance` runs all."""
 
 from __future__ import annotations
 

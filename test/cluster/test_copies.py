@@ -1,4 +1,4 @@
-"""Copies are right, whoever touches them at the provider, and what is wrong with one is told on its object at home."""
+"""Copies are put right whoever changes them at the provider, and trouble with one is told on its object at home."""
 
 from __future__ import annotations
 

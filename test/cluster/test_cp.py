@@ -1,4 +1,4 @@
-"""`kubectl cp` in rome copies to and from containers in milan."""
+"""`kubectl cp` in rome copies files to and from containers in milan."""
 
 from __future__ import annotations
 

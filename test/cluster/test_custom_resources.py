@@ -1,4 +1,4 @@
-"""Custom resources are reflected as a team configures it, and what their operator at the provider says comes home."""
+"""Custom resources that a team names are copied to the provider, and the status that an operator writes comes home."""
 
 from __future__ import annotations
 

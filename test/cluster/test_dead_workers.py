@@ -1,4 +1,4 @@
-"""A worker of the provider dies: no replica is lost to it, and nothing of one name ever runs twice."""
+"""When a worker of the provider dies, no replica is lost, and two pods of one name never run at once."""
 
 from __future__ import annotations
 

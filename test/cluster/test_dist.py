@@ -1,6 +1,8 @@
-"""From dist/ to nothing left, as users do it: Helm installs one cluster and liqoctl the other, by the words of the
-README, out of what is in dist/ and with no path of this tree. Both have real nodes, and reach liqod by its Service, as
-kube-proxy leads there."""
+"""Users install Liqo from dist/ by the words of the README, use it, upgrade it and remove it without a trace.
+
+Helm installs one cluster and liqoctl the other, with no path of this tree. Both clusters have real nodes, and reach
+liqod by its Service, as with kube-proxy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A namespace is extended that has pods already: what Kubernetes lets change follows, and the rest is told."""
+"""When a namespace with pods is offloaded, those follow that Kubernetes lets change, and Events tell of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who deletes a pod at home says how long it may take to end, and that holds where it runs."""
+"""The grace period with which a pod is deleted at home holds where it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's examples against a real API server, and kubectl and an example against kube-testserver."""
+"""The library's examples work with a real API server, and kubectl and one of them with kube-testserver."""
 
 from __future__ import annotations
 

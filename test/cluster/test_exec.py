@@ -1,4 +1,4 @@
-"""`kubectl exec` in rome runs programs in milan: input, output, exit code, terminal, and many at once."""
+"""`kubectl exec` in rome runs programs in milan, with input, output, exit code and terminal, also many at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What breaks: processes die, servers restart, links fall silent. No pod is lost, none runs twice, everything mends."""
+"""Processes die, servers restart and links fall silent: no pod is lost, none runs twice, and everything recovers."""
 
 from __future__ import annotations
 

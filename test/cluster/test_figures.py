@@ -1,7 +1,7 @@
-"""What a provider tells its consumers of the figures of their pods: their own, and of nobody else's.
+"""A provider tells each consumer what the consumer's own pods use, and nothing about anybody else's.
 
-troy and corinth consume from delphi, which has a real node and a fake one, whose kubelet is silent. Their namespaces have the
-same name, and one pod of each, too, on purpose. The stories follow each other, and in the last ones liqod is dead.
+troy and corinth consume from delphi, which has a real node and a fake one, whose kubelet is silent. Their namespaces,
+and one pod of each, have the same name on purpose. The stories follow each other, and in the last ones liqod is dead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Somebody in the network of a provider asks its webhooks as the API server does, and the consumer does not notice."""
+"""Somebody in a provider's network who forges reviews holds little of a quota, and the consumer does not notice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters with this Liqo and clusters with the Go Liqo share with each other: people move over one cluster at a time.
+"""Clusters with this Liqo and clusters with the Go Liqo share with each other, since people move one cluster at a time.
 
 Not part of a plain run: `tools/test go-peer` needs a release of the Go Liqo, which is not in this tree.
 """

@@ -1,6 +1,6 @@
-"""A Go Liqo is replaced by ours inside a living peering: first at the provider, then at the consumer; both go back.
+"""Our Liqo replaces the Go Liqo in a peering in use, first at the provider, then at the consumer; then both go back.
 
-So either version is seen on either side. Pods, Services, Secrets and the volume of the beginning are those of the end:
+So each version is seen on each side. Pods, Services, Secrets and the volume of the beginning are those of the end:
 nobody touches them. Each story is a step of one way and needs those before it; `tools/test go-peer` runs them.
 """
 

@@ -1,4 +1,4 @@
-"""One Deployment runs at three providers, two of ours and one with the Go Liqo; what befalls one is its share's."""
+"""One Deployment runs at three providers, one with the Go Liqo; what fails there costs only its share of the pods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a provider grants, in use: one quota over several namespaces, back to work after a drain, and no enforcement.
+"""One quota covers several namespaces, a drained tenant gets back to work, and enforcement can be switched off.
 
 kyme consumes from smyrna, whose nodes are fake. The stories follow each other.
 """

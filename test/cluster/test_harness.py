@@ -1,4 +1,4 @@
-"""The harness itself: what the stories stand on works, and nothing of it remains."""
+"""The harness that the stories stand on works, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hostile consumer: what it tries at a provider with each identity that a peering gives it, and what it gets.
+"""A hostile consumer gets nothing beyond its own, whatever it tries with each identity that a peering gives it.
 
 The peering is a real one, by liqoctl, and the webhooks are on. Every row says who refuses: RBAC, which has the first
 word, or admission, for what RBAC cannot tell apart.

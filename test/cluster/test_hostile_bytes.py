@@ -1,4 +1,4 @@
-"""A hostile consumer that fills the provider's database: not by number, which is bounded elsewhere, but by size."""
+"""A hostile consumer cannot fill the provider's database with large objects; their number is bounded elsewhere."""
 
 from __future__ import annotations
 

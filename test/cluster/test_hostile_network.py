@@ -1,4 +1,4 @@
-"""Anybody in the network, at the ports of liqod: nobody there is known, and nobody else may notice."""
+"""Strangers in the network get nothing from the ports of liqod, and nobody else notices them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""What a consumer's pods, Services, Ingresses and claims may say at the provider, and what a Go consumer sends all day.
+"""A hostile consumer's pods, Services, Ingresses and claims are refused, or what they may not say is left out.
 
-The rows of a hostile consumer are refused, or what they order is left out of the Pod; the objects of the Go version are
-let in, all of them, by the same default policy.
+All objects that a Go consumer sends are let in by the same default policy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A provider that means harm, or has lost control of what is in its namespaces: it hurts nobody but itself.
+"""A provider that means harm, or has lost control of its namespaces, hurts nobody but itself.
 
 lodi consumes from pisa and bari; pisa floods.
 """

@@ -1,5 +1,4 @@
-"""A hostile consumer, and what it can hold at a provider: names of namespaces, objects in its twins, pods that it stores,
-and addresses that its Services lead to.
+"""A hostile consumer holds no names, objects, pods or addresses at a provider beyond what it may have.
 
 The peering is a real one, by liqoctl, and the webhooks are on; what is tried is tried with the identities that the
 consumer has.

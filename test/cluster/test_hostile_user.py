@@ -1,6 +1,6 @@
-"""A user at home who may edit one namespace, and what that is worth at the provider: nothing of anybody else's.
+"""A user who may edit one namespace at home reaches nothing of anybody else's at the provider.
 
-By RBAC at home, and by what pods may say: labels and annotations by which Liqo finds its own objects are Liqo's to write,
+RBAC at home bounds the user, and Liqo alone writes the labels and annotations by which it finds its own objects,
 whatever a pod bears.
 """
 

@@ -1,4 +1,4 @@
-"""Installed, brought up to date, and removed without a trace, by liqoctl and by Helm."""
+"""liqoctl and Helm install Liqo, bring it up to date and remove it without a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/kubectl.md, tried: every command of it, in order, on a cluster that has no node but a virtual one."""
+"""Every command of docs/kubectl.md works, in its order, on a cluster whose only node is virtual."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may only read runs nothing through the kubelet API, and strangers neither wear it out nor push others out."""
+"""Callers of the kubelet API who may only read run nothing, and strangers neither exhaust it nor crowd others out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port of the kubelet API in rome: its certificate, whom it lets in, and what else may come there."""
+"""The kubelet API's port renews its certificate under followed logs, and stands strangers, silence and plain text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""liqod is gone and its webhook configurations are still there: what is being deleted can still go, for everybody but
-consumers."""
+"""If liqod is gone and its webhook configurations remain, everybody but consumers can still finish deletions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line by itself: help, mistakes, terminals, and a cluster without peers."""
+"""liqoctl by itself: help, mistakes, terminals, and a cluster without peers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What liqoctl believes of the other cluster, and how home ends a peering without it."""
+"""liqoctl does not believe the other cluster unasked, and either side can end a peering alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kubectl logs` in rome shows what containers in milan have written: whole, and to the end."""
+"""`kubectl logs` in rome shows all that containers in milan have written, to the end."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""docs/sharing.md, tried: every command of it, in order, out of dist/, on two clusters with a real node each. What it
-installs is what runs there."""
+"""Every command of docs/sharing.md works, in its order, on two clusters with a real node each.
+
+Liqo is installed there from dist/, as the page says.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many offloaded namespaces where API servers give a client few streams: watches keep nothing else from going out."""
+"""Watches of many offloaded namespaces hold up no other request, even if API servers give a client few streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes both sides of a peering: boards have data, and three alerts fire that should.
+"""A real Prometheus scrapes both sides of a peering: the boards have data, and three alerts fire that should.
 
 sparta consumes from argos, whose nodes are fake and whose certificates live an hour. Both tell their metrics over TLS
 to those who may read them; argos shows a certificate that an operator gave it. The stories follow each other.

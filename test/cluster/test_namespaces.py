@@ -1,4 +1,4 @@
-"""Namespaces are extended to other clusters: what a user writes, what both sides make of it, and that nothing is left.
+"""A namespace is extended to other clusters as its user says, on both sides, and nothing remains when it is withdrawn.
 
 Replication has stories of its own; here its part is played by hand (Peering.carry), so that these are about namespaces.
 """

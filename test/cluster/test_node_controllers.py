@@ -1,4 +1,4 @@
-"""Virtual nodes and Kubernetes' own controllers of nodes: what gives them pod ranges, and what watches for silence."""
+"""Kubernetes' node controllers give a virtual node a pod range and taint it when it is silent, and it goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main job: a pod created in rome runs in milan through a virtual node, and rome sees what becomes of it."""
+"""A pod that is created in rome runs in milan through a virtual node, and rome shows what becomes of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From two clusters to a Deployment that runs in the other one, and back, as a user types it."""
+"""A user peers two clusters, runs a Deployment of one in the other, and unpeers them."""
 
 from __future__ import annotations
 

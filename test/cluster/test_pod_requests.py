@@ -1,4 +1,4 @@
-"""Random pods, counted by us and by Kubernetes' own k8s.io/component-helpers/resource.PodRequests."""
+"""Liqo counts what random pods request as Kubernetes' own k8s.io/component-helpers/resource.PodRequests does."""
 
 from __future__ import annotations
 

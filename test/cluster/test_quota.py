@@ -1,4 +1,4 @@
-"""The quota ledger on a real API server: two replicas behind one Service, and more demand than the quota grants."""
+"""The quota ledger, two replicas behind one Service, never admits more pods than a quota has room for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the provider refuses after it has taken a pod's order is told at home, in its words, once; and mends by itself."""
+"""What a provider refuses after it took a ShadowPod is told at home once, in the provider's words, and mends by
+itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database of a cluster is restored from a snapshot, under load: what it says now is the truth, for liqod too."""
+"""When a cluster's database is restored from a snapshot under load, liqod follows what the database says now."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Both liqods are updated while pods are made without a pause: nobody is refused, and nothing runs twice. Who leads next
-asks for reviews that the version before may not know, and waits until that serves no more."""
+"""Both liqods are updated while pods are made without a pause: none is refused, and none runs twice.
+
+The new leader asks API servers for reviews that the version before may not know only when that version no longer
+serves.
+"""
 
 from __future__ import annotations
 

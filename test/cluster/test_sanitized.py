@@ -1,5 +1,4 @@
-"""A liqod built with AddressSanitizer and UBSan lives through what a provider can time: execs, its own restarts, and
-sessions that are replaced while requests wait.
+"""A liqod with AddressSanitizer and UBSan survives a provider's delayed execs, its restarts, and replaced sessions.
 
 $LIQOD_SANITIZED names that build; without it these stories are skipped, and fail where CI is set.
 """

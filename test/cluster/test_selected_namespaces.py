@@ -1,4 +1,4 @@
-"""Namespaces are offloaded for their labels: none of their pods slips by, and what loses the labels comes back."""
+"""Namespaces are offloaded for their labels: no pod of theirs slips by, and one that loses the labels is withdrawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A consumer says that it is there, and a provider that asks for it notices when it does not any more."""
+"""A provider that asks a consumer for heartbeats cordons it when they stop, until somebody lets it go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters of different versions share with each other, in both directions: clusters are updated one at a time.
+"""Clusters of different versions share with each other in both directions, since clusters are updated one at a time.
 
 Not part of a plain run: `tools/test skew` says which version of Liqo or of Kubernetes is on the other side.
 """

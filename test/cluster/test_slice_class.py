@@ -1,4 +1,4 @@
-"""examples/slice-class/README.md, tried: every command of it, in order, on two clusters that are peered."""
+"""Every command of examples/slice-class/README.md works, in its order, on two clusters that are peered."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Slices, from what a consumer asks for to the Quota at the provider and the node at the consumer.
+"""A slice that a consumer asks for becomes a Quota at the provider and a Node at the consumer.
 
-milan asks and rome grants: rome has the fake nodes whose capacity is shared, and signs for two minutes only.
+milan asks and rome grants: rome has the fake nodes whose capacity is shared, and signs certificates for two minutes
+only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What cannot be streamed: kubectl says why in one sentence, and ends with another code than 0."""
+"""If kubectl cannot stream, it says why in one sentence and does not end with exit code 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three clusters that share in both directions at once, with certificates of two minutes, and what remains of it.
+"""Three clusters share in both directions at once, with certificates of two minutes, and in the end nothing remains.
 
 vienna consumes from graz and from linz, and graz consumes from vienna at the same time. The stories follow each other:
 peer, run, kill, renew, unpeer one, unpeer all.

@@ -1,4 +1,4 @@
-"""What virtual nodes and their pods use: kubectl top, an autoscaler and Prometheus see it as of any node.
+"""kubectl top, an autoscaler and Prometheus see what virtual nodes and their pods use, as of any node.
 
 rome has no machines: two virtual nodes of milan and one of turin. A real metrics-server scrapes them. The stories
 follow each other.

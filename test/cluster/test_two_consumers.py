@@ -1,4 +1,4 @@
-"""Two consumers of one provider: each has its own and is bounded by it, and neither reaches or notices the other.
+"""Two consumers of one provider are each bounded by their own grants, and neither reaches or notices the other.
 
 troy and corinth consume from delphi, whose nodes are fake. Their slices, namespaces and pods have the same names on
 purpose. The stories follow each other, and the last one takes troy away.

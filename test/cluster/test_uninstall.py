@@ -1,4 +1,4 @@
-"""Nothing stays closed behind an installation that is removed: the webhooks, which fail closed, go with it."""
+"""The webhooks, which fail closed, go with an installation however it is removed."""
 
 from __future__ import annotations
 

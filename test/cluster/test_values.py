@@ -1,4 +1,4 @@
-"""What values of the chart say is seen in running clusters, and not only in the objects that are made of them.
+"""Values of the chart take effect in running clusters, not only in the objects that are made of them.
 
 carpi consumes from fano. Each is installed by liqoctl with a file of values. Their nodes are fake, so that the pods of
 the Deployment are placed and shown, and liqod itself runs by the command line that stands in it.

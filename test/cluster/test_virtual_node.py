@@ -1,4 +1,4 @@
-"""What happens to the Node of a virtual node, and that nothing which runs behind it suffers from a slip of the hand."""
+"""A mistake with a virtual node's Node harms no pod behind it; pods leave a node that is drained, unwanted or lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks that answer only who shows a certificate: the API server does, as Kubernetes' manual has it."""
+"""Webhooks that ask callers for a certificate answer the API server, and nobody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A namespace is withdrawn while its pods take their time to end: what has one name never runs in two places."""
+"""While a namespace is withdrawn and its pods end slowly, pods of one name never run in two places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates that have expired, or begin in an hour as a clock is wrong: one clear line each, the others go on."""
+"""An expired certificate, or one that a wrong clock makes too new, gives one clear line, and the others go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kubernetes' own tests on clusters of these stories: which there are, and runs of them without Liqo and through it."""
+"""Lists Kubernetes' own tests, and runs them on clusters of these stories, without Liqo and through a virtual node."""
 
 from __future__ import annotations
 

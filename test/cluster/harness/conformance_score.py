@@ -1,4 +1,4 @@
-"""What came of Kubernetes' own tests, and what counts of it."""
+"""Reads the results of Kubernetes' own tests, and decides which of them count."""
 
 from __future__ import annotations
 

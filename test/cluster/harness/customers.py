@@ -1,4 +1,4 @@
-"""Customers of an application: they ask one after the other, and count what fails."""
+"""Customers of an application: each sends one request after the other, and counts those that fail."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""The images that Kubernetes' own tests name, under those names, without a registry: agnhost is theirs, built from its
-source; the rest is stood in for by Debian's busybox and the few programs that tests call in them."""
+"""Makes the images that Kubernetes' own tests name, without a registry.
+
+agnhost is built from the tests' own source; Debian's busybox, with the few programs that the tests call, stands in for
+all others.
+"""
 
 from __future__ import annotations
 

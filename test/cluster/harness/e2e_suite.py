@@ -1,4 +1,4 @@
-"""What is changed in the copy of Kubernetes' own tests that is built here. Both sides of a comparison run the same."""
+"""The changes in the copy of Kubernetes' own tests that is built here; both sides of a comparison run that copy."""
 
 from __future__ import annotations
 

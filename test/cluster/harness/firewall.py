@@ -1,4 +1,4 @@
-"""The table of the pod firewall as its source has it, and a walk over a schema that finds fields without a row."""
+"""Reads the table of the pod firewall from its source, and finds fields of a schema that have no row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A consumer whose identities somebody uses by hand, against a provider that has let it in."""
+"""A consumer whose identities a story uses by hand, against a provider that has let it in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that is in a cluster, to be compared with what was in it before."""
+"""Lists everything that is in a cluster, so that it can be compared with what was there before."""
 
 from __future__ import annotations
 

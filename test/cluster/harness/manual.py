@@ -1,9 +1,9 @@
 """A page of the manual as a test reads it: the commands in its console blocks, and what they are said to show.
 
-A line `rome $ COMMAND` is typed in rome; it goes on after a backslash. The lines that follow, up to the next such line,
-are what is shown then: `…` stands for anything within a line, a line with nothing else for any number of lines. How
-wide the space between two words is, and empty lines, do not matter. After "[y/N]" stands what the user answers. A
-command fails where the last line that it shows says so.
+A line `rome $ COMMAND` is typed in rome; it goes on after a backslash. The lines up to the next such line are what the
+command shows: within a line `…` stands for anything, and a line that is `…` alone for any number of lines. Empty lines
+and the width of the space between two words do not matter. After "[y/N]" stands what the user answers. A command has to
+fail if the last line that it shows says so.
 """
 
 from __future__ import annotations

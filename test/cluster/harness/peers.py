@@ -1,4 +1,4 @@
-"""Clusters with Liqo and its webhooks, peered by what a user types, and the identities that come of it."""
+"""Clusters with Liqo and its webhooks, peered by the commands of a user, and the identities that they got."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Replicas of liqod in one cluster, behind the Service of its webhooks, and their rolling update.
 
-Modelled are the pods, which are processes here, and what Kubernetes does with them: a replica is an endpoint of the
-Service once /readyz answers 200, and no more from the moment at which it is told to stop. The API server itself chooses
-among the endpoints, as it does behind a real Service.
+The pods are processes. A replica is an endpoint of the Service from its first answer 200 on /readyz until it is told to
+stop. The API server itself chooses among the endpoints, as with a real Service.
 """
 
 from __future__ import annotations

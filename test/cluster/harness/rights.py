@@ -1,6 +1,6 @@
-"""Bindings of roles, and what the API server lets somebody do.
+"""Binds roles, and asks the API server what somebody may do.
 
-It learns of a new binding by a watch: on a busy machine only after whoever was bound has asked for the first time.
+The API server learns of a new binding by a watch: on a busy machine only after the first request of whoever was bound.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A provider whose exec is at its own pace: it is held for as long as a story wants, and then refused.
+"""A provider that holds each exec for as long as a story wants, and then refuses it.
 
 It stands between a consumer and the API server of a provider. Connections that speak HTTP/2 pass through as they are;
-those that offer HTTP/1.1 only are upgrades, which it answers itself, with the certificate of that API server. Whoever
-only looks whether it is there hears at once that it is.
+those that offer HTTP/1.1 only are upgrades, which it answers itself, with the certificate of that API server. A client
+that only connects to see whether it is there gets its answer at once.
 """
 
 from __future__ import annotations

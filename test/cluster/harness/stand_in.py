@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""In place of a program that gives images to nodes or registries, under its name: kind, k3s, ctr, docker, skopeo,
-buildah, podman. It takes the command lines that the program does, wants the archive to be one that the program could
-read, and says what it did. Where $LIQO_TEST_NODE names the socket of a node's containerd, that is given the image.
+"""Stands in for kind, k3s, ctr, docker, skopeo, buildah and podman, each under its name.
+
+It takes the command lines of the program, checks that the program could read the archive, and says what it did. If
+$LIQO_TEST_NODE names the socket of a containerd, it gives that containerd the image.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A terminal for a program that wants one, such as `kubectl exec -it`: typed into, read from, and resized by a test."""
+"""A terminal for a program that wants one, such as `kubectl exec -it`: a test types into it, reads it and resizes
+it."""
 
 from __future__ import annotations
 

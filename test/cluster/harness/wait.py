@@ -1,4 +1,4 @@
-"""Waiting for things to come true, with a failure that says what was awaited and what was seen last."""
+"""Waits until something is true; a failure says what was awaited and what was seen last."""
 
 from __future__ import annotations
 
