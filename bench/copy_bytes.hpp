@@ -1,4 +1,4 @@
-// What the least program in the middle of a stream does.
+// Copies bytes, as the least program in the middle of a stream does.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,4 @@
-// What the bare clients have in common: one coroutine, and what is said where it fails.
+// Runs the one coroutine of a bare client, and says what failed.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>

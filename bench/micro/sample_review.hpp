@@ -1,4 +1,4 @@
-// The question that is measured with.
+// The admission review that is measured.
 #pragma once
 
 #include <string>

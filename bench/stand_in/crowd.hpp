@@ -1,4 +1,4 @@
-// What a provider shows in one twin that is crowded.
+// The objects that a crowded provider shows in one twin.
 #pragma once
 
 #include <optional>

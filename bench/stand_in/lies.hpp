@@ -1,4 +1,4 @@
-// What a provider answers that lies.
+// The answers of a provider that lies.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// In place of a provider of which a bench needs many: an API server in memory behind a real socket, which may be stuck,
-// lie, flood or be crowded.
+// Stands in for a provider, of which a bench needs many: an API server in memory behind a real socket, which may be
+// stuck, lie, flood or be crowded.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>

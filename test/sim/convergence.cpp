@@ -1,4 +1,4 @@
-// Whether all simulated clusters show the same, and what is left over.
+// Whether all simulated clusters show the same in the end, and what is left over.
 #include "invariants.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,4 +1,4 @@
-// What must hold of every schedule, read off the histories of all servers and their state in the end.
+// What must hold of every schedule, read off the histories of all servers and their final state.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is said at a provider about copies in the simulation of reflection, and what of it is told at home.
+// Events about copies at the providers of the simulation of reflection, and which of them are told at home.
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"

@@ -1,4 +1,4 @@
-// What liqod did at a provider, held against what was there, and at home, at each moment.
+// Holds what liqod did at a provider against what was there, and at home, at each moment.
 #include <algorithm>
 
 #include "endpoints_at_home.hpp"

@@ -1,4 +1,4 @@
-// Replicated objects in the simulation: those of the consumer, a provider that answers them, and what must be in the
+// Replicated objects in the simulation: those of the consumer, a provider that answers them, and what must hold in the
 // end.
 #pragma once
 
