@@ -9,9 +9,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
-#include "kube/net/tcp_silence.hpp"
 #include "openssl.hpp"
 #include "subject.hpp"
+#include "tcp_silence.hpp"
 #include "tls_impl.hpp"
 #include "tls_socket.hpp"
 
@@ -53,8 +53,8 @@ void close_socket(tcp::socket& socket) {
 
 /// How long what was sent may stay without an acknowledgement, or a peer without room for more; zero: as the system has
 /// it.
-void set_user_timeout(int handle, Duration limit) {
-  const int milliseconds = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
+void set_user_timeout(int handle, Duration timeout) {
+  const int milliseconds = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
   ::setsockopt(handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
 }
 

@@ -7,6 +7,14 @@
 #include "kube/runtime/store.hpp"
 
 namespace kube {
+namespace {
+
+/// The spec of a coordination.k8s.io/v1 Lease.
+struct LeaseRecord {
+  std::string holder;
+  std::int64_t duration_seconds = 0;
+  std::int64_t transitions = 0;
+};
 
 LeaseRecord read_lease(const Object& lease) {
   LeaseRecord record;
@@ -14,9 +22,10 @@ LeaseRecord read_lease(const Object& lease) {
   const json::value spec = lease.spec();
   record.duration_seconds = int_at(spec, {"leaseDurationSeconds"});
   record.transitions = int_at(spec, {"leaseTransitions"});
-  if (auto time = parse_time(string_at(spec, {"renewTime"}))) record.renewed = *time;
   return record;
 }
+
+}  // namespace
 
 LeaderElector::LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings)
     : Leadership(executor),
@@ -89,7 +98,7 @@ asio::awaitable<void> LeaderElector::run() {
   std::rethrow_exception(ended);
 }
 
-Object LeaderElector::forge(const Object* current, const LeaseRecord* before, bool releasing) const {
+Object LeaderElector::forge(const Object* current, bool releasing) const {
   Object lease = current ? *current : Object::make(resources::leases, settings_.lease);
   const std::string now = format_micro_time(api_.clock().wall());
   json::object& spec = lease.mutable_spec();
@@ -97,6 +106,7 @@ Object LeaderElector::forge(const Object* current, const LeaseRecord* before, bo
   const auto duration = std::chrono::ceil<std::chrono::seconds>(settings_.lease_duration).count();
   spec["leaseDurationSeconds"] = releasing ? 1 : duration;
   spec["renewTime"] = now;
+  const std::optional<LeaseRecord> before = current ? std::optional(read_lease(*current)) : std::nullopt;
   if (!before || before->holder != settings_.identity) {
     spec["acquireTime"] = now;
     spec["leaseTransitions"] = before ? before->transitions + 1 : 0;
@@ -110,7 +120,7 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
   if (!current && !current.error().is_not_found()) co_return std::unexpected(std::move(current.error()));
 
   if (!current) {
-    const Object lease = forge(nullptr, nullptr, false);
+    const Object lease = forge(nullptr, false);
     auto created = co_await api_.create(resources::leases, lease);
     if (!created) co_return std::unexpected(std::move(created.error()));
     see(*created);
@@ -127,7 +137,7 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
       }
       if (read - seen_at_ < std::chrono::seconds(record.duration_seconds)) co_return Result<void>();
     }
-    const Object lease = forge(&*current, &record, false);
+    const Object lease = forge(&*current, false);
     auto replaced = co_await api_.replace(resources::leases, lease);
     if (!replaced) co_return std::unexpected(std::move(replaced.error()));
     see(*replaced);
@@ -139,9 +149,8 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
 asio::awaitable<void> LeaderElector::release() {
   auto current = co_await api_.get(resources::leases, settings_.lease);
   if (!current) co_return;
-  const LeaseRecord record = read_lease(*current);
-  if (record.holder != settings_.identity) co_return;
-  const Object lease = forge(&*current, &record, true);
+  if (read_lease(*current).holder != settings_.identity) co_return;
+  const Object lease = forge(&*current, true);
   auto released = co_await api_.replace(resources::leases, lease);
   if (!released) log_.debug("the lease was not released", {{"error", released.error()}});
 }

@@ -1,6 +1,6 @@
 // Deletion on the fake API server: preconditions, grace periods, finalizers, propagation.
+#include "fake_semantics.hpp"
 #include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/fake_semantics.hpp"
 
 namespace kube::testing {
 

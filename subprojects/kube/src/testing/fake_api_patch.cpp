@@ -1,7 +1,7 @@
 // PATCH on the fake API server.
+#include "fake_patch.hpp"
 #include "fake_request.hpp"
 #include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/fake_patch.hpp"
 
 namespace kube::testing {
 

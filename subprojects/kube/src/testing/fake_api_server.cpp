@@ -1,7 +1,7 @@
 // Create, replace and the direct entry points of the fake API server.
 #include "kube/testing/fake_api_server.hpp"
 
-#include "kube/testing/fake_semantics.hpp"
+#include "fake_semantics.hpp"
 
 namespace kube::testing {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "kube/testing/fake_patch.hpp"
+#include "fake_patch.hpp"
 
 namespace kube::testing {
 

@@ -1,4 +1,4 @@
-#include "kube/testing/fake_patch.hpp"
+#include "fake_patch.hpp"
 
 #include <charconv>
 
@@ -38,10 +38,10 @@ std::string unescape(std::string_view token) {
   return text;
 }
 
-std::optional<std::size_t> index_of(std::string_view token, std::size_t limit) {
+std::optional<std::size_t> index_of(std::string_view token, std::size_t size) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
-  if (error != std::errc() || end != token.data() + token.size() || index >= limit) return std::nullopt;
+  if (error != std::errc() || end != token.data() + token.size() || index >= size) return std::nullopt;
   if (token.size() > 1 && token.front() == '0') return std::nullopt;
   return index;
 }

@@ -1,4 +1,4 @@
-#include "kube/testing/fake_semantics.hpp"
+#include "fake_semantics.hpp"
 
 #include <algorithm>
 #include <charconv>

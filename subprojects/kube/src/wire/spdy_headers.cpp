@@ -9,46 +9,14 @@
 #include <utility>
 
 #include "big_endian.hpp"
+#include "spdy_dictionary.hpp"
 
 namespace kube::wire {
 namespace {
 
-// The dictionary's words: each enters it with its length in four bytes. "200 OK" is the only one with a space.
-constexpr std::string_view words =
-    "options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow "
-    "authorization cache-control connection content-base content-encoding content-language content-length "
-    "content-location content-md5 content-range content-type date etag expect expires from host if-match "
-    "if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma "
-    "proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade "
-    "user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url public set-cookie "
-    "keep-alive origin ";
-// What follows the words, without lengths.
-constexpr std::string_view tail =
-    "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505203 Non-Authoritative "
-    "Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found500 "
-    "Internal Server Error501 Not Implemented503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec "
-    "00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,"
-    "application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset="
-    "iso-8859-1,utf-,*,enq=0.";
-
-constexpr std::size_t sent_block_limit = 3 * 1024;
+constexpr std::size_t longest_sent_block = 3 * 1024;
 // RFC 1950: deflate with a window of 32 KiB, and no preset dictionary, which nobody has to use.
 constexpr std::string_view zlib_head = "\x78\x01";
-
-std::string make_dictionary() {
-  std::string dictionary;
-  std::string_view rest = words;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find(' ');
-    std::string word(rest.substr(0, end));
-    std::replace(word.begin(), word.end(), '_', ' ');
-    put_u32(dictionary, static_cast<std::uint32_t>(word.size()));
-    dictionary += word;
-    rest.remove_prefix(end + 1);
-  }
-  dictionary += tail;
-  return dictionary;
-}
 
 // zlib of Debian declares its input as non-const; it does not write there.
 Bytef* bytes_of(std::string_view text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); }
@@ -117,11 +85,6 @@ std::string_view find_header(const SpdyHeaders& headers, std::string_view name) 
   return {};
 }
 
-const std::string& spdy_dictionary() {
-  static const std::string dictionary = make_dictionary();
-  return dictionary;
-}
-
 Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   // Several values of one name travel as one, joined by zero bytes.
   SpdyHeaders joined;
@@ -143,13 +106,13 @@ Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
     put_u32(plain, static_cast<std::uint32_t>(value.size()));
     plain += value;
   }
-  if (plain.size() > sent_block_limit) return fail(Errc::too_large, "SPDY headers of more than 3 KiB");
+  if (plain.size() > longest_sent_block) return fail(Errc::too_large, "SPDY headers of more than 3 KiB");
 
   std::string block;
   block.reserve(plain.size() + 12);
   if (!std::exchange(begun_, true)) block += zlib_head;
   put_stored(block, plain);
-  // Without an empty one behind it Go's reader looks for the next before it hands this one on.
+  // Without an empty block after it, Go's reader waits for the next one before it hands this one on.
   put_stored(block, {});
   return block;
 }
@@ -169,7 +132,7 @@ SpdyHeaderDecoder& SpdyHeaderDecoder::operator=(SpdyHeaderDecoder&& other) noexc
 void SpdyHeaderDecoder::wake() {
   if (stream_) return;
   stream_ = std::make_unique<z_stream_s>();
-  // Behind the first block there is no head any more: what follows is deflate by itself.
+  // Only the first block has the head of zlib: the rest of the stream is plain deflate.
   [[maybe_unused]] int done = inflateInit2(stream_.get(), said_.empty() ? MAX_WBITS : -MAX_WBITS);
   assert(done == Z_OK);
   if (said_.empty()) return;
@@ -178,8 +141,8 @@ void SpdyHeaderDecoder::wake() {
 }
 
 void SpdyHeaderDecoder::rest() {
-  // What zlib says of where it is: whether at the begin of a block of deflate, and the bits that it has not used. In
-  // the middle of anything only zlib knows how it goes on.
+  // zlib's data_type: whether it is at the beginning of a block of deflate, and how many bits of input are left. Within
+  // a block, only zlib's own state knows how to go on.
   constexpr int at_block = 128, unused_bits = 63;
   if ((stream_->data_type & at_block) == 0 || (stream_->data_type & unused_bits) != 0) return;
   uInt size = 0;

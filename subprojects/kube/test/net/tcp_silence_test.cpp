@@ -1,4 +1,4 @@
-#include "kube/net/tcp_silence.hpp"
+#include "net/tcp_silence.hpp"
 
 #include <doctest/doctest.h>
 

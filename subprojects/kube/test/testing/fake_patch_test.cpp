@@ -1,5 +1,5 @@
 // The patch formats, as tables.
-#include "kube/testing/fake_patch.hpp"
+#include "testing/fake_patch.hpp"
 #include "fake_fixture.hpp"
 
 using namespace kube;

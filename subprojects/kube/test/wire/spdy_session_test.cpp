@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "wire/feeding.hpp"
+#include "wire/spdy_dictionary.hpp"
 
 namespace {
 

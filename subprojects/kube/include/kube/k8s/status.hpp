@@ -1,4 +1,5 @@
-// Reading the `Status` object of an unsuccessful answer.
+// Reading the `Status` object of an unsuccessful answer, for programs that send requests by a net::Transport
+// themselves: Api does so for its verbs.
 #pragma once
 
 #include <string_view>

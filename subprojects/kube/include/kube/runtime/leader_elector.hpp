@@ -24,15 +24,6 @@ struct LeaderElectionSettings {
   std::function<void()> rewound = nullptr;
 };
 
-/// The spec of a coordination.k8s.io/v1 Lease.
-struct LeaseRecord {
-  std::string holder;
-  std::int64_t duration_seconds = 0;
-  WallTime renewed{};
-  std::int64_t transitions = 0;
-};
-LeaseRecord read_lease(const Object& lease);
-
 /// Takes and renews a Lease. Guarantees: while `may_write()` is true, no other well-behaved replica leads, because the
 /// fence falls `renew_deadline` after the last successful renewal was *sent*, before the lease can expire for others;
 /// at that moment leadership is lost, whatever request is under way. Others' clocks are not trusted: a foreign lease
@@ -55,7 +46,7 @@ class LeaderElector final : public Leadership {
   void see(const Object& lease);
   /// Leads until `at`, unless the fence is set anew before.
   void set_fence(TimePoint at);
-  Object forge(const Object* current, const LeaseRecord* before, bool releasing) const;
+  Object forge(const Object* current, bool releasing) const;
   void change(bool leading);
 
   asio::any_io_executor executor_;

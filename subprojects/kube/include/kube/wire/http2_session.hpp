@@ -1,5 +1,6 @@
 // HTTP/2 (RFC 9113) in the client role as a pure state machine over nghttp2: bytes in, events and bytes out. Whoever
-// owns the socket drives it; nothing here waits, reads a clock or calls back.
+// owns the socket drives it; nothing here waits, reads a clock or calls back. For programs that have sockets of their
+// own: net::HttpClient drives one for each connection.
 #pragma once
 
 #include <cstdint>

@@ -19,9 +19,6 @@ using SpdyHeaders = std::vector<std::pair<std::string, std::string>>;
 /// The first value of that name, compared without regard to ASCII case; "" where there is none.
 std::string_view find_header(const SpdyHeaders& headers, std::string_view name);
 
-/// The preset dictionary of SPDY/3 (1423 bytes, Adler-32 e3c6a7c2).
-const std::string& spdy_dictionary();
-
 /// Makes the header blocks that one side sends: a zlib stream whose blocks are stored as they are, because lists here
 /// are short, and compressing them takes 10 KiB for as long as a session lives. Blocks must reach the wire in the order
 /// in which they were made.
@@ -36,7 +33,7 @@ class SpdyHeaderEncoder {
 };
 
 /// Decompresses the header blocks of one peer. After a failure the direction is lost: the connection must end. Between
-/// blocks it holds what they said, and not the 40 KiB that decompressing takes.
+/// blocks it holds the text that later blocks may refer to, and not the 40 KiB that decompressing takes.
 class SpdyHeaderDecoder {
  public:
   /// `limit`: bytes of one block after decompression.
