@@ -4,22 +4,15 @@
 #include <vector>
 
 namespace kube {
-namespace {
-
-constexpr std::int64_t page_size = 500, smallest_page = 8;
-/// Of a page; one object has 1.5 MiB at most, so that the smallest page fits.
-constexpr std::size_t page_bytes = 32U << 20;
-
-}  // namespace
 
 asio::awaitable<Result<std::string>> list_all(Api& api, Collection collection, ListOptions options,
                                               std::function<bool(Object)> take) {
-  if (options.limit == 0) options.limit = page_size;
+  if (options.limit == 0) options.limit = list_page_size;
   std::string version;
   while (true) {
-    auto page = co_await api.list(collection.resource, collection.ns, options, page_bytes);
-    if (!page && page.error().code() == Errc::too_large && options.limit > smallest_page) {
-      options.limit = std::max(options.limit / 4, smallest_page);
+    auto page = co_await api.list(collection.resource, collection.ns, options, most_page_bytes);
+    if (!page && page.error().code() == Errc::too_large && options.limit > smallest_list_page) {
+      options.limit = std::max(options.limit / 4, smallest_list_page);
       // What comes from the server's cache may come whole, whatever the limit.
       options.resource_version.clear();
       continue;

@@ -1,14 +1,13 @@
 #include "kube/net/credentials.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <optional>
 #include <system_error>
 
 #include "kube/async/event.hpp"
+#include "read_file.hpp"
 
 namespace kube::net {
 
@@ -19,23 +18,11 @@ constexpr std::chrono::seconds look_interval{10};
 constexpr std::chrono::seconds failure_memory{5};
 constexpr std::size_t max_file = std::size_t{1} << 20;
 
-Result<std::string> read_file(const std::string& path) {
-  const auto failure = [&path] {
-    return fail(Errc::missing, "reading " + path + ": " + std::generic_category().message(errno));
-  };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return failure();
-  std::string text;
-  char buffer[8192];
-  ssize_t count = 0;
-  while ((count = ::read(file, buffer, sizeof(buffer))) > 0 && text.size() <= max_file)
-    text.append(buffer, static_cast<std::size_t>(count));
-  const int error = errno;
-  ::close(file);
-  errno = error;
-  if (count < 0) return failure();
-  if (text.size() > max_file) return fail(Errc::too_large, path + " is larger than 1 MiB");
-  return text;
+Result<std::string> read_source(const std::string& path) {
+  auto text = read_file(path, max_file);
+  if (text) return std::move(*text);
+  if (text.error() == EFBIG) return fail(Errc::too_large, path + " is larger than 1 MiB");
+  return fail(Errc::missing, "reading " + path + ": " + std::generic_category().message(text.error()));
 }
 
 /// One piece of text that is given inline, or lies in a file that may change.
@@ -53,7 +40,7 @@ class Source {
     if (::stat(path_.c_str(), &now) == 0 && seen_ && seen_->st_ino == now.st_ino && seen_->st_size == now.st_size &&
         seen_->st_mtim.tv_sec == now.st_mtim.tv_sec && seen_->st_mtim.tv_nsec == now.st_mtim.tv_nsec)
       return false;
-    auto text = read_file(path_);
+    auto text = read_source(path_);
     if (!text) return std::unexpected(std::move(text.error()));
     seen_ = now;
     const bool changed = *text != text_;

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -18,6 +17,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 
 namespace kube::net {
 
@@ -78,10 +78,7 @@ class Child {
 std::string locate(const std::string& command) {
   if (command.contains('/')) return command;
   const char* path = std::getenv("PATH");
-  std::string_view left = path ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (!left.empty()) {
-    const std::string_view directory = left.substr(0, left.find(':'));
-    left.remove_prefix(std::min(left.size(), directory.size() + 1));
+  for (const std::string_view directory : split(path ? path : "/usr/local/bin:/usr/bin:/bin", ':')) {
     if (!directory.starts_with('/')) continue;
     std::string file = std::string(directory) + "/" + command;
     if (::access(file.c_str(), X_OK) == 0) return file;
@@ -193,12 +190,13 @@ asio::awaitable<Result<wire::ExecCredential>> ExecPluginRunner::ask(wire::Cluste
   pipe.close(pipe.ends[1]);
   asio::posix::stream_descriptor output(executor, std::exchange(pipe.ends[0], -1));
 
-  const Duration limit = interactive ? options_.interactive_timeout : options_.timeout;
-  auto answer = co_await async::with_timeout(clock_, read_to_end(output, children, child), limit);
+  const Duration timeout = interactive ? options_.interactive_timeout : options_.timeout;
+  auto answer = co_await async::with_timeout(clock_, read_to_end(output, children, child), timeout);
   if (!answer)
-    co_return fail(Errc::timeout, what + " has not ended within " +
-                                      std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limit).count()) +
-                                      " s, and was killed");
+    co_return fail(Errc::timeout,
+                   what + " has not ended within " +
+                       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(timeout).count()) +
+                       " s, and was killed");
   if (!*answer) co_return fail((*answer).error().code(), what + " " + (*answer).error().text());
   auto credential = wire::parse_exec_credential(**answer, plugin);
   if (!credential) co_return fail(std::move(credential.error()), what);

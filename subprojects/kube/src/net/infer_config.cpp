@@ -1,11 +1,14 @@
 #include "kube/net/infer_config.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <limits>
 #include <optional>
-#include <sstream>
 #include <vector>
+
+#include "kube/base/text.hpp"
+#include "read_file.hpp"
 
 namespace kube::net {
 namespace {
@@ -13,22 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 using wire::ClusterConfig;
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (file) return text.str();
-  std::error_code failed;
-  if (fs::exists(path, failed) || failed) return fail(Errc::invalid_input, path + " cannot be read");
-  return fail(Errc::missing, "there is no file " + path);
-}
-
 std::vector<std::string> usual_files() {
   std::vector<std::string> found;
   if (const char* several = std::getenv("KUBECONFIG"); several && *several) {
-    std::stringstream list{several};
-    for (std::string one; std::getline(list, one, ':');)
-      if (!one.empty() && fs::exists(one)) found.push_back(one);
+    for (const std::string_view one : split(several, ':'))
+      if (fs::exists(one)) found.emplace_back(one);
     return found;
   }
   if (const char* home = std::getenv("HOME"))
@@ -39,8 +31,12 @@ std::vector<std::string> usual_files() {
 }  // namespace
 
 Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice) {
-  auto text = read_file(path);
-  if (!text) return std::unexpected(std::move(text.error()));
+  const auto text = read_file(path, std::numeric_limits<std::size_t>::max());
+  if (!text) {
+    const bool is_missing = text.error() == ENOENT || text.error() == ENOTDIR;
+    return is_missing ? fail(Errc::missing, "there is no file " + path)
+                      : fail(Errc::invalid_input, path + " cannot be read");
+  }
   if (text->find_first_not_of(" \t\r\n") == std::string::npos)
     return fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
   auto config = wire::parse_kubeconfig(*text, {.origin = wire::KubeconfigOrigin::file,
@@ -74,9 +70,9 @@ Result<ClusterConfig> infer_config(const ConfigChoice& choice) {
 
 Result<std::string> read_authorities(const ClusterConfig& config) {
   if (!config.ca_pem.empty() || config.ca_file.empty()) return config.ca_pem;
-  auto text = read_file(config.ca_file);
+  auto text = read_file(config.ca_file, std::numeric_limits<std::size_t>::max());
   if (!text) return fail(Errc::missing, config.ca_file + " cannot be read");
-  return text;
+  return std::move(*text);
 }
 
 }  // namespace kube::net

@@ -16,11 +16,10 @@ using namespace std::chrono_literals;
 
 /// After so many objects the loop gets its turn: about 64 × 40 µs.
 constexpr int slice = 64;
-constexpr std::int64_t page_size = 500, smallest_page = 8;
 /// More objects than this are read by a list of all.
 constexpr std::size_t most_single_reads = 32;
-/// The most bytes of a page. Its objects are parsed at once, which takes several times as much memory.
-constexpr std::size_t page_bytes = 32u << 20, whole_list_bytes = 256u << 20;
+/// The most bytes of a list that does not come in pages.
+constexpr std::size_t most_list_bytes = 256u << 20;
 constexpr std::chrono::seconds watch_time{300};
 /// The server ends a watch after watch_time; one that has not ended this long after has a dead peer.
 constexpr Duration watch_grace = 15s;
@@ -111,13 +110,13 @@ void Informer::begin_list() {
 
 asio::awaitable<Result<void>> Informer::list_pages() {
   begin_list();
-  ListOptions options{.selection = scope_.selection, .limit = page_size, .metadata_only = scope_.metadata_only};
+  ListOptions options{.selection = scope_.selection, .limit = list_page_size, .metadata_only = scope_.metadata_only};
   std::string version;
   while (true) {
     auto page =
-        co_await api_.list(scope_.resource, scope_.ns, options, options.limit == 0 ? whole_list_bytes : page_bytes);
-    if (!page && page.error().code() == Errc::too_large && options.limit > smallest_page) {
-      options.limit = std::max(options.limit / 4, smallest_page);
+        co_await api_.list(scope_.resource, scope_.ns, options, options.limit == 0 ? most_list_bytes : most_page_bytes);
+    if (!page && page.error().code() == Errc::too_large && options.limit > smallest_list_page) {
+      options.limit = std::max(options.limit / 4, smallest_list_page);
       continue;
     }
     if (!page && page.error().is_expired() && !options.continue_token.empty()) {

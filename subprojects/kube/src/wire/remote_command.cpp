@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, command_channel_count> stream_types = {"s
                                                                               "resize"};
 constexpr std::array<std::string_view, 5> version_names = {"channel.k8s.io", "v2.channel.k8s.io", "v3.channel.k8s.io",
                                                            "v4.channel.k8s.io", "v5.channel.k8s.io"};
-constexpr std::size_t resize_limit = 256;
+constexpr std::size_t longest_resize = 256;
 
 // The exit code of a Status with reason NonZeroExitCode: a decimal of 8 bits in the cause "ExitCode".
 std::optional<std::uint8_t> exit_code(const json::value& status) {
@@ -65,16 +65,12 @@ std::optional<CommandVersion> command_version(std::string_view name) {
 
 Negotiation negotiate(std::span<const std::string> offered, std::span<const std::string_view> supported) {
   bool any = false;
-  for (std::string_view line : offered) {
-    for (;;) {
-      const std::size_t comma = line.find(',');
-      const std::string_view name = trim(line.substr(0, comma));
+  for (const std::string& line : offered) {
+    for (const std::string_view part : split(line, ',')) {
+      const std::string_view name = trim(part);
       any = any || !name.empty();
-      if (!name.empty() && std::find(supported.begin(), supported.end(), name) != supported.end()) {
+      if (!name.empty() && std::find(supported.begin(), supported.end(), name) != supported.end())
         return {Negotiation::Outcome::chosen, std::string(name)};
-      }
-      if (comma == std::string_view::npos) break;
-      line.remove_prefix(comma + 1);
     }
   }
   return {any ? Negotiation::Outcome::nothing_common : Negotiation::Outcome::nothing_offered, {}};
@@ -91,7 +87,7 @@ Result<std::vector<TerminalSize>> ResizeDecoder::feed(std::string_view bytes) {
     if (pending_.empty() && space) continue;
     if (pending_.empty() && c != '{') return fail(Errc::parse, "a terminal size is not a JSON object");
     pending_.push_back(c);
-    if (pending_.size() > resize_limit) return fail(Errc::too_large, "a terminal size of more than 256 bytes");
+    if (pending_.size() > longest_resize) return fail(Errc::too_large, "a terminal size of more than 256 bytes");
     // Sizes have no nested objects and no strings with braces, so the first closing brace ends one.
     if (c != '}') continue;
     const auto document = parse_json(pending_, 4);
