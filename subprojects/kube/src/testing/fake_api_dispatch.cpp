@@ -63,7 +63,7 @@ std::optional<FakeAnswer> answer_plain(std::string_view target) {
   return std::nullopt;
 }
 
-/// Reviews of the caller's own name and rights, which nothing is stored of: it is `actor`, and may do everything.
+/// Reviews of the caller's own name and rights, which are not stored. The caller is `actor`, and may do everything.
 std::optional<FakeAnswer> answer_review(const HttpRequest& http, std::string_view actor) {
   if (http.method != "POST") return std::nullopt;
   const auto answer = [&http](std::string_view field, json::value value) {
@@ -76,6 +76,37 @@ std::optional<FakeAnswer> answer_review(const HttpRequest& http, std::string_vie
     return answer("userInfo", json::object{{"username", actor}});
   if (http.target == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return answer("allowed", true);
   return std::nullopt;
+}
+
+/// Whether requests other than POST may name this subresource.
+bool serves_subresource(const FakeKind& kind, std::string_view subresource) {
+  if (subresource == "status") return kind.status_subresource;
+  return kind.plural == "pods" && kind.group.empty() &&
+         (subresource == "ephemeralcontainers" || subresource == "resize");
+}
+
+/// Whether the body of a PUT is an object of the name in the path.
+Answer<> check_replacement(const FakeRequest& request) {
+  const FakeKind& kind = request.table->kind;
+  if (!request.body.is_object()) return refuse::bad_request("the body is not an object");
+  const std::string_view name = string_at(request.body, {"metadata", "name"});
+  if (name != request.key.name)
+    return refuse::bad_request("the name of the object (" + std::string(name) +
+                               ") does not match the name on the URL (" + request.key.name + ")");
+  if (kind.custom && string_at(request.body, {"metadata", "resourceVersion"}).empty())
+    return refuse::invalid({kind.group, kind.plural, name}, "metadata.resourceVersion",
+                           "Invalid value: 0: must be specified for an update");
+  return {};
+}
+
+/// What a DELETE of a collection is about.
+Answer<std::vector<ObjectKey>> selected_keys(const FakeRequest& request) {
+  auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
+  if (!selector) return std::unexpected(std::move(selector.error()));
+  std::vector<ObjectKey> keys;
+  for (const auto& [key, object] : request.table->objects)
+    if ((request.key.ns.empty() || key.ns == request.key.ns) && selector->matches(*object)) keys.push_back(key);
+  return keys;
 }
 
 }  // namespace
@@ -119,10 +150,8 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
   };
   // The conditions of a signing request are written through a subresource of their own.
   if (kind.plural == "certificatesigningrequests" && request.subresource == "approval") request.subresource = "status";
-  const bool is_served = (kind.status_subresource && request.subresource == "status") ||
-                         (kind.plural == "pods" && kind.group.empty() &&
-                          (request.subresource == "ephemeralcontainers" || request.subresource == "resize"));
-  if (request.method != "POST" && !request.subresource.empty() && !is_served) return refuse::no_such_path();
+  if (request.method != "POST" && !request.subresource.empty() && !serves_subresource(kind, request.subresource))
+    return refuse::no_such_path();
 
   if (request.method == "GET") {
     if (collection) return request.is_set("watch") ? watch_answer(request) : list_answer(request);
@@ -140,14 +169,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
         create(table, request.key.ns, std::move(request.body.get_object()), {actor, request.dry_run()}), 201);
   }
   if (request.method == "PUT" && !collection) {
-    if (!request.body.is_object()) return refuse::bad_request("the body is not an object");
-    const std::string_view name = string_at(request.body, {"metadata", "name"});
-    if (name != request.key.name)
-      return refuse::bad_request("the name of the object (" + std::string(name) +
-                                 ") does not match the name on the URL (" + request.key.name + ")");
-    if (kind.custom && string_at(request.body, {"metadata", "resourceVersion"}).empty())
-      return refuse::invalid({kind.group, kind.plural, name}, "metadata.resourceVersion",
-                             "Invalid value: 0: must be specified for an update");
+    if (auto checked = check_replacement(request); !checked) return std::unexpected(std::move(checked.error()));
     return object_answer(replace({table, request.key, request.subresource}, std::move(request.body.get_object()),
                                  {actor, request.dry_run()}),
                          200);
@@ -159,18 +181,15 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
   if (request.method == "DELETE" && !collection) {
     auto removed = remove(table, request.key, delete_options(request), actor);
     if (!removed) return std::unexpected(std::move(removed.error()));
-    // A pod, and whatever still has finalizers, is sent back; for the rest there is nothing left to show.
+    // The answer is the object if it is a pod or still there, because of finalizers, and a Status otherwise.
     if (kind.plural == "pods" || table.objects.contains(request.key))
       return answer_with(200, json::serialize(**removed));
     return answer_with(200, success(kind, **removed));
   }
   if (request.method == "DELETE") {
-    auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
-    if (!selector) return std::unexpected(std::move(selector.error()));
-    std::vector<ObjectKey> keys;
-    for (const auto& [key, object] : table.objects)
-      if ((request.key.ns.empty() || key.ns == request.key.ns) && selector->matches(*object)) keys.push_back(key);
-    for (const ObjectKey& key : keys)
+    const auto keys = selected_keys(request);
+    if (!keys) return std::unexpected(keys.error());
+    for (const ObjectKey& key : *keys)
       if (auto removed = remove(table, key, delete_options(request), actor); !removed)
         return std::unexpected(std::move(removed.error()));
     return answer_with(200, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"})");

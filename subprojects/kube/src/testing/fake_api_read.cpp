@@ -44,6 +44,55 @@ std::unexpected<Refusal> from_the_future(std::uint64_t asked, std::uint64_t curr
       std::move(details)});
 }
 
+/// What a list shows: a table, now or as it was, from some key on.
+struct ListedState {
+  std::uint64_t version = 0;
+  ObjectKey after;                                    ///< the last key of the page before; empty for the first page
+  std::optional<std::map<ObjectKey, Tree>> snapshot;  ///< nothing: the table as it is
+
+  const std::map<ObjectKey, Tree>& objects(const FakeTable& table) const {
+    return snapshot ? *snapshot : table.objects;
+  }
+};
+
+Answer<ListedState> listed_state(FakeStore& store, const FakeManners& manners, const FakeRequest& request) {
+  const FakeTable& table = *request.table;
+  const std::uint64_t current = store.version();
+  const std::string_view asked = request.parameter("resourceVersion");
+  if (const std::string_view token = request.parameter("continue"); !token.empty()) {
+    const auto at = decode(token);
+    if (!at) return refuse::bad_request("continue key is not valid");
+    if (at->version < store.compacted() || manners.pages_expire)
+      return refuse::expired("The provided continue parameter is too old to display a consistent list result.");
+    return ListedState{at->version, at->after, store.snapshot(table, at->version)};
+  }
+  if (asked == "0" && manners.cached_at)
+    return ListedState{*manners.cached_at, {}, store.snapshot(table, *manners.cached_at)};
+  if (!asked.empty() && asked != "0") {
+    const auto parsed = number(asked);
+    if (!parsed) return refuse::bad_request("invalid resource version \"" + std::string(asked) + "\"");
+    const auto version = static_cast<std::uint64_t>(*parsed);
+    if (version > current) return from_the_future(version, current);
+    if (request.parameter("resourceVersionMatch") == "Exact") {
+      if (version < store.compacted()) return refuse::expired("The resourceVersion for the provided list is too old.");
+      return ListedState{version, {}, store.snapshot(table, version)};
+    }
+  }
+  return ListedState{current, {}, std::nullopt};
+}
+
+/// An object as an element of a list.
+json::object list_item(const FakeRequest& request, const json::object& object) {
+  if (request.metadata_only) return json::object{{"metadata", object.at("metadata")}};
+  json::object item = object;
+  if (!request.table->kind.custom) {
+    // As the real server: the elements of a list of a built-in kind do not name their kind.
+    item.erase("kind");
+    item.erase("apiVersion");
+  }
+  return item;
+}
+
 }  // namespace
 
 Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
@@ -51,43 +100,16 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
   auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
   if (!selector) return std::unexpected(std::move(selector.error()));
   const std::int64_t limit = number(request.parameter("limit")).value_or(0);
-  std::uint64_t version = store_.version();
-  ObjectKey after;
-  std::map<ObjectKey, Tree> old;
-  const std::map<ObjectKey, Tree>* objects = &table.objects;
-
-  const std::string_view asked = request.parameter("resourceVersion");
-  if (const std::string_view token = request.parameter("continue"); !token.empty()) {
-    const auto at = decode(token);
-    if (!at) return refuse::bad_request("continue key is not valid");
-    if (at->version < store_.compacted() || manners_.pages_expire)
-      return refuse::expired("The provided continue parameter is too old to display a consistent list result.");
-    version = at->version;
-    after = at->after;
-    old = store_.snapshot(table, version);
-    objects = &old;
-  } else if (asked == "0" && manners_.cached_at) {
-    version = *manners_.cached_at;
-    old = store_.snapshot(table, version);
-    objects = &old;
-  } else if (!asked.empty() && asked != "0") {
-    const auto parsed = number(asked);
-    if (!parsed) return refuse::bad_request("invalid resource version \"" + std::string(asked) + "\"");
-    if (static_cast<std::uint64_t>(*parsed) > version)
-      return from_the_future(static_cast<std::uint64_t>(*parsed), version);
-    if (request.parameter("resourceVersionMatch") == "Exact") {
-      version = static_cast<std::uint64_t>(*parsed);
-      if (version < store_.compacted()) return refuse::expired("The resourceVersion for the provided list is too old.");
-      old = store_.snapshot(table, version);
-      objects = &old;
-    }
-  }
+  const auto state = listed_state(store_, manners_, request);
+  if (!state) return std::unexpected(state.error());
+  const std::map<ObjectKey, Tree>& objects = state->objects(table);
 
   json::array items;
-  json::object metadata{{"resourceVersion", std::to_string(version)}};
+  json::object metadata{{"resourceVersion", std::to_string(state->version)}};
   std::int64_t remaining = 0;
   ObjectKey last;
-  for (auto at = after.name.empty() ? objects->begin() : objects->upper_bound(after); at != objects->end(); ++at) {
+  for (auto at = state->after.name.empty() ? objects.begin() : objects.upper_bound(state->after); at != objects.end();
+       ++at) {
     const json::object& object = *at->second;
     if (!request.key.ns.empty() && at->first.ns != request.key.ns) continue;
     if (!selector->matches(object)) continue;
@@ -95,19 +117,11 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
       ++remaining;
       continue;
     }
-    json::object item = object;
-    if (request.metadata_only) {
-      item = {{"metadata", object.at("metadata")}};
-    } else if (!table.kind.custom) {
-      // As the real server: the elements of a list of a built-in kind do not name their kind.
-      item.erase("kind");
-      item.erase("apiVersion");
-    }
-    items.push_back(std::move(item));
+    items.push_back(list_item(request, object));
     last = at->first;
   }
   if (remaining > 0) {
-    metadata["continue"] = encode({version, last});
+    metadata["continue"] = encode({state->version, last});
     if (selector->empty()) metadata["remainingItemCount"] = remaining;
   }
   json::object list{{"kind", request.metadata_only ? "PartialObjectMetadataList" : table.kind.kind + "List"},
