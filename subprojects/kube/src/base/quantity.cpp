@@ -12,7 +12,7 @@ __extension__ using Wide = __int128;
 __extension__ using Unsigned = unsigned __int128;
 
 constexpr Wide step = 1'000'000'000;  // of one whole
-constexpr Wide limit = Wide(std::numeric_limits<std::int64_t>::max()) * step;
+constexpr Wide max_nano = Wide(std::numeric_limits<std::int64_t>::max()) * step;
 constexpr std::size_t max_text = 100;
 
 struct Suffix {
@@ -56,25 +56,25 @@ Wide scaled_by_ten(std::string_view digits, int power) {
   power += 9;  // steps
   while (!digits.empty() && digits.front() == '0') digits.remove_prefix(1);
   if (digits.empty()) return 0;
-  if (int(digits.size()) + power > 30) return limit;
+  if (int(digits.size()) + power > 30) return max_nano;
   const std::size_t kept = power >= 0 ? digits.size() : std::size_t(std::max(0, int(digits.size()) + power));
   Wide amount = 0;
   for (char c : digits.substr(0, kept)) amount = amount * 10 + (c - '0');
   for (int i = 0; i < power; ++i) amount *= 10;
   if (digits.substr(kept).find_first_not_of('0') != std::string_view::npos) ++amount;
-  return std::min(amount, limit);
+  return std::min(amount, max_nano);
 }
 
 /// The digits with `fraction` of them behind the point, times two to the power given, in steps; bounded, rounded up.
 Wide scaled_by_two(std::string_view digits, int fraction, int power) {
   while (!digits.empty() && digits.front() == '0') digits.remove_prefix(1);
   if (digits.empty()) return 0;
-  if (int(digits.size()) - fraction > 19) return limit;
+  if (int(digits.size()) - fraction > 19) return max_nano;
   // The whole part and the fraction apart, so that nothing overflows: a fraction has at most 100 digits.
   const std::size_t whole_digits = std::size_t(std::max(0, int(digits.size()) - fraction));
   Unsigned whole = 0;
   for (char c : digits.substr(0, whole_digits)) whole = whole * 10 + Unsigned(c - '0');
-  if (whole > (Unsigned(limit / step) >> power)) return limit;
+  if (whole > (Unsigned(max_nano / step) >> power)) return max_nano;
   Unsigned amount = (whole << power) * Unsigned(step);
   // Long multiplication of 0.ddd... by 2^power * 10^9, digit by digit from the right, keeps the exact carry.
   std::string tail(digits.substr(whole_digits));
@@ -88,7 +88,7 @@ Wide scaled_by_two(std::string_view digits, int fraction, int power) {
     rest = rest || product % 10 != 0;
   }
   amount += carry + (rest ? 1 : 0);
-  return amount > Unsigned(limit) ? limit : Wide(amount);
+  return amount > Unsigned(max_nano) ? max_nano : Wide(amount);
 }
 
 std::string to_text(Wide number) {
@@ -109,7 +109,7 @@ Wide divide(Wide amount, Wide unit) {
 
 }  // namespace
 
-Quantity::Wide Quantity::bounded(Wide nano) { return nano > limit ? limit : nano < -limit ? -limit : nano; }
+Quantity::Wide Quantity::bounded(Wide nano) { return nano > max_nano ? max_nano : nano < -max_nano ? -max_nano : nano; }
 
 Quantity::Quantity(std::int64_t whole, Format format) : nano_(bounded(Wide(whole) * step)), format_(format) {}
 
@@ -212,7 +212,7 @@ Quantity& Quantity::operator-=(const Quantity& other) {
 Quantity& Quantity::operator*=(std::int64_t factor) {
   Wide product = 0;
   if (__builtin_mul_overflow(nano_, Wide(factor), &product))
-    nano_ = (nano_ > 0) == (factor > 0) ? limit : -limit;
+    nano_ = (nano_ > 0) == (factor > 0) ? max_nano : -max_nano;
   else
     nano_ = bounded(product);
   return *this;

@@ -7,12 +7,12 @@ namespace kube {
 namespace {
 
 constexpr std::size_t most_words = 16 * 1024;
-constexpr Duration words_limit = std::chrono::seconds(3);
+constexpr Duration longest_wait = std::chrono::seconds(3);
 
 }  // namespace
 
 asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock) {
-  const Deadline deadline = clock.deadline_in(words_limit);
+  const Deadline deadline = clock.deadline_in(longest_wait);
   std::string body;
   while (body.size() < most_words) {
     auto piece = co_await async::with_deadline(clock, response.body->read(), deadline);

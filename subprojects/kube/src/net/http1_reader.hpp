@@ -17,13 +17,13 @@ template <bool IsRequest>
 class Http1Reader {
  public:
   using Parser = boost::beast::http::parser<IsRequest, boost::beast::http::buffer_body>;
-  static constexpr std::size_t header_limit = 64U << 10;
+  static constexpr std::size_t max_header = 64U << 10;
 
   /// Begins the next message; bytes behind the last one are kept.
-  void start(std::uint64_t body_limit, bool skip_body = false) {
+  void start(std::uint64_t max_body, bool skip_body = false) {
     parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(header_limit));
-    parser_->body_limit(body_limit);
+    parser_->header_limit(static_cast<std::uint32_t>(max_header));
+    parser_->body_limit(max_body);
     parser_->skip(skip_body);
     parser_->eager(false);
   }
@@ -80,7 +80,7 @@ class Http1Reader {
       }
       // Of a body that comes in chunks all is taken as it comes, but for what stands before and behind them, which the
       // parser wants whole and does not bound.
-      if (buffered() > header_limit)
+      if (buffered() > max_header)
         co_return fail(Errc::too_large, "HTTP/1.1: the head of a chunk or the trailer is larger than 64 KiB");
       auto more = co_await fill(stream);
       if (!more) co_return std::unexpected(std::move(more.error()));

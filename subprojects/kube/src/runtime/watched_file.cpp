@@ -6,7 +6,7 @@
 namespace kube {
 namespace {
 
-constexpr std::size_t limit = 1 << 20;
+constexpr std::size_t max_bytes = 1 << 20;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Result<std::string> WatchedFile::read() const {
   std::string text;
   if (file) text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   if (!file || text.empty()) return fail(Errc::missing, path_ + " cannot be read");
-  if (text.size() > limit) return fail(Errc::too_large, path_ + " is too large");
+  if (text.size() > max_bytes) return fail(Errc::too_large, path_ + " is too large");
   return text;
 }
 

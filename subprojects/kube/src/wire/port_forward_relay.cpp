@@ -10,7 +10,7 @@ namespace kube::wire {
 namespace {
 
 // Numbers of up to 64 bits, and whatever else a client may count with.
-constexpr std::size_t request_limit = 64;
+constexpr std::size_t longest_request_id = 64;
 // A chunk of input may open more streams than there may be pairs: those are refused here, one by one, and are no
 // breach.
 constexpr std::size_t streams_in_a_chunk = 1000;
@@ -97,9 +97,10 @@ void PortForwardRelay::opened(std::uint32_t stream, const SpdyHeaders& headers, 
   const std::string_view type = find_header(headers, "streamtype");
   std::string request(find_header(headers, "requestid"));
   const bool is_error = type == "error";
-  // Clients of old send no numbers: their data stream is the next one behind the error stream.
+  // Old clients send no numbers: their data stream is the next one after the error stream.
   if (request.empty() && (is_error || stream > 2)) request = std::to_string(is_error ? stream : stream - 2);
-  if (closed_ || port.empty() || (!is_error && type != "data") || request.empty() || request.size() > request_limit) {
+  if (closed_ || port.empty() || (!is_error && type != "data") || request.empty() ||
+      request.size() > longest_request_id) {
     return caller_.reset(stream, SpdyReset::cancel);
   }
   if (!forwards_.contains(request) && forwards_.size() >= limits_.pairs) {
@@ -171,7 +172,7 @@ void PortForwardRelay::ask_provider(Forward& forward) {
 void PortForwardRelay::open_far(Forward& forward, std::string_view type, std::uint32_t Forward::* stream) {
   const SpdyHeaders headers = {
       {"streamtype", std::string(type)}, {"port", forward.port}, {"requestid", std::to_string(forward.far_request)}};
-  // It fails only behind our goodbye, which ends the forward as well.
+  // It fails only after our goodbye, which ends the forward as well.
   const auto id = provider_->open(headers);
   if (!id) return;
   forward.*stream = *id;
@@ -257,7 +258,7 @@ void PortForwardRelay::end_error(Forward& forward) {
 // Lets go of a forward that is over, and gives one that is nearly so a last time-out.
 void PortForwardRelay::settle(Forward& forward, TimePoint now) {
   if (forward.phase != Phase::open) {
-    // Its text has come to an end before it has begun: there is nothing to wait for.
+    // The error stream has ended without a text: there is nothing to wait for.
     if (forward.error_ended) give_up(forward, "");
     return;
   }
@@ -290,10 +291,10 @@ void PortForwardRelay::expire(TimePoint now) {
   for (const auto& [request, forward] : forwards_) earliest_ = std::min(earliest_, forward.deadline);
 }
 
-// Ends a forward with a word to the caller.
+// Ends a forward, and tells the caller why.
 void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
   if (!why.empty()) {
-    // Behind what the provider has said, which may be half a sentence.
+    // After what the provider has said, which may be half a sentence.
     if (forward.told > 0) tell(forward, "; ");
     const std::string port = forward.port.empty() ? "" : "port " + forward.port + " ";
     tell(forward, "error forwarding " + port + "to pod " + pod_ + ": " + printable(std::string(why)));

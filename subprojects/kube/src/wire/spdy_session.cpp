@@ -13,12 +13,12 @@ constexpr std::uint8_t flag_fin = 0x01;
 constexpr std::uint8_t flag_unidirectional = 0x02;
 // Data of one frame, at most: what Go's programs move at a time.
 constexpr std::size_t sent_data = 32 * std::size_t{1024};
-// Where such a piece comes, a frame is about to be filled.
+// A piece of this size is about to fill a frame.
 constexpr std::size_t large_piece = 4 * std::size_t{1024};
 // More answers than this are not queued: a peer that floods us with pings and does not read gets fewer.
-constexpr std::size_t urgent_limit = 64;
+constexpr std::size_t most_urgent = 64;
 // A peer that keeps breaking the rules of streams gets a reset for each; after so many the connection ends.
-constexpr std::size_t fault_limit = 1000;
+constexpr std::size_t most_faults = 1000;
 
 enum Type : std::uint16_t {
   type_syn_stream = 1,
@@ -125,8 +125,8 @@ Result<void> SpdySession::start_frame() {
     return {};
   }
   // Control frames are kept whole; none can be much longer than the header list it may carry.
-  const std::size_t limit = std::min(limits_.frame, limits_.header_block + 1024);
-  if (missing_ > limit) return fail(Errc::too_large, "SPDY control frame of " + std::to_string(missing_) + " bytes");
+  const std::size_t longest = std::min(limits_.frame, limits_.header_block + 1024);
+  if (missing_ > longest) return fail(Errc::too_large, "SPDY control frame of " + std::to_string(missing_) + " bytes");
   return {};
 }
 
@@ -160,7 +160,7 @@ Result<void> SpdySession::control_frame() {
 Result<void> SpdySession::syn_stream() {
   if (payload_.size() < 10) return fail(Errc::protocol, "SPDY SYN_STREAM is cut short");
   const std::uint32_t id = get_u32(payload_, 0) & 0x7fffffff;
-  // Also the block of a stream that is refused goes through the decompressor: later blocks refer to it.
+  // The block of a refused stream goes through the decompressor as well, because later blocks refer to it.
   auto headers = decode(std::string_view(payload_).substr(10));
   if (!headers) return std::unexpected(std::move(headers.error()));
   if (id == 0) return fail(Errc::protocol, "SPDY SYN_STREAM for stream 0");
@@ -190,7 +190,7 @@ void SpdySession::forget_headers() {
 }
 
 Result<void> SpdySession::refuse(std::uint32_t id, SpdyReset reason) {
-  if (++faults_ > fault_limit) return fail(Errc::too_large, "too many bad SPDY streams");
+  if (++faults_ > most_faults) return fail(Errc::too_large, "too many bad SPDY streams");
   send_reset(id, reason);
   return {};
 }
@@ -246,7 +246,7 @@ Result<void> SpdySession::ping_frame() {
   if (id == 0) return fail(Errc::protocol, "SPDY PING without a number");
   if (is_ours(id)) {
     events_.push_back({.kind = SpdyEvent::Kind::pong, .code = id});
-  } else if (!closed_ && urgent_.size() < urgent_limit) {
+  } else if (!closed_ && urgent_.size() < most_urgent) {
     push_urgent(control(type_ping, 0, payload_));
   }
   return {};
@@ -388,7 +388,7 @@ void SpdySession::reset(std::uint32_t id, SpdyReset reason) {
 std::uint32_t SpdySession::ping() {
   const std::uint32_t id = next_ping_;
   next_ping_ += 2;
-  if (closed_ || urgent_.size() >= urgent_limit) return id;
+  if (closed_ || urgent_.size() >= most_urgent) return id;
   std::string payload;
   put_u32(payload, id);
   push_urgent(control(type_ping, 0, payload));

@@ -11,7 +11,7 @@ namespace kube::wire {
 namespace {
 
 // Bytes of one message with base64, which is decoded whole.
-constexpr std::size_t text_limit = 1 << 20;
+constexpr std::size_t longest_text = 1 << 20;
 // Data of one message, at most: what Go's programs move at a time.
 constexpr std::size_t sent_data = 32 * std::size_t{1024};
 
@@ -150,7 +150,7 @@ class WebSocketCommand final : public CommandCodec {
 
   Result<void> take_text(const WebSocketSight& event) {
     text_ += event.bytes;
-    if (text_.size() > text_limit) return fail(Errc::too_large, "WebSocket text message of more than 1 MiB");
+    if (text_.size() > longest_text) return fail(Errc::too_large, "WebSocket text message of more than 1 MiB");
     if (!event.last) return {};
     const std::string message = std::move(text_);
     text_.clear();

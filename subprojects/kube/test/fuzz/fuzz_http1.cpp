@@ -14,7 +14,7 @@ using namespace kube;
 namespace asio = boost::asio;
 
 /// So much more than a header may wait: what two reads bring.
-constexpr std::size_t kept = net::Http1Reader<true>::header_limit + (32U << 10);
+constexpr std::size_t kept = net::Http1Reader<true>::max_header + (32U << 10);
 constexpr std::size_t body_limit = 10'000;
 
 /// Says what it was given, and its last byte again and again where it is told to.
