@@ -152,7 +152,7 @@ void SimLink::arrive(std::uint64_t id) {
     return fail(id, Errc::closed, "the connection was reset");
   // A write that a client stopped waiting for has often left its machine already.
   if (exchange.abandoned && (exchange.is_read() || random_.chance(0.5))) return fail(id, Errc::closed, "abandoned");
-  // Nobody repeats what nobody waits for; who asked may be gone, and its fence with it.
+  // A request that nobody waits for is not repeated: its sender may be gone, and the sender's fence with it.
   if (exchange.repeated && exchange.abandoned) return fail(id, Errc::closed, "abandoned");
   if (exchange.repeated && exchange.request.may_send && !exchange.request.may_send())
     return fail(id, Errc::stopped, "it may not be sent any more");
@@ -166,7 +166,7 @@ void SimLink::arrive(std::uint64_t id) {
       exchange.alarm = clock_.call_in(latency(), [this, id] { fail(id, Errc::closed, "the connection broke"); });
       return;
     }
-    // What a transport does by contract: once more, over a new connection.
+    // As net::Transport promises: once more, over a new connection.
     exchange.repeated = true;
     exchange.answer_lost = false;
     exchange.answer = {};

@@ -1,4 +1,4 @@
-// The garbage collector of a simulated cluster: what loses its owners goes, after a delay.
+// The garbage collector of a simulated cluster: objects that lose their owners are deleted, after a delay.
 #pragma once
 
 #include <map>

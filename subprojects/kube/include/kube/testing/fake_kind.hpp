@@ -8,7 +8,7 @@
 
 namespace kube::testing {
 
-/// One served kind and what its strategy is like.
+/// One served kind, and how the server treats its objects.
 struct FakeKind {
   std::string group, version, plural, kind;
   bool namespaced = true;

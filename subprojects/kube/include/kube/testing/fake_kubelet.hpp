@@ -11,7 +11,7 @@
 
 namespace kube::testing {
 
-/// How long things take, and on which nodes.
+/// How long starts, stops and reports take, and on which nodes.
 struct FakeKubeletSettings {
   std::string node_prefix;  ///< runs the pods of the nodes whose names start so
   Duration start_low = std::chrono::milliseconds(10), start_high = std::chrono::seconds(3);
@@ -36,9 +36,9 @@ class FakeKubelet {
 
   FakeKubelet(Simulator& simulator, FakeApiServer& server, FakeKubeletSettings settings);
 
-  /// The containers of a pod end, now; restarted where its policy says so.
+  /// Ends the containers of a pod at once; they are restarted if its policy says so.
   void end_containers(const ObjectKey& key, std::int64_t code);
-  /// The node puts the pod out for good: Failed, reason Evicted.
+  /// Evicts a pod: its phase is Failed, with the reason Evicted.
   void evict(const ObjectKey& key);
   /// Every start of a pod there ever was, in order; restarts within a pod are not in it.
   const std::vector<FakeRun>& runs() const { return runs_; }

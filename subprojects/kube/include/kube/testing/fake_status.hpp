@@ -1,4 +1,4 @@
-// How the fake API server says no: the Status documents of the real one.
+// The refusals of the fake API server: the Status documents of the real one.
 #pragma once
 
 #include <expected>

@@ -1,4 +1,4 @@
-// The loop of a simulation: what is ready runs in an order that a seed shuffles.
+// The loop of a simulation: handlers that are ready run in an order that a seed shuffles.
 #pragma once
 
 #include <boost/asio/execution.hpp>
@@ -14,8 +14,8 @@ namespace kube::testing {
 
 namespace asio = boost::asio;
 
-/// An executor promises of what is posted only that it does not run within the caller, not in which order it runs; a
-/// loop that keeps the order of posting hides what relies on it. One seed in four keeps it, because the real loop does.
+/// An executor promises only that a posted handler does not run within the caller, not in which order handlers run. A
+/// loop that keeps the order hides code that relies on it. One seed in four keeps it, because the real loop does.
 /// One thread.
 class ShuffledLoop {
  public:
@@ -23,7 +23,7 @@ class ShuffledLoop {
 
   explicit ShuffledLoop(std::uint64_t seed)
       : random_(seed * 2654435761u + 41), shuffles_(!random_.chance(0.25)), timers_(1) {}
-  /// Destroys what has not run, and what that posts when it goes.
+  /// Destroys the handlers that have not run, and those that their destructors post.
   ~ShuffledLoop();
   ShuffledLoop(const ShuffledLoop&) = delete;
   ShuffledLoop& operator=(const ShuffledLoop&) = delete;

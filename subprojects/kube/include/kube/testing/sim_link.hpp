@@ -14,7 +14,7 @@
 
 namespace kube::testing {
 
-/// How often what goes wrong, each as a probability per request; all zero is a perfect network of 1 to 5 ms.
+/// How often each fault happens, as a probability per request; all zero is a perfect network of 1 to 5 ms.
 struct FaultRates {
   Duration latency_low = std::chrono::milliseconds(1);  ///< one way
   Duration latency_high = std::chrono::milliseconds(5);

@@ -1,4 +1,4 @@
-// Time that moves only when it is told to: the clock of simulations and of tests that would else have to sleep.
+// Time that moves only when it is told to: the clock of simulations and of tests that would otherwise sleep.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ class VirtualClock final : public async::Clock {
   std::size_t pending() const { return alarms_.size(); }
 
  private:
-  // Not zero: code that takes a default TimePoint for "never" would else pass by accident.
+  // Not zero: code that takes a default TimePoint for "never" would pass by accident.
   TimePoint now_{std::chrono::hours(1)};
   WallTime start_;
   async::Alarms alarms_;

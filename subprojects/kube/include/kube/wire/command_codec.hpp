@@ -36,13 +36,13 @@ class CommandCodec {
  public:
   virtual ~CommandCodec() = default;
 
-  /// What must be sent before anything is read. Call once.
+  /// Queues what must be sent before anything is read. Call once.
   virtual void start() = 0;
-  /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large; a farewell is in the output then.
+  /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large, with a farewell in the output.
   virtual Result<void> feed(std::string_view bytes) = 0;
   virtual std::optional<CommandEvent> next() = 0;
-  /// From now on data is handed to `sink` from within feed(), as a part of what is fed where that is possible, and is
-  /// no event: events that were fed before it are fetched after it.
+  /// From now on feed() hands data to `sink`, where possible as a view of the fed bytes, and makes no events of it. An
+  /// event that was fed before such data is fetched after it.
   using DataSink = std::function<void(CommandChannel channel, std::string_view bytes)>;
   virtual void hand_data_to(DataSink sink) = 0;
 
@@ -54,9 +54,9 @@ class CommandCodec {
   virtual bool write(CommandChannel channel, std::string_view bytes) = 0;
   /// Says that we will send no more on a channel. Where the protocol cannot say it (see can_finish), nothing happens.
   virtual void finish(CommandChannel channel) = 0;
-  /// True if the end of one channel can be told while the others go on.
+  /// True if the protocol can end one channel while the others go on.
   virtual bool can_finish() const = 0;
-  /// Asks the peer for a sign of life.
+  /// Asks the peer for a pong.
   virtual void ping() = 0;
   /// Says goodbye: nothing can be written after it. What was queued before is sent before.
   virtual void close() = 0;

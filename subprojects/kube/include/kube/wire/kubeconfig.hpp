@@ -13,8 +13,8 @@
 
 namespace kube::wire {
 
-/// A program that makes credentials (client.authentication.k8s.io). It is run by nobody but who was given a
-/// net::CredentialPlugin to do so: the command line.
+/// A program that makes credentials (client.authentication.k8s.io). net::Credentials run it only by the
+/// net::CredentialPlugin that they are made with.
 struct ExecPlugin {
   enum class Interactive { never, if_available, always };
   std::string api_version;  ///< client.authentication.k8s.io/v1 or /v1beta1
@@ -22,7 +22,7 @@ struct ExecPlugin {
   std::vector<std::string> args;
   std::vector<std::pair<std::string, std::string>> env;  ///< in addition to this process'
   Interactive interactive = Interactive::if_available;   ///< whether it may talk to somebody at a terminal
-  std::string install_hint;                              ///< for whoever does not have the program
+  std::string install_hint;                              ///< what to tell a user who does not have it
   bool provide_cluster_info = false;                     ///< it is told which cluster it is for, and `cluster_config`
   json::value cluster_config;                            ///< the cluster's extension client.authentication.k8s.io/exec
 };

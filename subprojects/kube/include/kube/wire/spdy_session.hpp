@@ -60,18 +60,18 @@ struct SpdyLimits {
 };
 
 /// Rules and quirks are those of the Go implementation that Kubernetes uses: there is no flow control, ids of streams
-/// rise, data before the reply to a stream is dropped, frame types that carry no meaning here are skipped. A broken
-/// rule ends the connection: feed() fails from then on, and a GOAWAY with PROTOCOL_ERROR is left in the output.
+/// rise, data before the reply to a stream is dropped, frame types that carry no meaning here are skipped. A breach of
+/// the rules ends the connection: feed() fails from then on, and a GOAWAY with PROTOCOL_ERROR is left in the output.
 class SpdySession {
  public:
   explicit SpdySession(SpdyRole role, SpdyLimits limits = {});
 
-  /// Takes bytes of the peer, cut anywhere; what they mean is fetched by next(). Pings are answered by itself.
+  /// Takes bytes of the peer, cut anywhere, which become events. The session answers pings by itself.
   /// Errors: Errc::protocol, Errc::too_large.
   Result<void> feed(std::string_view bytes);
   std::optional<SpdyEvent> next();
-  /// From now on data is handed to `sink` from within feed(), as a part of what is fed, and is no event: events that
-  /// were fed before it are fetched after it.
+  /// From now on feed() hands data to `sink` as a view of the fed bytes, and makes no events of it. An event that was
+  /// fed before such data is fetched after it.
   using DataSink = std::function<void(std::uint32_t stream, std::string_view bytes)>;
   void hand_data_to(DataSink sink) { sink_ = std::move(sink); }
 
@@ -91,12 +91,12 @@ class SpdySession {
   bool write(std::uint32_t stream, std::string_view bytes);
   /// Half-closes: nothing more is sent on this stream. A second call does nothing.
   void finish(std::uint32_t stream);
-  /// No headers are of interest any more: streams of the peer are refused from now on, and none is opened or accepted
-  /// here. What header blocks of this connection refer to is forgotten, which is most of what a session costs.
+  /// Frees what header blocks of this connection refer to, which is most of what a session costs. From now on streams
+  /// of the peer are refused, and none is opened or accepted here.
   void forget_headers();
   /// Ends a stream in both directions.
   void reset(std::uint32_t stream, SpdyReset reason);
-  /// Asks for a sign of life; the answer is `pong` with the number returned here.
+  /// Sends a ping; its answer is a `pong` with the returned number.
   std::uint32_t ping();
   /// Resets every stream that we have not finished and says goodbye. What was queued before is sent before.
   void close(SpdyGoAway reason = SpdyGoAway::ok);

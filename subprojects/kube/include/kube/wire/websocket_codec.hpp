@@ -43,7 +43,7 @@ struct WebSocketEvent {
   std::uint16_t code = 0;
 };
 
-/// The same as it is fed: `bytes` are there as long as the call lasts.
+/// A WebSocketEvent as feed() meets it: `bytes` are valid during the call alone.
 struct WebSocketSight {
   WebSocketEvent::Kind kind;
   std::string_view bytes;
@@ -54,8 +54,8 @@ struct WebSocketSight {
 };
 
 /// Messages are handed on in pieces as they arrive, so that a long one costs no memory; they are sent unfragmented,
-/// because the Go servers of Kubernetes take every frame for a message. Pings are answered and a close frame is
-/// answered with one. Text is not checked for UTF-8: the protocols above carry base64 or JSON. A broken rule makes
+/// because the Go servers of Kubernetes take every frame for a message. Pings and close frames of the peer are
+/// answered. Text is not checked for UTF-8: the protocols above carry base64 or JSON. A breach of the protocol makes
 /// feed() fail from then on and leaves a close frame in the output.
 class WebSocketCodec {
  public:
@@ -66,7 +66,7 @@ class WebSocketCodec {
   /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large.
   Result<void> feed(std::string_view bytes);
   std::optional<WebSocketEvent> next();
-  /// From now on everything is handed to `sink` from within feed(), and there are no events.
+  /// From now on feed() hands everything to `sink`, and next() has no events.
   void hand_to(std::function<void(const WebSocketSight&)> sink) { sink_ = std::move(sink); }
 
   /// The next frame to send; pings and pongs overtake the rest.
