@@ -71,7 +71,7 @@ def quota(cluster: Cluster, user: str, **spec: Any) -> None:
 
 
 def configured(cluster: Cluster) -> None:
-    """Waits until the API server asks: a ShadowPod without an origin is refused, as nothing else would."""
+    """Waits until the API server asks the webhooks: only they refuse a ShadowPod without an origin."""
 
     def asked() -> bool:
         try:
@@ -113,7 +113,7 @@ def create(
 
 
 def refused(action: Any, *words: str, code: int = 403) -> bool:
-    """Fails, as an assertion does, where it is not refused with these words; may be waited for."""
+    """Fails, as an assertion does, unless the call is refused with these words; may be waited for."""
     try:
         action()
     except Refused as refusal:
@@ -551,7 +551,7 @@ def test_other_paths_and_methods_are_refused(oslo: Cluster, liqod: Liqod) -> Non
 
 
 def fingerprint(cluster: Cluster) -> str:
-    """That of the certificate which is shown, and which one of the authorities in the Secret has signed."""
+    """The fingerprint of the certificate that is shown, which one of the authorities in the Secret must have signed."""
     authority = secret(cluster)["ca"]
     try:
         with dial(cluster, authority) as connection:

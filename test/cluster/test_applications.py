@@ -207,7 +207,7 @@ def make_class(cluster: Cluster) -> None:
 
 
 def name_image(cluster: Cluster, image: Path) -> None:
-    """A Deployment of liqod, as which it runs beside the clusters here, for those who look for its image there."""
+    """Makes a Deployment of liqod, which runs beside the clusters here, for those who look up its image there."""
     version = image.name.removeprefix("liqo-").removesuffix("-image-amd64.tar")
     labels = {"app": "liqo"}
     template = {"metadata": {"labels": labels}}
@@ -373,7 +373,7 @@ def test_the_data_of_a_stateful_set_is_moved(three: Three) -> None:
 
 @contextmanager
 def again_and_again(act: Callable[[], object]) -> Iterator[None]:
-    """Does it all the while."""
+    """Calls it again and again until the block ends."""
     ended = threading.Event()
 
     def run() -> None:

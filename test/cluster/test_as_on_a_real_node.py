@@ -124,7 +124,7 @@ def test_restarts_probes_and_a_sidecar_look_the_same(story: Story, own: str) -> 
 
 
 def test_how_pods_end_looks_the_same(story: Story, own: str) -> None:
-    """With its exit code, and for want of memory where the node's cgroups bound that."""
+    """A pod ends with its exit code, or for want of memory if the node's cgroups bound that."""
     fails = here_and_there(story, own, busybox("fails", "echo no; exit 4", restartPolicy="Never"))
     hungry = busybox("hungry", "dd if=/dev/zero of=/dev/null bs=64M count=1", restartPolicy="Never")
     hungry["spec"]["containers"][0]["resources"] = {"limits": {"memory": "16Mi"}}
@@ -190,7 +190,7 @@ def test_the_hook_runs_there_in_the_time_that_delete_gives(story: Story) -> None
 
 @pytest.fixture
 def others(story: Story) -> Iterator[list[str]]:
-    """The other nodes of home, closed; in the end all are open."""
+    """Closes the other nodes of home; in the end all are open."""
     nodes = [node["metadata"]["name"] for node in story.consumer.api.list("nodes")]
     names = [name for name in nodes if name != story.peering.node]
     for name in names:
@@ -313,7 +313,7 @@ def test_the_policy_says_what_a_priority_class_becomes(story: Story) -> None:
         kubectl(story, "apply", "-f", "-", stdin=yaml.safe_dump(pod))
 
     def mapped() -> str:
-        """The first one that is made after liqod there has taken notice of the policy."""
+        """The first pod that is made after liqod at the provider has read the policy."""
         name = f"high-{next(numbers)}"
         make(name, "high")
         spec = wait_for(lambda: story.remote(name), 60, f"{name} to be at the provider")["spec"]

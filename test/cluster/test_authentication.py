@@ -39,7 +39,7 @@ def reasons(cluster: Cluster, namespace: str, about: str) -> dict[str, str]:
 
 
 def writes_of_liqod(cluster: Cluster, since: int) -> list[str]:
-    """What liqod has written on behalf of the handshake since then, the requests of its own kubelet API aside."""
+    """What liqod has written for the handshake since then, without the requests of its own kubelet API."""
     kinds = {"tenants", "tenants/status", "secrets", "rolebindings", "clusterrolebindings", "certificatesigningrequests"}
     return [
         audit.described(entry)

@@ -222,7 +222,7 @@ def test_a_kubeconfig_of_a_stranger_is_refused_by_the_provider_and_says_so(rome_
 
 
 def test_a_rotated_kubeconfig_is_taken_up(rome_to_milan: Peering, story: Story) -> None:
-    """A new certificate for the same user, and then nothing that the old one was good for is lost."""
+    """The Secret gets a new certificate for the same user; pods start and the node stays Ready."""
     rome_to_milan.write_secret(rome_to_milan.kubeconfig())
     story.create(busybox("one"))
     story.wait_ready("one")

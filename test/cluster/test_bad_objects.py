@@ -97,7 +97,7 @@ GOOD: list[tuple[str, str | None, dict[str, Any]]] = [
 
 @dataclass(frozen=True)
 class Bad:
-    """Something that is written, and a word of the answer."""
+    """An object that somebody writes, and a word of the answer."""
 
     what: str
     where: str

@@ -44,7 +44,7 @@ def definition(plural: str, kind: str, *versions: str) -> dict:
 
 @pytest.fixture
 def with_custom(fake_story: Story) -> Iterator[Story]:
-    """The daemon at home is another one for as long as the story lasts: one that reflects two kinds more."""
+    """Runs another daemon at home for as long as the story lasts: one that reflects two kinds more."""
     told = fake_story
     assert told.home.stop() == 0
     chart.allow_custom(told.consumer, "example.org", "widgets", "gears")

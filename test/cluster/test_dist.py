@@ -92,7 +92,7 @@ class Sides:
 
 
 def at_once(*tasks: Callable[[], object]) -> None:
-    """Does these side by side; fails where one does."""
+    """Runs these side by side; fails if one of them does."""
     with ThreadPoolExecutor(len(tasks)) as pool:
         for done in [pool.submit(task) for task in tasks]:
             done.result()
@@ -140,7 +140,7 @@ def test_each_line_that_gives_the_image_is_one_that_its_program_takes(sides: Sid
 
 
 def processes(cluster: Cluster) -> dict[str, Path]:
-    """Those of liqod, by the names of their pods: what /proc has of each."""
+    """The processes of liqod by the names of their pods, with what /proc has of each."""
     found: dict[str, Path] = {}
     for comm in cluster.space.proc.glob("[0-9]*/comm"):
         try:
@@ -361,7 +361,7 @@ def later_chart(sides: Sides, directory: Path) -> Path:
 
 
 def containers(sides: Sides) -> dict[str, tuple[str, str, int]]:
-    """Those of the application, in both clusters: which pod, which container, and how often it was started again."""
+    """The containers of the application in both clusters: pod, container, and how often it was restarted."""
     found: dict[str, tuple[str, str, int]] = {}
     for cluster, namespace in zip(sides, ("demo", "demo-ghent"), strict=True):
         for pod in cluster.pods(namespace):

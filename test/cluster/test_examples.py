@@ -22,7 +22,7 @@ WEBHOOK_PORT = 19443
 
 
 def built(part: str) -> Path:
-    """A program of the library, beside the liqod that the stories run."""
+    """A program of the library, from the build directory of the liqod that the stories run."""
     liqod = settings.liqod()
     assert liqod, "there is no build to take the examples from"
     return liqod.parents[2] / "subprojects/kube" / part

@@ -80,7 +80,7 @@ def test_exec_passes_stdin_whole_and_its_end(story: Story) -> None:
 
 
 def test_exec_lives_while_its_program_does_not_read(story: Story) -> None:
-    """Servers answer no ping behind stdin that nobody reads, so for longer than pings are waited for."""
+    """Servers answer no ping behind stdin that nobody reads, so this goes on for longer than pings are waited for."""
     story.create(busybox("one"))
     story.wait_ready("one")
     data = os.urandom(3 << 20)

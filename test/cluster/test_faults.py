@@ -111,7 +111,7 @@ def test_a_pod_on_failure_runs_again_when_its_node_falls_silent(story: Story) ->
 
 
 def test_a_pod_goes_at_home_while_liqod_of_the_provider_is_not_there(story: Story) -> None:
-    """What has ended there waits for it to be let go; nobody at home has to wait for that."""
+    """The pod that has ended at the provider waits there to be let go; at home nobody has to wait for that."""
     story.create(busybox("one", restartPolicy="Never"))
     story.wait_ready("one")
     story.away.kill()
@@ -124,7 +124,7 @@ def test_a_pod_goes_at_home_while_liqod_of_the_provider_is_not_there(story: Stor
 
 @pytest.mark.refusals("the rights in the twin go with it")
 def test_a_twin_that_is_deleted_ends_as_soon_as_liqod_of_the_provider_is_there(story: Story) -> None:
-    """Pods that are held until their end is on record hold their namespace, and no longer than that."""
+    """Pods that are held until their end is on record hold their namespace, but no longer than that."""
     policies = {"never": "Never", "on-failure": "OnFailure"}
     for name, policy in policies.items():
         story.create(busybox(name, restartPolicy=policy))

@@ -130,7 +130,7 @@ def test_as_its_node_a_consumer_is_told_the_sum_of_its_pods(provider: Provider) 
 
 
 def test_strict_parsers_take_it(provider: Provider) -> None:
-    """A family is one group, and its type is told once, before its lines."""
+    """The lines of a family are one group, behind one line with its type."""
     for where in ("metrics/resource", "metrics/probes"):
         _, text = provider.ask("troy", "troy", where)
         types = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
@@ -151,7 +151,7 @@ def test_the_figures_of_another_consumer_are_refused(provider: Provider) -> None
 
 
 def straight(provider: Provider, pair: pki.Pair | None) -> int:
-    """What the port itself answers to somebody who writes the headers of the front proxy; 0 without an answer."""
+    """What the port itself answers to a caller that writes the headers of the front proxy; 0 without an answer."""
     cluster = provider.delphi.cluster
     tls = ssl._create_unverified_context()  # noqa: S323
     if pair:

@@ -39,7 +39,7 @@ def shadow(name: str, cpu: int) -> dict[str, Any]:
 
 
 class Forger:
-    """At another address of the network, with all that an API server would say but what only it can know."""
+    """Somebody at another address of the network, who says all that an API server would but what only it can know."""
 
     def __init__(self, home: Cluster, victim: Cluster):
         self.home, self.victim = home, victim
@@ -109,7 +109,7 @@ class Provider:
         return ""
 
     def held_by_strangers(self) -> int:
-        """Thousandths of a core."""
+        """What unproven callers hold of the quota, in thousandths of a core."""
         held = 0
         for record in self.cluster.api.list("configmaps", chart.NAMESPACE, "liqo.io/ledger=true"):
             for entry in json.loads(record["data"]["ledger.json"])["reservations"].values():

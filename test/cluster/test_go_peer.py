@@ -142,7 +142,7 @@ def test_services_ingresses_and_endpoints_of_ours_are_at_a_go_provider(mixed: Mi
 
 
 def top(cluster: Cluster, *arguments: str) -> set[str]:
-    """What `kubectl top` has figures of, by name."""
+    """The names of which `kubectl top` has figures."""
     lines = cluster.kubectl("top", *arguments, "--no-headers").splitlines()
     return {line.split()[0] for line in lines if "<unknown>" not in line}
 

@@ -114,7 +114,7 @@ def with_volume(name: str, used: str, script: str) -> dict[str, Any]:
 
 
 def instances(cluster: Cluster, namespace: str) -> dict[str, Any]:
-    """By which it is seen that a pod is the same one, and that its containers have not begun again."""
+    """For each pod its UID, start, phase and containers, which show whether it is still the same one."""
     return {
         pod["metadata"]["name"]: (
             pod["metadata"]["uid"],
@@ -127,7 +127,7 @@ def instances(cluster: Cluster, namespace: str) -> dict[str, Any]:
 
 
 def copies(cluster: Cluster) -> dict[str, str]:
-    """UIDs of what was copied, of volumes, and of what orders the pods: none is made anew."""
+    """The UIDs of copies, of volumes, and of the orders of pods: none is made anew."""
     names = {"configmaps": "words", "secrets": "hidden", "services": "web", CLAIMS: "data"}
     found = {plural: cluster.api.get(plural, THERE, name)["metadata"]["uid"] for plural, name in names.items()}
     found |= {one["metadata"]["name"]: one["metadata"]["uid"] for one in cluster.api.list("shadowpods", THERE)}

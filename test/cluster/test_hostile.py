@@ -121,7 +121,7 @@ def rows(who: str, *told: tuple[Any, ...]) -> None:
 
 
 def of_everybody(who: str) -> None:
-    """What none of a consumer's identities may do, wherever it is."""
+    """Rows that none of a consumer's identities may do, wherever it is."""
     rows(
         who,
         ("list namespaces", "GET", path("namespaces")),
@@ -631,7 +631,7 @@ def test_a_slice_gets_no_certificate_for_more_than_itself(hostile: Hostile, subj
 
 
 def test_a_slice_gets_a_certificate_for_itself(hostile: Hostile) -> None:
-    """The other way for the table above to fail."""
+    """Shows that the table above could fail."""
     asks = hostile.apis[CONTROL_PLANE]
     request = hostile.handshake.signing_request(f"/O=sparta/CN={hostile.user_of('good')}")
     asks.create("resourceslices", SPARTA, a_slice(owned("good"), consumerClusterID="sparta", csr=encoded(request)))

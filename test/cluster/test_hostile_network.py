@@ -152,7 +152,7 @@ class Watcher:
 
 
 def is_refused(cluster: Cluster, cpu: str) -> bool:
-    """Whether the webhooks refuse a Quota of so much; any other failure is one."""
+    """Whether the webhooks refuse a Quota of so much; any other failure raises."""
     quota = {"kind": "Quota", "metadata": {"name": "q"}, "spec": {"user": "pool", "resources": {"cpu": cpu}}}
     body = {"apiVersion": "offloading.liqo.io/v1beta1", **quota}
     where = "/apis/offloading.liqo.io/v1beta1/namespaces/default/quotas"

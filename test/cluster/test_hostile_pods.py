@@ -59,7 +59,7 @@ def bind_consumer(cluster: Cluster) -> None:
 
 
 def grant_slice(cluster: Cluster) -> None:
-    """A slice of a class of somebody else's, who has answered it."""
+    """Grants a slice of a class whose controller is somebody else's."""
     labels = {"liqo.io/replicated": "true", "liqo.io/replication": "false", "liqo.io/originID": "rome"}
     labels |= {"liqo.io/remoteID": "oslo", "liqo.io/remote-cluster-id": "rome"}
     kind = {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "ResourceSlice"}
@@ -70,7 +70,7 @@ def grant_slice(cluster: Cluster) -> None:
 
 
 def asked(api: Api) -> bool:
-    """A ShadowPod without an origin is refused, as nothing else would."""
+    """Whether the API server asks the webhooks: only they refuse a ShadowPod without an origin."""
     try:
         api.request("POST", path("shadowpods", TWIN), shadow("probe", origin=""), query={"dryRun": "All"})
     except Refused as refusal:

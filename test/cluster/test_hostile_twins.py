@@ -65,7 +65,7 @@ def usual_policy(hostile: Hostile) -> Iterator[None]:
 
 @pytest.fixture
 def in_other_hands(hostile: Hostile) -> Iterator[None]:
-    """The consumer's own liqod, which puts right what others do in its name, is not there meanwhile."""
+    """Stops the consumer's own liqod, which would put right what others do in its name."""
     hostile.consumer.daemon.stop()
     yield
     hostile.consumer.daemon.start()

@@ -21,7 +21,7 @@ from harness.wait import patient, wait_for
 
 
 def run(*arguments: str, name: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Without any cluster."""
+    """Runs it without any cluster."""
     binary = settings.liqoctl()
     assert binary and binary.exists(), "there is no liqoctl: build it, or name one by $LIQOCTL"
     env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environment}

@@ -37,7 +37,7 @@ class Shown:
         self.directory.mkdir()
 
     def put(self, begun: timedelta, left: timedelta) -> None:
-        """One that began so long ago and ends so soon."""
+        """Puts a certificate there that began that long ago and ends in that long."""
         now = datetime.now(UTC)
         pair = self.authority.issue_between("liqod-metrics", self.name, now - begun, now + left)
         for name, file in (("tls.crt", pair.certificate), ("tls.key", pair.key)):

@@ -33,7 +33,7 @@ class Extension:
         self.twin = f"{namespace}-{peering.consumer.name}"
 
     def offload(self, unchecked: bool = False, **spec: Any) -> None:
-        """Applies it; `unchecked` goes past admission, as one did that is older than the webhooks."""
+        """Applies it; `unchecked` goes past admission, as an object does that is older than the webhooks."""
         metadata = {"name": "offloading", "labels": {"liqo.io/webhook-skip": "true"} if unchecked else {}}
         body = {"kind": "NamespaceOffloading", "metadata": metadata, "spec": spec}
         self.home.apply("namespaceoffloadings", self.namespace, body)
@@ -352,7 +352,7 @@ def test_the_provider_sets_the_pod_security_level_of_each_tenant(extension: Exte
 
 
 def test_a_map_that_claims_to_be_of_another_cluster_is_not_followed(siena_to_parma: Peering) -> None:
-    """What a tenant can write is its map and the labels on it; whose it is, the tenant namespace says."""
+    """A tenant can write its map and the labels on it; the tenant namespace says whose map it is."""
     provider = siena_to_parma.provider
     labels = {"liqo.io/originID": "turin", "liqo.io/replicated": "true", "liqo.io/remote-cluster-id": "turin"}
     body = {"kind": "NamespaceMap", "metadata": {"name": "forged", "labels": labels}}

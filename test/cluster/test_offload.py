@@ -182,7 +182,7 @@ def template(story: Story) -> Iterator[Callable[..., None]]:
 
 
 def test_a_template_says_what_is_reflected_and_may_change(story: Story, template: Callable[..., None]) -> None:
-    """Without a restart of liqod, and with its rights."""
+    """liqod follows the template without a restart, and with its rights."""
     api = story.consumer.api
 
     def config_map(name: str, annotations: dict[str, str] | None = None) -> None:

@@ -30,7 +30,7 @@ class Pair:
         self.before = {cluster.name: inventory.of_new_cluster(cluster) for cluster in (consumer, provider)}
 
     def both(self, command: str, *arguments: object, remote: Path | None = None) -> str:
-        """A command on two clusters, by the consumer's user."""
+        """Runs a command on two clusters, as the consumer's user."""
         return self.at_home(command, "--remote-kubeconfig", remote or self.provider.kubeconfig, *arguments)
 
     def slices(self) -> dict[str, dict]:
@@ -44,7 +44,7 @@ class Pair:
         return self.consumer.api.find("nodes", None, name)
 
     def new(self, cluster: Cluster) -> list[str]:
-        """What is new in the cluster, gone, or changed in any part that does not change by itself."""
+        """What has come, gone or changed in the cluster, except parts that change by themselves."""
         return inventory.differences(self.before[cluster.name], inventory.take(cluster))
 
 
@@ -387,7 +387,7 @@ def test_the_logs_tell_each_step_once(pair: Pair) -> None:
 
 
 def test_the_key_of_a_cluster_is_replaced(pair: Pair) -> None:
-    """As docs/operations.md says: the old key is known to nobody afterwards, and the peering is made anew."""
+    """As docs/operations.md says: nobody knows the old key afterwards, and the peering is made anew."""
     home = pair.daemons[0]
 
     def key() -> str:

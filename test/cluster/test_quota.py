@@ -134,7 +134,7 @@ def post(api: Api, shadow: dict[str, Any], dry_run: bool) -> dict[str, Any]:
 
 
 def persist(action: Callable[[], dict[str, Any]], *codes: int) -> dict[str, Any]:
-    """Does it again while somebody is too busy to answer, or it is refused with one of these codes."""
+    """Tries again while somebody is too busy to answer, or refuses with one of these codes."""
     end = time.monotonic() + patient(60)
     while True:
         try:
@@ -187,7 +187,7 @@ def answer(api: Api, number: int) -> int:
 
 
 def refused(action: Callable[[], Any], *words: str) -> None:
-    """Holds where it is refused, and in these words. What is let in is an AssertionError, too."""
+    """Asserts that the call is refused in these words."""
     try:
         action()
     except Refused as refusal:

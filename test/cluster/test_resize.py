@@ -39,7 +39,7 @@ def requested(pod: dict[str, Any] | None) -> str:
 
 
 def set_aside(pod: dict[str, Any] | None) -> str:
-    """What the node says that the container has."""
+    """The cpu that the node says it has set aside for the container; "" before it says so."""
     statuses = (pod or {}).get("status", {}).get("containerStatuses") or [{}]
     return statuses[0].get("resources", {}).get("requests", {}).get("cpu", "")
 

@@ -25,7 +25,7 @@ ROLLS = 2
 
 @pytest.fixture(scope="module")
 def sides(run: Run) -> Iterator[tuple[Replicas, Replicas]]:
-    """At home and at the provider, whose nodes are fake."""
+    """The replicas at home and at the provider, whose nodes are fake."""
     if settings.liqod() is None:
         pytest.skip("liqod is not built")
     with run.borrow(basel=Options(), bern=Options()) as (basel, bern):

@@ -39,7 +39,7 @@ def binary() -> Path:
 
 @pytest.fixture(scope="module")
 def daemons(run: Run, binary: Path) -> Iterator[tuple[Liqod, Liqod]]:
-    """At home and at the provider; neither may have anything to report in the end."""
+    """The daemons at home and at the provider; neither may have anything to report in the end."""
     with run.borrow(ulm=Options(), jena=Options(kubelet=True)) as (ulm, jena):
         # A real kubelet has the usual port of its machine.
         pair = (
@@ -55,7 +55,7 @@ def daemons(run: Run, binary: Path) -> Iterator[tuple[Liqod, Liqod]]:
 
 
 def clean(daemon: Liqod) -> None:
-    """Holds where it runs, or ended well, and no sanitizer has found anything."""
+    """Asserts that no sanitizer has reported anything in its log."""
     found = REPORT.search(daemon.log())
     assert not found, f"liqod of {daemon.cluster.name}: {daemon.log()[found.start():][:4000]}"
 

@@ -29,7 +29,7 @@ class Slices:
         self.home, self.away = handshake.home, handshake.away
 
     def create(self, name: str, resources: dict[str, str], slice_class: str = "default", **annotations: str) -> None:
-        """As the manual has it: nothing but the label of the provider."""
+        """Creates a slice as the manual has it, with no label but the provider's."""
         labels = {"liqo.io/remote-cluster-id": self.provider.name}
         marks = {f"liqo.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
         metadata = {"name": name, "labels": labels, "annotations": marks}
@@ -247,7 +247,7 @@ def test_a_share_follows_the_nodes_and_pods_of_the_provider(slices: Slices, name
     rome = slices.provider
 
     def cores() -> float:
-        """What of a slice of all cpu is granted, in cores."""
+        """The cores that a slice asking for all cpu was granted."""
         text = slices.granted("shared").get("cpu", "0")
         return float(text[:-1]) / 1000 if text.endswith("m") else float(text)
 

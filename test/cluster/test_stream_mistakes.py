@@ -20,7 +20,7 @@ BEFOREHAND = ("Defaulted container", "All commands and output from this session"
 
 
 def one_sentence(story: Story, *arguments: object) -> subprocess.CompletedProcess[bytes]:
-    """kubectl at home, which fails with one sentence."""
+    """Runs kubectl at home, which has to fail with one sentence."""
     done = kubectl(story, *arguments)
     sentences = [line for line in done.stderr.decode().splitlines() if not line.startswith(BEFOREHAND)]
     assert done.returncode != 0 and len(sentences) == 1, done

@@ -262,7 +262,7 @@ def test_slices_quotas_and_pods_survive_daemons_that_are_killed_meanwhile(three:
         victim.start(0)
 
     def insist(action: Any, *arguments: Any) -> None:
-        """Admission is away for a moment while its liqod is: the user tries again."""
+        """Tries again while liqod, and so admission, is away for a moment."""
 
         def done() -> bool:
             try:
@@ -353,7 +353,8 @@ def printed(vienna: Peer) -> list[int]:
 
 
 def test_certificates_are_renewed_while_pods_run(three: Three) -> None:
-    """Those of the control plane and of the slice: what the pods began with has ended, and they do not notice."""
+    """The certificates of the control plane and of the slice with which the pods began have ended, and the pods do not
+    notice."""
     vienna, graz = three.vienna, three.graz
 
     def renewed() -> bool:

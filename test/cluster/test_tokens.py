@@ -20,7 +20,7 @@ EXPIRATION = "offloading.liqo.io/service-account-expiration"
 
 @pytest.fixture
 def with_tokens(story: Story) -> Iterator[Story]:
-    """The daemon at home is another one for as long as the story lasts: one that brings tokens."""
+    """Runs another daemon at home for as long as the story lasts: one that brings tokens."""
     assert story.home.stop() == 0
     chart.allow_tokens(story.consumer)
     flags = (
@@ -115,7 +115,8 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
 
 
 def _is_right_whoever_touches_it(story: Story, token: str) -> None:
-    """Within 30 s, whether somebody in milan changes the Secret, deletes it, or gives its name free."""
+    """Asserts that the Secret is right within 30 s, whether somebody in milan changes it, deletes it, or gives its name
+    free."""
     there, name = story.provider.api, "one-token"
     foreign = {"kind": "Secret", "metadata": {"name": "two-token"}, "data": {"theirs": "eA=="}}
     there.create("secrets", story.twin, foreign)

@@ -158,7 +158,7 @@ class Installed:
         return self.carpi.api.get("nodes", None, "fano")
 
     def pods(self) -> list[dict[str, Any]]:
-        """Those of the Deployment of carpi."""
+        """The pods of the Deployment of carpi."""
         return [pod for pod in self.carpi.pods("liqo") if "deletionTimestamp" not in pod["metadata"]]
 
     def shown(self, kind: str, name: str, namespace: str = "liqo") -> dict[str, Any]:

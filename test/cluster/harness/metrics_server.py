@@ -61,7 +61,7 @@ def _listens(cluster: Cluster) -> bool:
 
 
 def _serve(cluster: Cluster) -> None:
-    """Has the API server ask it for `metrics.k8s.io`."""
+    """Makes the API server ask it for `metrics.k8s.io`."""
     port = {"name": "https", "port": 443, "protocol": "TCP"}
     service = {"kind": "Service", "metadata": {"name": _NAME}, "spec": {"ports": [{**port, "targetPort": PORT}]}}
     cluster.api.apply("services", _NAMESPACE, service)

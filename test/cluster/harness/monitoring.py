@@ -116,7 +116,7 @@ class Prometheus:
         return self._get("/api/v1/query?" + urlencode({"query": expression}))["result"]
 
     def firing(self) -> set[tuple[str, str]]:
-        """The alerts that fire, each with the labels that tell what of."""
+        """The alerts that fire, each with the labels that say what it is about."""
         return {
             (alert["labels"]["alertname"], ",".join(_about(alert["labels"])))
             for alert in self._get("/api/v1/alerts")["alerts"]

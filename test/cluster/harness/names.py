@@ -28,7 +28,8 @@ def start(cluster: Cluster) -> None:
 
 
 def tell_reverse(cluster: Cluster, other: Cluster, zone: str) -> None:
-    """Has the name server of `cluster` know the names of the other's addresses of Services, as where networks are joined."""
+    """Makes the name server of `cluster` resolve the other cluster's addresses of Services, as where networks are
+    joined."""
     with (cluster.directory / "Corefile").open("a") as corefile:
         corefile.write(components.reverse_zone(_user(other), cluster.address, zone))
     cluster.restart("coredns")

@@ -49,7 +49,7 @@ def _short(seen: object) -> str:
 
 
 def stays(predicate: Callable[[], object], seconds: float, what: str, interval: float = 0.25) -> None:
-    """Fails as soon as `predicate` is not true any more within the next `seconds` seconds."""
+    """Fails if `predicate` stops being true within the next `seconds` seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         seen = predicate()
