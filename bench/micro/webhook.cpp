@@ -75,12 +75,11 @@ class Pair {
 
   asio::io_context io_{1};
   kube::async::RealClock clock_;
+  kube::Random random_{1};
   kube::Metrics metrics_;
   const kube::net::KeyAndCertificate pair_ = make_certificate();
   liqo::webhook::AdmissionServer server_{
-      io_.get_executor(),
-      clock_,
-      metrics_,
+      {io_.get_executor(), clock_, random_, metrics_},
       *kube::net::TlsContext::server(
           {.certificate_pem = pair_.certificate_pem, .key_pem = pair_.key_pem, .client_ca_pem = {}}),
       {.address = "127.0.0.1", .port = 0}};

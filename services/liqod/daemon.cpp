@@ -135,6 +135,7 @@ class Daemon {
   kube::async::RealClock clock_;
   kube::Random random_;
   kube::Metrics& metrics_;
+  kube::Environment environment_{executor_, clock_, random_, metrics_};
   ProcessMetrics process_metrics_;
   ServerMetrics kubelet_metrics_, webhook_metrics_, figures_metrics_, metrics_metrics_, health_metrics_;
   kube::net::HttpClient home_;
@@ -237,12 +238,11 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   }
   std::optional<kube::LeaderElectionSettings> election;
   if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
-  process_ = std::make_unique<Process>(
-      liqo::controllers::ProcessContext{.environment = {executor_, clock_, random_, metrics_},
-                                        .home = home_,
-                                        .connect = connect_over_network(executor_, clock_, metrics_),
-                                        .settings = settings,
-                                        .election = std::move(election)});
+  process_ = std::make_unique<Process>(liqo::controllers::ProcessContext{.environment = environment_,
+                                                                         .home = home_,
+                                                                         .connect = connect_over_network(environment_),
+                                                                         .settings = settings,
+                                                                         .election = std::move(election)});
   kubelet_ = make_kubelet(*process_, options_);
   if (auto port = kubelet_->listen(); !port) {
     failure_ = std::move(port.error());
@@ -289,7 +289,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
     co_return kube::fail(std::move(port.error()), "health probe address " + options_.health_address);
   const auto address = listen_at("--metrics-address", options_.metrics_address);
   if (!address) co_return std::unexpected(address.error());
-  MetricsPort metrics(executor_, reviews_, metrics_, [this, &metrics, &health] { refresh_metrics(metrics, health); },
+  MetricsPort metrics(environment_, reviews_, [this, &metrics, &health] { refresh_metrics(metrics, health); },
                       {.address = address->address,
                        .port = address->port,
                        .secure = options_.metrics_secure,

@@ -76,7 +76,8 @@ std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(liqo::controllers::Process&
   const OffloadedPods pods = process.offloaded_pods();
   return std::make_unique<liqo::kubelet::Kubelet>(
       liqo::kubelet::KubeletContext{
-          process.context().environment(), process.home(), process.api(), process.open_api(), process.leadership(),
+          process.context().environment(), process.home(), process.leader_api(), process.replica_api(),
+          process.leadership(),
           [pods](const std::string& ns, const std::string& pod) { return find_pod(pods, ns, pod); },
           [pods](const std::string& node) { return pods_of(pods, node); },
           [pods, id = options.settings.cluster_id](const std::string& node) { return figures_of(pods, node, id); },

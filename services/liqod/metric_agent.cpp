@@ -14,8 +14,9 @@ MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::n
   }
   made.agent = std::make_unique<liqo::figures::MetricAgent>(
       liqo::figures::MetricAgentContext{
-          process.context().environment(), process.home(), process.api(), process.open_api(), process.leadership(),
-          [&pods = *made.pods](std::string_view consumer) { return pods.nodes_of(consumer); }, std::move(kubelets_as)},
+          process.context().environment(), process.home(), process.leader_api(), process.replica_api(),
+          process.leadership(), [&pods = *made.pods](std::string_view consumer) { return pods.nodes_of(consumer); },
+          std::move(kubelets_as)},
       liqo::figures::MetricAgentSettings{.port = options.metric_agent_port,
                                          .ns = options.settings.liqo_namespace,
                                          .certificate_lifetime = options.webhook_certificate_lifetime,

@@ -26,14 +26,14 @@ bool is_same(const KeyAndCertificate& one, const KeyAndCertificate& other) {
 
 }  // namespace
 
-MetricsPort::MetricsPort(const asio::any_io_executor& executor, kube::Api& api, kube::Metrics& metrics,
-                         std::function<void()> refresh, MetricsPortSettings settings)
-    : executor_(executor),
-      clock_(api.clock()),
-      metrics_(metrics),
+MetricsPort::MetricsPort(const kube::Environment& environment, kube::Api& replica_api, std::function<void()> refresh,
+                         MetricsPortSettings settings)
+    : executor_(environment.executor),
+      clock_(environment.clock),
+      metrics_(environment.metrics),
       settings_(std::move(settings)),
-      text_(metrics, std::move(refresh), settings_.names),
-      authorizer_(api, metrics.counter(liqo::families::metrics_tokens_refused)),
+      text_(metrics_, std::move(refresh), settings_.names),
+      authorizer_(replica_api, metrics_.counter(liqo::families::metrics_tokens_refused)),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }) {}
 
 kube::Result<KeyAndCertificate> MetricsPort::read_certificate() const {

@@ -11,6 +11,7 @@
 #include "kube/net/http_server.hpp"
 #include "kube/net/server_identity.hpp"
 #include "kube/net/x509.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/repeats.hpp"
 #include "liqo/kubelet/authorizer.hpp"
@@ -32,9 +33,9 @@ struct MetricsPortSettings {
 /// Order of use: listen(), then run(), which ends only by cancellation. One thread.
 class MetricsPort {
  public:
-  /// `api` is asked who may read; it and the others outlive this.
-  MetricsPort(const boost::asio::any_io_executor& executor, kube::Api& api, kube::Metrics& metrics,
-              std::function<void()> refresh, MetricsPortSettings settings);
+  /// `replica_api` is asked who may read; it and the others outlive this.
+  MetricsPort(const kube::Environment& environment, kube::Api& replica_api, std::function<void()> refresh,
+              MetricsPortSettings settings);
 
   /// Opens the port and returns its number. Errors: Errc::connect ("address in use"), Errc::missing (a file of the
   /// certificate cannot be read), Errc::tls (it cannot be used).

@@ -10,11 +10,12 @@ namespace {
 
 class NetworkLink final : public liqo::controllers::ProviderLink {
  public:
-  NetworkLink(boost::asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics,
-              const std::string& cluster, std::shared_ptr<kube::net::Credentials> credentials,
+  NetworkLink(const kube::Environment& environment, const std::string& cluster,
+              std::shared_ptr<kube::net::Credentials> credentials,
               std::optional<kube::net::CertificateInfo> certificate)
-      : client_(std::move(executor), clock, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
-        gauges_(metrics, cluster, client_),
+      : client_(environment.executor, environment.clock, std::move(credentials),
+                {.user_agent = "liqod/" LIQOD_VERSION}),
+        gauges_(environment.metrics, cluster, client_),
         certificate_(std::move(certificate)) {}
 
   kube::net::Transport& transport() override { return client_; }
@@ -38,10 +39,9 @@ class NetworkLink final : public liqo::controllers::ProviderLink {
 
 }  // namespace
 
-liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_executor executor,
-                                                        kube::async::Clock& clock, kube::Metrics& metrics) {
+liqo::controllers::ConnectProvider connect_over_network(const kube::Environment& environment) {
   using Link = std::unique_ptr<liqo::controllers::ProviderLink>;
-  return [executor, &clock, &metrics](const std::string& cluster, const kube::Object& secret) -> kube::Result<Link> {
+  return [environment](const std::string& cluster, const kube::Object& secret) -> kube::Result<Link> {
     const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
     if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
     auto text = kube::decode_base64(encoded);
@@ -50,10 +50,9 @@ liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_exec
     if (!config) return kube::fail(std::move(config.error()), "key \"kubeconfig\"");
     std::optional<kube::net::CertificateInfo> certificate;
     if (auto read = kube::net::read_certificate(config->client_certificate_pem)) certificate = std::move(*read);
-    auto credentials = kube::net::Credentials::make(std::move(*config), clock);
+    auto credentials = kube::net::Credentials::make(std::move(*config), environment.clock);
     if (!credentials) return kube::fail(std::move(credentials.error()), "key \"kubeconfig\"");
-    return std::make_unique<NetworkLink>(executor, clock, metrics, cluster, std::move(*credentials),
-                                         std::move(certificate));
+    return std::make_unique<NetworkLink>(environment, cluster, std::move(*credentials), std::move(certificate));
   };
 }
 

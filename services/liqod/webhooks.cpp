@@ -7,17 +7,16 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
   const liqo::controllers::Context context = process.context();
   Webhooks made;
   if (options.settings.enforce_resources) {
-    const liqo::quota::Context quotas{context.environment(), context.home, context.events, context.leadership,
-                                      options.settings.liqo_namespace};
-    made.ledger = std::make_unique<liqo::quota::QuotaLedger>(quotas, process.open_api(), options.ledger);
+    const liqo::quota::LedgerContext quotas{context.environment(), context.home, context.events, context.leadership,
+                                            options.settings.liqo_namespace};
+    made.ledger = std::make_unique<liqo::quota::QuotaLedger>(quotas, process.replica_api(), options.ledger);
     made.display = std::make_unique<liqo::quota::QuotaDisplay>(quotas, *made.ledger);
     made.metrics = std::make_unique<liqo::quota::QuotaMetrics>(quotas, *made.ledger);
-    made.callers =
-        std::make_unique<liqo::webhook::Callers>(context.executor, process.open_api(), context.clock, context.metrics);
+    made.callers = std::make_unique<liqo::webhook::Callers>(context, process.replica_api());
     made.ledger->on_confirmed([&callers = *made.callers](const std::string& address) { callers.confirm(address); });
   }
   made.webhook = std::make_unique<liqo::webhook::Webhook>(
-      liqo::webhook::WebhookContext{context.environment(), process.home(), process.api(), process.open_api(),
+      liqo::webhook::WebhookContext{context.environment(), process.home(), process.leader_api(), process.replica_api(),
                                     process.leadership(), made.ledger.get(), made.callers.get()},
       liqo::webhook::WebhookSettings{.port = options.webhook_port,
                                      .url = options.webhook_url,

@@ -21,9 +21,9 @@ bool belongs_to_role(const kube::Object& service) {
 
 }  // namespace
 
-ApiServiceKeeper::ApiServiceKeeper(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home,
+ApiServiceKeeper::ApiServiceKeeper(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home,
                                    std::string ns)
-    : api_(api),
+    : leader_api_(leader_api),
       ns_(std::move(ns)),
       log_("metric-agent"),
       services_(home.acquire(
@@ -61,7 +61,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
     co_return kube::Outcome::done();
   if (const auto space = space_->find({"", ns_}); space && space->is_deleting()) {
     if (!found) co_return kube::Outcome::done();
-    auto removed = co_await api_.remove(core::api_services, key, {.uid = std::string(found->uid())});
+    auto removed = co_await leader_api_.remove(core::api_services, key, {.uid = std::string(found->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return kube::Outcome::retry(std::move(removed.error()).in("deleting the APIService"));
     log_.info("deleted the APIService of consumers' figures: the namespace of this program is being removed");
@@ -71,7 +71,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   const bool is_right = found && found->spec() == spec;
   if (is_right && belongs_to_role(*found)) co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
-  const auto role = co_await api_.get(webhook::cluster_roles, {"", std::string(metric_agent_role)});
+  const auto role = co_await leader_api_.get(webhook::cluster_roles, {"", std::string(metric_agent_role)});
   if (!role && !role.error().is_not_found())
     co_return kube::Outcome::retry(role.error().in("looking for what owns the APIService"));
   if (!role || role->is_deleting())
@@ -81,8 +81,8 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   kube::Object wanted = found ? std::move(*found) : kube::Object::make(core::api_services, key);
   wanted.tree()["spec"] = spec;
   if (auto owned = webhook::owned_by(wanted, *role, webhook::cluster_roles)) wanted = std::move(*owned);
-  auto stored = wanted.uid().empty() ? co_await api_.create(core::api_services, wanted)
-                                     : co_await api_.replace(core::api_services, wanted);
+  auto stored = wanted.uid().empty() ? co_await leader_api_.create(core::api_services, wanted)
+                                     : co_await leader_api_.replace(core::api_services, wanted);
   if (!stored) co_return kube::Outcome::retry(std::move(stored.error()).in("writing the APIService"));
   log_.info("wrote the APIService of consumers' figures");
   services_->observe(std::move(*stored));

@@ -21,8 +21,8 @@ struct KubeletClients::Client {
   kube::TimePoint used;
 };
 
-KubeletClients::KubeletClients(asio::any_io_executor executor, kube::async::Clock& clock, kube::wire::ClusterConfig as)
-    : executor_(std::move(executor)), clock_(clock), as_(std::move(as)) {}
+KubeletClients::KubeletClients(const kube::Environment& environment, kube::wire::ClusterConfig as)
+    : executor_(environment.executor), clock_(environment.clock), as_(std::move(as)) {}
 
 kube::Result<std::shared_ptr<KubeletClients::Client>> KubeletClients::client_of(const std::string& address,
                                                                                 std::uint16_t port) {

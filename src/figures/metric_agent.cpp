@@ -47,17 +47,17 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
       refused_(context_.metrics.counter(families::figures_refused)),
       strangers_(context_.metrics.counter(families::figures_strangers)),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
-      clients_(context_.executor, context_.clock, context_.kubelets_as),
+      clients_(context_, context_.kubelets_as),
       scraper_(
-          context_.executor, context_.clock, context_.metrics, context_.nodes_of,
+          context_, context_.nodes_of,
           context_.ask
               ? context_.ask
               : [this](std::string address, std::uint16_t port, std::string path,
                        kube::Deadline
                            deadline) { return clients_.ask(std::move(address), port, std::move(path), deadline); },
           settings_.scrapes),
-      api_service_(context_, context_.api, context_.home, settings_.ns),
-      certificates_(context_.executor, context_.open_api, context_.home,
+      api_service_(context_, context_.leader_api, context_.home, settings_.ns),
+      certificates_(context_.executor, context_.replica_api, context_.home,
                     {settings_.ns, std::string(metric_agent_secret)}, "metric-agent", certificate_settings(settings_),
                     [this](const webhook::CertificateState& state) { use(state); }),
       front_proxy_map_(

@@ -87,23 +87,22 @@ struct Scraper::Reading {
   std::optional<kube::Failure> failure;  ///< the first of a kubelet
 };
 
-Scraper::Scraper(asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics, NodesOf nodes_of,
-                 Ask ask, ScrapeSettings settings)
-    : executor_(std::move(executor)),
-      clock_(clock),
+Scraper::Scraper(const kube::Environment& environment, NodesOf nodes_of, Ask ask, ScrapeSettings settings)
+    : executor_(environment.executor),
+      clock_(environment.clock),
       nodes_of_(std::move(nodes_of)),
       ask_(std::move(ask)),
       settings_(settings),
       log_("metric-agent"),
-      lines_dropped_(metrics.counter(families::figures_lines_dropped)),
-      holdings_(std::make_shared<Holdings>(metrics.gauge(families::figures_held))),
+      lines_dropped_(environment.metrics.counter(families::figures_lines_dropped)),
+      holdings_(std::make_shared<Holdings>(environment.metrics.gauge(families::figures_held))),
       asked_less_(executor_),
       group_(executor_, kube::async::TaskGroup::OnFailure::keep_others) {
-  const auto scrapes = [&metrics](const char* outcome) {
-    return metrics.counter(families::figures_told, {{"outcome", outcome}});
+  const auto scrapes = [&environment](const char* outcome) {
+    return environment.metrics.counter(families::figures_told, {{"outcome", outcome}});
   };
-  const auto kubelets = [&metrics](const char* outcome) {
-    return metrics.counter(families::figures_kubelets, {{"outcome", outcome}});
+  const auto kubelets = [&environment](const char* outcome) {
+    return environment.metrics.counter(families::figures_kubelets, {{"outcome", outcome}});
   };
   told_ = scrapes("told");
   failed_ = scrapes("failed");

@@ -67,13 +67,13 @@ json::object access_spec(const Caller& caller, std::string_view kind, json::obje
 
 }  // namespace
 
-Authorizer::Authorizer(kube::Api& api, kube::Counter limited, AuthorizerSettings settings)
-    : api_(api), settings_(settings), strangers_(settings.strangers), limited_(std::move(limited)) {}
+Authorizer::Authorizer(kube::Api& replica_api, kube::Counter limited, AuthorizerSettings settings)
+    : replica_api_(replica_api), settings_(settings), strangers_(settings.strangers), limited_(std::move(limited)) {}
 
 template <class Value>
 const Value* Authorizer::find(Cache<Value>& cache, const std::string& key) {
   const auto found = cache.entries.find(key);
-  if (found == cache.entries.end() || found->second.until <= api_.clock().now()) return nullptr;
+  if (found == cache.entries.end() || found->second.until <= replica_api_.clock().now()) return nullptr;
   return &found->second.value;
 }
 
@@ -93,7 +93,7 @@ void Authorizer::remember(Cache<Value>& cache, const std::string& key, Value val
     cache.order.pop_front();
   }
   const auto place = cache.order.insert(cache.order.end(), key);
-  cache.entries.emplace(key, typename Cache<Value>::Entry{std::move(value), api_.clock().now() + time, place});
+  cache.entries.emplace(key, typename Cache<Value>::Entry{std::move(value), replica_api_.clock().now() + time, place});
 }
 
 asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net::ServerRequest& request) {
@@ -121,7 +121,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
 asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, std::string key, std::string address) {
   // A caller whose token was good a while ago does not wait behind strangers at the same address.
   const bool is_known = callers_.entries.contains(key);
-  if (!is_known && !strangers_.take(address, api_.clock().now())) {
+  if (!is_known && !strangers_.take(address, replica_api_.clock().now())) {
     limited_.add();
     co_return std::unexpected(
         Refusal{429, "too many tokens that nobody knows came from this address; try again in a minute"});
@@ -136,9 +136,9 @@ asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, st
   json::object spec;
   spec["token"] = json::string(token);
   json::object question = make_review(kube::resources::token_reviews, std::move(spec));
-  auto answer = co_await api_.post(kube::resources::token_reviews, {}, {}, std::move(question));
+  auto answer = co_await replica_api_.post(kube::resources::token_reviews, {}, {}, std::move(question));
   auto caller = answer ? read_token_review(*answer) : std::unexpected(unavailable(answer.error()));
-  const kube::TimePoint now = api_.clock().now();
+  const kube::TimePoint now = replica_api_.clock().now();
   if (!is_known && (caller || !answer)) strangers_.give_back(address, now);
   if (caller) {
     strangers_.trust(address, now);
@@ -184,7 +184,7 @@ asio::awaitable<std::expected<void, Refusal>> Authorizer::ask(json::object spec,
   if (const Refusal* known = find(denied_, key)) co_return std::unexpected(*known);
 
   json::object question = make_review(kube::resources::subject_access_reviews, std::move(spec));
-  auto answer = co_await api_.post(kube::resources::subject_access_reviews, {}, {}, std::move(question));
+  auto answer = co_await replica_api_.post(kube::resources::subject_access_reviews, {}, {}, std::move(question));
   if (!answer) co_return std::unexpected(unavailable(answer.error()));
   const bool allowed = kube::bool_at(*answer, {"status", "allowed"}) && !kube::bool_at(*answer, {"status", "denied"});
   if (allowed) {

@@ -77,7 +77,7 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
   const auto request = requests_->find(key.object);
   if (!request || is_decided(*request)) co_return kube::Outcome::done();
   if (username_.empty()) {
-    auto username = co_await own_username(context_.api);
+    auto username = co_await own_username(context_.leader_api);
     if (!username) co_return kube::Outcome::retry(std::move(username.error()));
     username_ = std::move(*username);
   }
@@ -95,7 +95,7 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
   condition["reason"] = "LiqoApproval";
   condition["message"] = "Requested by liqod for the kubelet API of its own virtual nodes";
   approved.mutable_status()["conditions"] = json::array{std::move(condition)};
-  auto written = co_await context_.api.replace(requests, approved, {.subresource = "approval"});
+  auto written = co_await context_.leader_api.replace(requests, approved, {.subresource = "approval"});
   if (!written) co_return kube::Outcome::retry(std::move(written.error()).in("approving a signing request"));
   log_.info("approved the signing request of a serving certificate", {{"name", request->name()}});
   co_return kube::Outcome::done();

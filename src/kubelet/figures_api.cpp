@@ -67,15 +67,15 @@ class FiguresApi::Asking {
   std::string node_;
 };
 
-FiguresApi::FiguresApi(kube::async::Clock& clock, kube::Metrics& metrics, FigureSourceOf source, PodsOfNode pods,
+FiguresApi::FiguresApi(const kube::Environment& environment, FigureSourceOf source, PodsOfNode pods,
                        std::function<std::vector<std::string>()> nodes, FiguresSettings settings)
-    : clock_(clock),
-      metrics_(metrics),
+    : clock_(environment.clock),
+      metrics_(environment.metrics),
       source_(std::move(source)),
       pods_(std::move(pods)),
       names_(std::move(nodes)),
       settings_(settings),
-      remembered_(metrics.gauge(families::figures_remembered)) {}
+      remembered_(metrics_.gauge(families::figures_remembered)) {}
 
 void FiguresApi::count(const char* result) { metrics_.counter(families::figures_asked, {{"result", result}}).add(); }
 

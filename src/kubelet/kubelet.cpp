@@ -16,18 +16,17 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
       settings_(std::move(settings)),
       log_("kubelet"),
       client_ca_file_(context_.clock, settings_.client_ca_file),
-      authorizer_(context_.open_api, context_.metrics.counter(families::kubelet_tokens_refused)),
-      certificate_(context_.open_api, {.node_ip = settings_.node_ip,
-                                       .self_signed = settings_.self_signed,
-                                       .leadership = &context_.leadership,
-                                       .nodes = context_.nodes,
-                                       .use = [this](const auto& pair) { use_certificate(pair); }}),
+      authorizer_(context_.replica_api, context_.metrics.counter(families::kubelet_tokens_refused)),
+      certificate_(context_.replica_api, {.node_ip = settings_.node_ip,
+                                          .self_signed = settings_.self_signed,
+                                          .leadership = &context_.leadership,
+                                          .nodes = context_.nodes,
+                                          .use = [this](const auto& pair) { use_certificate(pair); }}),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
-      doors_(context_.executor, context_.clock, context_.home, settings_.ports,
-             context_.metrics.gauge(families::kubelet_ports_missing)) {
+      doors_(context_, context_.home, settings_.ports, context_.metrics.gauge(families::kubelet_ports_missing)) {
   if (!settings_.self_signed) {
     approver_.emplace(
-        ApproverContext{context_.environment(), context_.home, context_.api, context_.nodes, settings_.node_ip});
+        ApproverContext{context_.environment(), context_.home, context_.leader_api, context_.nodes, settings_.node_ip});
   }
   if (!settings_.client_ca_file.empty()) return;
   client_ca_map_ = context_.home.acquire({.resource = kube::resources::config_maps,
@@ -52,12 +51,10 @@ kube::Result<std::uint16_t> Kubelet::listen() {
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "kubelet API");
   server_ = std::make_unique<KubeletServer>(
-      context_.executor, context_.clock, context_.metrics, authorizer_, context_.find, std::move(*tls),
-      KubeletServerSettings{.port = settings_.ports.first},
+      context_, authorizer_, context_.find, std::move(*tls), KubeletServerSettings{.port = settings_.ports.first},
       NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods,
               [this](const std::string& node) { return doors_.find(node); },
-              std::make_unique<FiguresApi>(context_.clock, context_.metrics, context_.figures, context_.pods,
-                                           context_.nodes)));
+              std::make_unique<FiguresApi>(context_, context_.figures, context_.pods, context_.nodes)));
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.ports.first));
   return port;

@@ -31,20 +31,19 @@ KubeletServer::Streams::Streams(kube::Metrics& metrics, const char* kind)
     : open(metrics.gauge(families::streams, {{"kind", kind}})),
       opened(metrics.counter(families::streams_opened, {{"kind", kind}})) {}
 
-KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
-                             Authorizer& authorizer, FindPod find, kube::net::TlsContext tls,
-                             KubeletServerSettings settings, NodeApi nodes)
-    : clock_(clock),
+KubeletServer::KubeletServer(const kube::Environment& environment, Authorizer& authorizer, FindPod find,
+                             kube::net::TlsContext tls, KubeletServerSettings settings, NodeApi nodes)
+    : clock_(environment.clock),
       authorizer_(authorizer),
       find_(std::move(find)),
       nodes_(std::move(nodes)),
       settings_(std::move(settings)),
-      logs_(metrics, "logs"),
-      execs_(metrics, "exec"),
-      attaches_(metrics, "attach"),
-      forwards_(metrics, "port-forward"),
+      logs_(environment.metrics, "logs"),
+      execs_(environment.metrics, "exec"),
+      attaches_(environment.metrics, "attach"),
+      forwards_(environment.metrics, "port-forward"),
       log_("kubelet"),
-      server_(executor, clock,
+      server_(environment.executor, environment.clock,
               {.address = settings_.address,
                .port = settings_.port,
                .tls = std::move(tls),

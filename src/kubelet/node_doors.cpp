@@ -5,12 +5,12 @@
 
 namespace liqo::kubelet {
 
-NodeDoors::NodeDoors(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::InformerSet& home,
-                     core::PortRange range, kube::Gauge missing)
-    : clock_(clock),
+NodeDoors::NodeDoors(const kube::Environment& environment, kube::InformerSet& home, core::PortRange range,
+                     kube::Gauge missing)
+    : clock_(environment.clock),
       range_(range),
       missing_(std::move(missing)),
-      changed_(executor),
+      changed_(environment.executor),
       informer_(home.acquire({.resource = kube::resources::nodes,
                               .selection = {.label_selector = std::string(api::labels::type) + "=" +
                                                               std::string(api::labels::type_virtual_node)}})),

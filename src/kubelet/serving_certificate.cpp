@@ -68,12 +68,12 @@ asio::awaitable<void> ServingCertificate::run() {
     const std::string node = co_await wait_for_node();
     // Another replica may lead by now.
     if (!may_ask()) continue;
-    const kube::TimePoint tried = api_.clock().now();
+    const kube::TimePoint tried = replica_api_.clock().now();
     kube::Result<Issued> pair = kube::fail(kube::Errc::missing, "");
     if (settings_.self_signed) {
       kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
       subject.organizations = {"liqo.io"};
-      pair = kube::net::make_self_signed(subject, api_.clock().wall(), self_signed_validity);
+      pair = kube::net::make_self_signed(subject, replica_api_.clock().wall(), self_signed_validity);
     } else {
       pair = co_await request(node);
     }
@@ -85,13 +85,13 @@ asio::awaitable<void> ServingCertificate::run() {
     } else {
       settings_.use(**pair);
       issued_ = true;
-      const kube::WallTime renewal = renewal_time(api_.clock().wall(), info->not_after);
+      const kube::WallTime renewal = renewal_time(replica_api_.clock().wall(), info->not_after);
       log_.info(
           "the kubelet API has a serving certificate",
           {{"node", node}, {"until", kube::format_time(info->not_after)}, {"renewal", kube::format_time(renewal)}});
       co_await wait_until(renewal);
     }
-    co_await api_.clock().sleep_until(tried + settings_.retry);
+    co_await replica_api_.clock().sleep_until(tried + settings_.retry);
   }
 }
 
@@ -99,7 +99,7 @@ asio::awaitable<std::string> ServingCertificate::wait_for_node() {
   for (;;) {
     std::vector<std::string> nodes = settings_.nodes();
     if (!nodes.empty()) co_return std::move(nodes.front());
-    co_await api_.clock().sleep(settings_.look_for_node);
+    co_await replica_api_.clock().sleep(settings_.look_for_node);
   }
 }
 
@@ -110,9 +110,9 @@ bool ServingCertificate::is_ours(const std::string& node) const {
 
 asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
   for (;;) {
-    const auto left = time - api_.clock().wall();
+    const auto left = time - replica_api_.clock().wall();
     if (left <= kube::WallTime::duration::zero()) co_return;
-    co_await api_.clock().sleep(std::min<kube::Duration>(left, longest_sleep));
+    co_await replica_api_.clock().sleep(std::min<kube::Duration>(left, longest_sleep));
   }
 }
 
@@ -123,13 +123,13 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
   auto pem = kube::net::make_certificate_request(*key, subject);
   if (!pem) co_return std::unexpected(std::move(pem.error()));
   const kube::Object wanted = make_signing_request(*pem);
-  auto created = co_await api_.create(requests, wanted);
+  auto created = co_await replica_api_.create(requests, wanted);
   if (!created) co_return std::unexpected(std::move(created.error()));
   auto certificate = co_await wait_for_issuance(created->key(), std::move(node));
   // A request that has served is deleted, and so is one that nobody answers: each try makes another, and they would
   // pile up. What was denied tells an operator why.
   if (certificate || certificate.error().code() == kube::Errc::timeout)
-    static_cast<void>(co_await api_.remove(requests, created->key(), {.uid = std::string(created->uid())}));
+    static_cast<void>(co_await replica_api_.remove(requests, created->key(), {.uid = std::string(created->uid())}));
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
   if (!*certificate) co_return std::nullopt;
   const auto ours = kube::net::key_matches(*key, **certificate);
@@ -139,11 +139,11 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
 
 asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wait_for_issuance(kube::ObjectKey key,
                                                                                                 std::string node) {
-  const kube::TimePoint end = api_.clock().now() + settings_.issuance_limit;
-  while (api_.clock().now() < end) {
+  const kube::TimePoint end = replica_api_.clock().now() + settings_.issuance_limit;
+  while (replica_api_.clock().now() < end) {
     if (!may_ask() || !is_ours(node)) co_return std::nullopt;
-    co_await api_.clock().sleep(settings_.poll);
-    auto request = co_await api_.get(requests, key);
+    co_await replica_api_.clock().sleep(settings_.poll);
+    auto request = co_await replica_api_.get(requests, key);
     if (!request) {
       // Whatever else fails may pass; an object that is gone will not come back.
       if (request.error().is_not_found()) co_return std::unexpected(std::move(request.error()));

@@ -18,7 +18,7 @@ constexpr kube::Duration absence_pause = 60s;
 
 }  // namespace
 
-QuotaDisplay::QuotaDisplay(Context context, QuotaLedger& ledger)
+QuotaDisplay::QuotaDisplay(LedgerContext context, QuotaLedger& ledger)
     : context_(std::move(context)),
       ledger_(ledger),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
@@ -59,9 +59,9 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
   const core::QuotaUsage usage = ledger_.usage(key);
   const auto patch = core::plan_quota_status(*quota, usage);
   if (!patch) co_return Shown::yes;
-  kube::Api& home = context_.home.api();
-  auto patched = co_await home.patch(api::kinds::quotas, key, {kube::PatchType::merge, kube::json::serialize(*patch)},
-                                     {.subresource = "status"});
+  kube::Api& leader_api = context_.home.api();
+  auto patched = co_await leader_api.patch(
+      api::kinds::quotas, key, {kube::PatchType::merge, kube::json::serialize(*patch)}, {.subresource = "status"});
   if (patched) {
     troubled_ = false;
     // A CRD that has the status subresource but not these fields answers 200 and drops them.
@@ -79,7 +79,7 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
   kube::Failure failure = std::move(patched.error());
   if (failure.is_not_found()) {
     // A 404 means that either the Quota or its status subresource does not exist. Reading the Quota tells which.
-    auto live = co_await home.get(api::kinds::quotas, key);
+    auto live = co_await leader_api.get(api::kinds::quotas, key);
     if (live) {
       say_absent(key);
       co_return Shown::has_none;

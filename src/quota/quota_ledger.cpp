@@ -44,11 +44,11 @@ std::uint64_t version_of(const kube::Object& object) { return kube::Store::versi
 
 }  // namespace
 
-QuotaLedger::QuotaLedger(Context context, kube::Api& api, LedgerSettings settings)
+QuotaLedger::QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSettings settings)
     : context_(context),
-      api_(api),
+      replica_api_(replica_api),
       settings_(settings),
-      stored_(context, api, settings.counting, [this] { tell_usage(); }),
+      stored_(context, replica_api, settings.counting, [this] { tell_usage(); }),
       quotas_(context.home.acquire({.resource = api::kinds::quotas})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),

@@ -72,7 +72,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
 
 asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Look& look) {
   if (look.wants_live && !look.is_live) {
-    auto read = co_await api_.get(api::kinds::quotas, desk.quota);
+    auto read = co_await replica_api_.get(api::kinds::quotas, desk.quota);
     if (!read) co_return no_quota(desk.quota, read.error());
     look.quota = std::move(*read);
     look.is_live = true;
@@ -161,7 +161,7 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_and_read(Desk& desk, core
 }
 
 asio::awaitable<void> QuotaLedger::read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota) {
-  quota = co_await api_.get(api::kinds::quotas, key);
+  quota = co_await replica_api_.get(api::kinds::quotas, key);
 }
 
 }  // namespace liqo::quota

@@ -48,7 +48,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
       break;
     }
     ++reads;
-    auto live = co_await api_.get(api::kinds::shadow_pods, reservation.pod);
+    auto live = co_await replica_api_.get(api::kinds::shadow_pods, reservation.pod);
     if (live ? !is_stored(*live, key, reservation) : live.error().is_not_found())
       gone.insert(key);
     else if (!live)
@@ -68,7 +68,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
 }
 
 asio::awaitable<void> QuotaLedger::settle(Desk& desk, std::set<std::string> unclear, std::set<std::string>& gone) {
-  const auto page = co_await api_.list(api::kinds::shadow_pods, "", {.limit = 1});
+  const auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1});
   if (!page) co_return;
   const std::uint64_t version = kube::Store::version_number(page->resource_version);
   for (const std::string& uid : unclear) {
@@ -94,12 +94,12 @@ asio::awaitable<void> QuotaLedger::sweep() {
       if (const auto record = core::LedgerRecord::read(*config_map); record && !record->empty()) continue;
       // The watch of Quotas may be behind that of the records, and a slice of this name may come back meanwhile. An
       // admission then writes to the record, and the delete below fails because the version is another.
-      const auto live = co_await api_.get(api::kinds::quotas, quota);
+      const auto live = co_await replica_api_.get(api::kinds::quotas, quota);
       if (live || !live.error().is_not_found()) {
         clean &= live.has_value();
         continue;
       }
-      auto removed = co_await api_.remove(
+      auto removed = co_await replica_api_.remove(
           kube::resources::config_maps, key,
           {.uid = std::string(config_map->uid()), .resource_version = std::string(config_map->resource_version())});
       clean &= removed || removed.error().is_not_found();

@@ -43,7 +43,7 @@ void QuotaLedger::adopt(Desk& desk, core::LedgerRecord record, std::string versi
 
 asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk) {
   auto config_map =
-      co_await api_.get(kube::resources::config_maps, {context_.liqo_namespace, core::ledger_name(desk.quota)});
+      co_await replica_api_.get(kube::resources::config_maps, {context_.liqo_namespace, core::ledger_name(desk.quota)});
   if (!config_map) {
     if (!config_map.error().is_not_found()) co_return std::unexpected(std::move(config_map.error()));
     auto floor = co_await stored_floor(desk);
@@ -63,7 +63,7 @@ asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Des
   const std::string user = core::admission::escape_user(api::Quota(*quota).user());
   std::uint64_t floor = 0;
   const auto listed = co_await kube::list_all(
-      api_, {api::kinds::shadow_pods, ""},
+      replica_api_, {api::kinds::shadow_pods, ""},
       {.selection = {.label_selector = std::string(api::labels::creator_user) + "=" + user}, .metadata_only = true},
       [&floor](const kube::Object& shadow) {
         floor = std::max(floor, kube::Store::version_number(shadow.resource_version()));
@@ -76,7 +76,7 @@ asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Des
 asio::awaitable<bool> QuotaLedger::believe_server(Desk& desk) {
   if (auto read = co_await read_record(desk); !read) co_return false;
   if (desk.record.floor > stored_.version()) {
-    auto page = co_await api_.list(api::kinds::shadow_pods, "", {.limit = 1});
+    auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1});
     if (!page || desk.record.floor <= kube::Store::version_number(page->resource_version)) co_return false;
     auto floor = co_await stored_floor(desk);
     if (!floor) co_return false;
@@ -94,8 +94,8 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::
   if (!fresh) config_map.mutable_metadata()["resourceVersion"] = desk.version;
   // Until the answer is here, this process does not know what is stored.
   desk.known = false;
-  auto written = fresh ? co_await api_.create(kube::resources::config_maps, config_map)
-                       : co_await api_.replace(kube::resources::config_maps, config_map);
+  auto written = fresh ? co_await replica_api_.create(kube::resources::config_maps, config_map)
+                       : co_await replica_api_.replace(kube::resources::config_maps, config_map);
   commits_.add();
   if (written) {
     adopt(desk, std::move(next), std::string(written->resource_version()), bytes);

@@ -19,7 +19,7 @@ constexpr kube::Duration pause = std::chrono::seconds(1);
 
 }  // namespace
 
-QuotaMetrics::QuotaMetrics(Context context, const QuotaLedger& ledger)
+QuotaMetrics::QuotaMetrics(LedgerContext context, const QuotaLedger& ledger)
     : context_(std::move(context)),
       ledger_(ledger),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),

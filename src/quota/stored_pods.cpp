@@ -41,10 +41,11 @@ const std::string managed_pods =
 
 }  // namespace
 
-StoredPods::StoredPods(const Context& context, kube::Api& api, core::Counting counting, std::function<void()> changed)
+StoredPods::StoredPods(const LedgerContext& context, kube::Api& replica_api, core::Counting counting,
+                       std::function<void()> changed)
     : clock_(context.clock),
       random_(context.random),
-      api_(api),
+      replica_api_(replica_api),
       counting_(counting),
       changed_(std::move(changed)),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
@@ -219,7 +220,7 @@ asio::awaitable<bool> StoredPods::refresh_pods() {
 asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys) {
   for (const kube::ObjectKey& key : keys) {
     if (shadows_->lists() != refreshed_at_) co_return false;
-    auto live = co_await api_.get(kube::resources::pods, key);
+    auto live = co_await replica_api_.get(kube::resources::pods, key);
     if (!live && !live.error().is_not_found()) co_return false;
     confirmed(key, live ? std::optional(std::move(*live)) : std::nullopt);
   }
@@ -229,7 +230,7 @@ asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys
 asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> keys) {
   const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
   std::map<kube::ObjectKey, kube::Object> found;
-  const auto listed = co_await kube::list_all(api_, {kube::resources::pods, keys.front().ns},
+  const auto listed = co_await kube::list_all(replica_api_, {kube::resources::pods, keys.front().ns},
                                               {.selection = {.label_selector = managed_pods}}, [&](kube::Object pod) {
                                                 if (kube::ObjectKey key = pod.key(); asked.contains(key))
                                                   found.emplace(std::move(key), std::move(pod));

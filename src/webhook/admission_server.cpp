@@ -20,15 +20,15 @@ asio::awaitable<void> say(ServerResponse& response, int status, std::string text
 
 }  // namespace
 
-AdmissionServer::AdmissionServer(const asio::any_io_executor& executor, kube::async::Clock& clock,
-                                 kube::Metrics& metrics, kube::net::TlsContext tls, AdmissionServerSettings settings)
-    : clock_(clock),
-      metrics_(metrics),
+AdmissionServer::AdmissionServer(const kube::Environment& environment, kube::net::TlsContext tls,
+                                 AdmissionServerSettings settings)
+    : clock_(environment.clock),
+      metrics_(environment.metrics),
       settings_(std::move(settings)),
       log_("webhook"),
-      unreadable_(metrics.counter(families::admission_unreadable)),
-      unknown_(metrics.counter(families::admission_unknown)),
-      server_(executor, clock,
+      unreadable_(metrics_.counter(families::admission_unreadable)),
+      unknown_(metrics_.counter(families::admission_unknown)),
+      server_(environment.executor, environment.clock,
               {.address = settings_.address,
                .port = settings_.port,
                .tls = std::move(tls),

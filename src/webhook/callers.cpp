@@ -48,9 +48,13 @@ class Callers::Place {
   std::size_t bytes_;
 };
 
-Callers::Callers(const asio::any_io_executor& executor, kube::Api& api, kube::async::Clock& clock,
-                 kube::Metrics& metrics)
-    : executor_(executor), api_(api), clock_(clock), log_("webhook"), wanted_(executor) {
+Callers::Callers(const kube::Environment& environment, kube::Api& replica_api)
+    : executor_(environment.executor),
+      replica_api_(replica_api),
+      clock_(environment.clock),
+      log_("webhook"),
+      wanted_(environment.executor) {
+  kube::Metrics& metrics = environment.metrics;
   const auto asked = [&metrics](std::string_view caller) {
     return metrics.counter(families::admission_shadow_pods, {{"caller", std::string(caller)}});
   };
@@ -110,13 +114,13 @@ void Callers::learn(std::string_view address, const char* how) {
 
 asio::awaitable<void> Callers::probe() {
   const auto answer =
-      co_await api_.create(api::kinds::foreign_clusters, core::admission::forge_probe(), {.dry_run = true});
+      co_await replica_api_.create(api::kinds::foreign_clusters, core::admission::forge_probe(), {.dry_run = true});
   const std::string caller(answer ? core::admission::probed_address(*answer) : std::string_view());
   (caller.empty() ? probes_failed_ : probes_).add();
   if (!answer) log_.debug("a probe of the API server failed", {{"error", answer.error()}});
   learn(caller, "it says so");
   // Kubernetes lists the addresses of its API servers in the EndpointSlice of this one name.
-  const auto listed = co_await api_.get(api::kinds::endpoint_slices, {"default", "kubernetes"});
+  const auto listed = co_await replica_api_.get(api::kinds::endpoint_slices, {"default", "kubernetes"});
   api_servers_.clear();
   if (!listed) {
     log_.debug("the addresses of the API servers cannot be read", {{"error", listed.error()}});

@@ -41,9 +41,9 @@ kube::Object write_certificate_secret(kube::Object secret, const CertificateStat
   return secret;
 }
 
-Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home,
+Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& replica_api, kube::InformerSet& home,
                            kube::ObjectKey secret, std::string part, CertificateSettings settings, Use use)
-    : api_(api),
+    : replica_api_(replica_api),
       key_(std::move(secret)),
       settings_(std::move(settings)),
       use_(std::move(use)),
@@ -61,19 +61,19 @@ asio::awaitable<void> Certificates::run() {
     auto next = co_await step();
     kube::Duration pause = retry;
     if (next) {
-      const auto left = std::max(*next - api_.clock().wall(), kube::WallTime::duration::zero());
+      const auto left = std::max(*next - replica_api_.clock().wall(), kube::WallTime::duration::zero());
       pause = std::min<kube::Duration>(left + 10ms, longest_sleep);
     } else {
       log_.warn("no certificate for API servers yet", {{"error", next.error()}});
     }
-    co_await changed_.wait_for(api_.clock(), pause);
+    co_await changed_.wait_for(replica_api_.clock(), pause);
   }
 }
 
 asio::awaitable<kube::Result<kube::WallTime>> Certificates::step() {
   auto secret = secrets_->find(key_);
   CertificateState state = secret ? read_certificate_secret(*secret) : CertificateState();
-  auto plan = plan_certificates(state, settings_, api_.clock().wall());
+  auto plan = plan_certificates(state, settings_, replica_api_.clock().wall());
   if (!plan) co_return std::unexpected(std::move(plan.error()));
   if (plan->usable && used_ != state) {
     used_ = state;
@@ -83,7 +83,7 @@ asio::awaitable<kube::Result<kube::WallTime>> Certificates::step() {
   auto stored = co_await store(std::move(secret), *plan->change);
   if (!stored) co_return std::unexpected(std::move(stored.error()));
   // The Secret may now hold another replica's certificates, which the next step judges like any.
-  co_return api_.clock().wall();
+  co_return replica_api_.clock().wall();
 }
 
 asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Object> secret,
@@ -91,11 +91,11 @@ asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Obje
   kube::Result<kube::Object> stored = kube::fail(kube::Errc::missing, "");
   if (secret) {
     const kube::Object wanted = write_certificate_secret(std::move(*secret), state);
-    stored = co_await api_.replace(secrets, wanted);
+    stored = co_await replica_api_.replace(secrets, wanted);
   } else {
     kube::Object wanted = write_certificate_secret(kube::Object::make(secrets, key_), state);
     wanted.tree()["type"] = "Opaque";
-    stored = co_await api_.create(secrets, wanted);
+    stored = co_await replica_api_.create(secrets, wanted);
   }
   if (stored) {
     log_.info("stored new certificates for API servers", {{"secret", key_.text()}});
@@ -105,7 +105,7 @@ asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Obje
   if (!stored.error().is_already_exists() && !stored.error().is_conflict())
     co_return kube::fail(std::move(stored.error()), "storing the certificates");
   // Another replica was faster, and its certificates hold.
-  auto live = co_await api_.get(secrets, key_);
+  auto live = co_await replica_api_.get(secrets, key_);
   if (!live) co_return std::unexpected(std::move(live.error()));
   secrets_->observe(std::move(*live));
   co_return kube::Result<void>();

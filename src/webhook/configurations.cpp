@@ -333,9 +333,9 @@ std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Obj
   return made;
 }
 
-Configurations::Configurations(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home,
+Configurations::Configurations(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home,
                                Reach reach)
-    : api_(api),
+    : leader_api_(leader_api),
       reach_(std::move(reach)),
       log_("webhook"),
       mutating_(home.acquire({.resource = mutating_configurations,
@@ -362,11 +362,11 @@ void Configurations::enqueue_all() {
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::installation() {
-  auto role = co_await api_.get(cluster_roles, {"", std::string(installation_role)});
+  auto role = co_await leader_api_.get(cluster_roles, {"", std::string(installation_role)});
   if (!role && role.error().is_not_found()) co_return std::optional<kube::Object>();
   if (!role) co_return std::unexpected(std::move(role.error()));
   if (role->is_deleting()) co_return std::optional<kube::Object>();
-  const auto space = co_await api_.get(kube::resources::namespaces, {"", reach_.ns});
+  const auto space = co_await leader_api_.get(kube::resources::namespaces, {"", reach_.ns});
   if (!space && !space.error().is_not_found()) co_return std::unexpected(space.error());
   if (!space) co_return std::optional<kube::Object>(std::move(*role));
   const auto owned = owned_by(*role, *space, kube::resources::namespaces);
@@ -378,7 +378,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::insta
   metadata["ownerReferences"] = *kube::find(owned->tree(), {"metadata", "ownerReferences"});
   json::object patch;
   patch["metadata"] = std::move(metadata);
-  role = co_await api_.patch(cluster_roles, role->key(), {kube::PatchType::merge, json::serialize(patch)});
+  role = co_await leader_api_.patch(cluster_roles, role->key(), {kube::PatchType::merge, json::serialize(patch)});
   if (!role) co_return std::unexpected(std::move(role.error()));
   co_return std::optional<kube::Object>(std::move(*role));
 }
@@ -410,10 +410,10 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
     found->tree()["webhooks"] = wanted.tree()["webhooks"];
     if (*owner)
       if (auto owned = owned_by(*found, **owner, cluster_roles)) found = std::move(owned);
-    answer = co_await api_.replace(kind, *found);
+    answer = co_await leader_api_.replace(kind, *found);
   } else {
     if (auto owned = owned_by(wanted, **owner, cluster_roles)) wanted = std::move(*owned);
-    answer = co_await api_.create(kind, wanted);
+    answer = co_await leader_api_.create(kind, wanted);
   }
   if (!answer) co_return kube::Outcome::retry(std::move(answer.error()).in("writing the webhook configuration"));
   log_.info("wrote a webhook configuration", {{"kind", kind.kind}, {"by", reach_.url.empty() ? "service" : "url"}});

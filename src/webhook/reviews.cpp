@@ -87,7 +87,7 @@ std::string Reviews::waiting_for() const {
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_of(std::string ns) {
   const kube::ObjectKey key{ns, std::string(api::namespace_offloading_name)};
   if (auto known = offloadings_->find(key)) co_return known;
-  auto live = co_await context_.api.get(kinds::namespace_offloadings, key);
+  auto live = co_await context_.replica_api.get(kinds::namespace_offloadings, key);
   if (live) co_return std::optional(std::move(*live));
   if (!live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
   // A namespace that is selected automatically has its label before its NamespaceOffloading, and for a moment after it.
@@ -187,14 +187,14 @@ asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
   if (!request.writes()) co_return Answer::allow();
   std::optional<kube::Object> node;
   if (request.operation == Operation::create && !request.object.name().empty()) {
-    auto live = co_await context_.api.get(kube::resources::nodes, {"", std::string(request.object.name())});
+    auto live = co_await context_.replica_api.get(kube::resources::nodes, {"", std::string(request.object.name())});
     if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
     if (live) node = std::move(*live);
   }
   std::optional<kube::Object> options;
   if (core::admission::needs_options_template(request)) {
     const auto [key, is_usual] = api::options_template_of(request.object, context_.liqo_namespace);
-    auto live = co_await context_.api.get(kinds::vk_options_templates, key);
+    auto live = co_await context_.replica_api.get(kinds::vk_options_templates, key);
     if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
     if (!live && !is_usual)
       co_return Answer::deny("the VkOptionsTemplate " + key.text() +
@@ -368,7 +368,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::read_namespa
   const kube::ObjectKey key{{}, std::move(name)};
   if (!afresh)
     if (auto known = namespaces_->find(key)) co_return std::move(known);
-  auto live = co_await context_.api.get(kube::resources::namespaces, key);
+  auto live = co_await context_.replica_api.get(kube::resources::namespaces, key);
   if (live) {
     namespaces_->observe(*live);
     co_return std::optional<kube::Object>(std::move(*live));
@@ -433,8 +433,8 @@ asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube:
                                                                            std::string label_selector) {
   std::vector<kube::Object> all;
   const auto listed = co_await kube::list_all(
-      context_.api, {kind, std::move(ns)}, {.selection = {.label_selector = std::move(label_selector)}, .limit = page},
-      [&all](kube::Object object) {
+      context_.replica_api, {kind, std::move(ns)},
+      {.selection = {.label_selector = std::move(label_selector)}, .limit = page}, [&all](kube::Object object) {
         all.push_back(std::move(object));
         return all.size() < most_objects;
       });

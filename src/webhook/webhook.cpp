@@ -70,13 +70,13 @@ Webhook::Webhook(WebhookContext context, WebhookSettings settings)
       client_ca_file_(context_.clock, settings_.client_ca_file),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
       reviews_({.home = context_.home,
-                .api = context_.open_api,
+                .replica_api = context_.replica_api,
                 .ledger = context_.ledger,
                 .liqo_namespace = settings_.ns,
                 .callers = context_.callers,
                 .twin_names = settings_.twin_names,
                 .selected_namespaces = settings_.selected_namespaces}),
-      configurations_(context_, context_.api, context_.home,
+      configurations_(context_, context_.leader_api, context_.home,
                       {.url = without_slash(settings_.url),
                        .ns = settings_.ns,
                        .failure_policy = settings_.failure_policy,
@@ -88,7 +88,7 @@ kube::Result<std::uint16_t> Webhook::listen() {
   auto certificates = certificate_settings(settings_);
   if (!certificates) return std::unexpected(std::move(certificates.error()));
   certificates_ =
-      std::make_unique<Certificates>(context_.executor, context_.open_api, context_.home,
+      std::make_unique<Certificates>(context_.executor, context_.replica_api, context_.home,
                                      kube::ObjectKey{settings_.ns, std::string(certificate_secret)}, "webhook",
                                      std::move(*certificates), [this](const CertificateState& state) { use(state); });
   auto pair = temporary_certificate(context_.clock.wall());
@@ -105,8 +105,7 @@ kube::Result<std::uint16_t> Webhook::listen() {
   }
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "webhooks");
-  server_ = std::make_unique<AdmissionServer>(context_.executor, context_.clock, context_.metrics, std::move(*tls),
-                                              std::move(settings));
+  server_ = std::make_unique<AdmissionServer>(context_, std::move(*tls), std::move(settings));
   reviews_.add_to(*server_);
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "webhooks: port " + std::to_string(settings_.port));

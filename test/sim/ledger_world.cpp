@@ -76,7 +76,7 @@ struct LedgerWorld::Replica {
       leadership = std::make_unique<Follower>(world.simulator_.executor());
     }
     const kube::Environment environment{world.simulator_.executor(), world.simulator_.clock(), random, metrics};
-    ledger = std::make_unique<QuotaLedger>(quota::Context{environment, home, events, *leadership}, api,
+    ledger = std::make_unique<QuotaLedger>(quota::LedgerContext{environment, home, events, *leadership}, api,
                                            quota::LedgerSettings{.request_timeout = request_timeout});
   }
 

@@ -46,9 +46,11 @@ class Process {
   /// The pods on its virtual nodes, for those who serve them. Must be gone before this process.
   OffloadedPods offloaded_pods() const { return OffloadedPods(*virtual_nodes_); }
   kube::Leadership& leadership() { return manager_.leadership(); }
-  /// Reads and writes without the fence, for what every replica does (authentication of callers).
-  kube::Api& open_api() { return manager_.open_api(); }
-  kube::Api& api() { return manager_.api(); }
+  /// The two Apis of the cluster at home. Only the leader may write by `leader_api`, which asks the lease before each
+  /// write and answers Errc::stopped on every other replica; every replica writes by `replica_api`, for what each of
+  /// them serves: reviews of its callers, its certificates, the records of quotas.
+  kube::Api& leader_api() { return manager_.api(); }
+  kube::Api& replica_api() { return manager_.open_api(); }
   /// The caches of the cluster at home, for others that read it. Their handles must be gone before this process.
   kube::InformerSet& home() { return manager_.caches(); }
   kube::EventRecorder& events() { return manager_.events(); }

@@ -24,8 +24,9 @@ inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
 /// for its answers before that namespace goes, and its owner with it. One thread.
 class ApiServiceKeeper {
  public:
-  /// `api` writes only while this process leads; `ns` is that of the Service.
-  ApiServiceKeeper(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home, std::string ns);
+  /// `ns` is that of the Service.
+  ApiServiceKeeper(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home,
+                   std::string ns);
 
   asio::awaitable<void> run() { return controller_.run(); }
   /// Sets the certificates that API servers are to trust, in PEM.
@@ -36,7 +37,7 @@ class ApiServiceKeeper {
   /// The wanted APIService without its owner.
   kube::json::object wanted_spec() const;
 
-  kube::Api& api_;
+  kube::Api& leader_api_;
   std::string ns_, ca_pem_;
   kube::Log log_;
   kube::InformerHandle services_, space_;

@@ -2,7 +2,6 @@
 // Tested by test/cluster/test_figures.py.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <map>
 #include <memory>
@@ -10,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "kube/async/clock.hpp"
 #include "kube/net/transport.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/wire/kubeconfig.hpp"
 
 namespace liqo::figures {
@@ -29,7 +28,7 @@ struct KubeletAnswer {
 class KubeletClients {
  public:
   /// `as`: the credentials, and the CA that signs the certificates of kubelets.
-  KubeletClients(asio::any_io_executor executor, kube::async::Clock& clock, kube::wire::ClusterConfig as);
+  KubeletClients(const kube::Environment& environment, kube::wire::ClusterConfig as);
 
   /// GET. Failures: those of kube::net::Transport::send(), and of credentials that cannot be used.
   asio::awaitable<kube::Result<KubeletAnswer>> ask(std::string address, std::uint16_t port, std::string path,

@@ -26,8 +26,8 @@ struct MetricAgentSettings {
 /// The parts of the process that the agent uses; all of them outlive it.
 struct MetricAgentContext : kube::Environment {
   kube::InformerSet& home;
-  kube::Api& api;       ///< writes only while this process leads
-  kube::Api& open_api;  ///< writes on every replica
+  kube::Api& leader_api;   ///< for the APIService
+  kube::Api& replica_api;  ///< for its certificates, because every replica serves
   kube::Leadership& leadership;
   Scraper::NodesOf nodes_of;
   kube::wire::ClusterConfig kubelets_as;  ///< see KubeletClients

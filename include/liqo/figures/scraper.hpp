@@ -1,7 +1,6 @@
 // Gathers the figures of one consumer's pods from the kubelets that run them.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <map>
@@ -12,8 +11,8 @@
 
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
-#include "kube/telemetry/metrics.hpp"
 #include "kube/telemetry/repeats.hpp"
 #include "liqo/core/figures/node_figures.hpp"
 #include "liqo/figures/kubelet_clients.hpp"
@@ -48,8 +47,7 @@ class Scraper {
                                                                          std::string path, kube::Deadline deadline)>;
   using Text = std::shared_ptr<const std::string>;
 
-  Scraper(asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics, NodesOf nodes_of, Ask ask,
-          ScrapeSettings settings = {});
+  Scraper(const kube::Environment& environment, NodesOf nodes_of, Ask ask, ScrapeSettings settings = {});
 
   /// Gathers, while run() runs. The text counts for the consumer as long as anybody holds it. Failures: Errc::too_large
   /// (too much is asked for at once, or held still), Errc::connect (no kubelet has answered, in the words of one

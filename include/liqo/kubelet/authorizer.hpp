@@ -64,7 +64,7 @@ struct AuthorizerSettings {
 class Authorizer {
  public:
   /// `limited` counts the tokens that were refused unseen.
-  Authorizer(kube::Api& api, kube::Counter limited, AuthorizerSettings settings = {});
+  Authorizer(kube::Api& replica_api, kube::Counter limited, AuthorizerSettings settings = {});
 
   /// The caller by a verified client certificate, else by a bearer token. Refusals: 401, 429 (too many unknown tokens
   /// came from there), 503 (the API server cannot be asked).
@@ -103,7 +103,7 @@ class Authorizer {
   template <class Value>
   void remember(Cache<Value>& cache, const std::string& key, Value value, kube::Duration time);
 
-  kube::Api& api_;
+  kube::Api& replica_api_;
   AuthorizerSettings settings_;
   StrangerLimit strangers_;
   kube::Counter limited_;

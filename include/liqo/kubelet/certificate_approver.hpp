@@ -32,7 +32,7 @@ asio::awaitable<kube::Result<std::string>> own_username(kube::Api& api);
 
 struct ApproverContext : kube::Environment {
   kube::InformerSet& home;
-  kube::Api& api;                                   ///< writes only while this process leads
+  kube::Api& leader_api;
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
   std::string node_ip;
 };

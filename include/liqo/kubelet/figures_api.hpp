@@ -8,9 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "kube/async/clock.hpp"
 #include "kube/net/http_server.hpp"
-#include "kube/telemetry/metrics.hpp"
+#include "kube/runtime/environment.hpp"
 #include "liqo/kubelet/node_figures.hpp"
 #include "liqo/kubelet/node_pods.hpp"
 #include "liqo/kubelet/routes.hpp"
@@ -51,7 +50,7 @@ struct FiguresSettings {
 class FiguresApi {
  public:
   /// `nodes`: those that exist.
-  FiguresApi(kube::async::Clock& clock, kube::Metrics& metrics, FigureSourceOf source, PodsOfNode pods,
+  FiguresApi(const kube::Environment& environment, FigureSourceOf source, PodsOfNode pods,
              std::function<std::vector<std::string>()> nodes, FiguresSettings settings = {});
 
   /// Answers, or refuses with 503. Where the provider answers but tells no figures, only /stats/summary is refused.

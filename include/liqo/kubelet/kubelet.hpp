@@ -30,8 +30,8 @@ struct KubeletSettings {
 /// What the process gives. Everything outlives the Kubelet.
 struct KubeletContext : kube::Environment {
   kube::InformerSet& home;
-  kube::Api& api;       ///< to the cluster at home; writes only while this process leads
-  kube::Api& open_api;  ///< the same without that fence: every replica serves, and asks for a certificate
+  kube::Api& leader_api;   ///< for approvals of certificates
+  kube::Api& replica_api;  ///< for reviews of callers and its certificate, because every replica serves
   kube::Leadership& leadership;
   FindPod find;
   PodsOfNode pods;                                  ///< of one of `nodes`

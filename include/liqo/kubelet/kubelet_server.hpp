@@ -2,13 +2,13 @@
 // servers expect them of a kubelet, served from the provider's API server, and what there is to say of a node itself.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <memory>
 #include <string>
 
 #include "kube/client/remote_command.hpp"
 #include "kube/net/http_server.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
 #include "liqo/kubelet/authorizer.hpp"
 #include "liqo/kubelet/node_api.hpp"
@@ -31,9 +31,8 @@ struct KubeletServerSettings {
 class KubeletServer {
  public:
   /// `tls` must ask for client certificates if callers are to be known by them.
-  KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
-                Authorizer& authorizer, FindPod find, kube::net::TlsContext tls, KubeletServerSettings settings = {},
-                NodeApi nodes = {});
+  KubeletServer(const kube::Environment& environment, Authorizer& authorizer, FindPod find, kube::net::TlsContext tls,
+                KubeletServerSettings settings = {}, NodeApi nodes = {});
 
   /// Opens the port and returns its number. Errors: Errc::invalid_input, Errc::connect ("address in use").
   kube::Result<std::uint16_t> listen() { return server_.listen(); }

@@ -1,7 +1,6 @@
 // The ports of virtual nodes at this process, which come and go with the Nodes.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <map>
 #include <optional>
@@ -9,9 +8,9 @@
 #include <string>
 
 #include "kube/async/event.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/telemetry/log.hpp"
-#include "kube/telemetry/metrics.hpp"
 #include "liqo/core/nodes/node_ports.hpp"
 
 namespace liqo::kubelet {
@@ -27,8 +26,7 @@ class NodeDoors {
   static constexpr kube::Duration pause = std::chrono::seconds(5);  ///< between two tries to open a port
 
   /// `missing`: how many ports cannot be opened.
-  NodeDoors(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::InformerSet& home,
-            core::PortRange range, kube::Gauge missing);
+  NodeDoors(const kube::Environment& environment, kube::InformerSet& home, core::PortRange range, kube::Gauge missing);
 
   /// The nodes that are asked at a port of this process; one beyond the range is taken for the first.
   std::set<std::string> nodes_at(std::uint16_t port) const;

@@ -51,8 +51,8 @@ kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::strin
 /// Keeps the certificate fresh. run() ends only by cancellation. One thread.
 class ServingCertificate {
  public:
-  ServingCertificate(kube::Api& api, ServingCertificateSettings settings)
-      : api_(api), settings_(std::move(settings)), log_("serving-certificate") {}
+  ServingCertificate(kube::Api& replica_api, ServingCertificateSettings settings)
+      : replica_api_(replica_api), settings_(std::move(settings)), log_("serving-certificate") {}
 
   asio::awaitable<void> run();
   /// True once `use` was called with a certificate that callers may verify.
@@ -69,7 +69,7 @@ class ServingCertificate {
   bool is_ours(const std::string& node) const;
   bool may_ask() const { return settings_.self_signed || !settings_.leadership || settings_.leadership->is_leader(); }
 
-  kube::Api& api_;
+  kube::Api& replica_api_;
   ServingCertificateSettings settings_;
   kube::Log log_;
   bool issued_ = false;

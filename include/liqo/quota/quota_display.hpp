@@ -13,7 +13,7 @@ namespace liqo::quota {
 class QuotaDisplay {
  public:
   /// `ledger` outlives this and has no other reader of its changes.
-  QuotaDisplay(Context context, QuotaLedger& ledger);
+  QuotaDisplay(LedgerContext context, QuotaLedger& ledger);
   ~QuotaDisplay();
 
   /// Shows until cancelled.
@@ -29,7 +29,7 @@ class QuotaDisplay {
   asio::awaitable<Shown> write(kube::ObjectKey key);
   void say_absent(const kube::ObjectKey& key);
 
-  Context context_;
+  LedgerContext context_;
   QuotaLedger& ledger_;
   kube::InformerHandle quotas_;
   kube::async::Event changed_;

@@ -17,7 +17,7 @@
 #include "liqo/core/admission/review.hpp"
 #include "liqo/core/quota/admission_round.hpp"
 #include "liqo/core/slices/quota.hpp"
-#include "liqo/quota/context.hpp"
+#include "liqo/quota/ledger_context.hpp"
 #include "liqo/quota/stored_pods.hpp"
 
 namespace liqo::quota {
@@ -42,8 +42,7 @@ struct LedgerSettings {
 /// complete. One thread.
 class QuotaLedger {
  public:
-  /// `api` writes on every replica: it is not the leader's.
-  QuotaLedger(Context context, kube::Api& api, LedgerSettings settings);
+  QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSettings settings);
   ~QuotaLedger();
 
   /// Serves until cancelled. What waits then is answered `unavailable`.
@@ -206,8 +205,8 @@ class QuotaLedger {
   void count(const core::QuotaVerdict& verdict, const kube::ObjectKey* quota);
   void count_refusal(Desk& desk, core::QuotaRefusal reason);
 
-  Context context_;
-  kube::Api& api_;
+  LedgerContext context_;
+  kube::Api& replica_api_;
   LedgerSettings settings_;
   std::function<void()> usage_changed_;
   std::function<void(const std::string&)> confirmed_;

@@ -14,12 +14,12 @@ class QuotaMetrics {
   static constexpr std::size_t most_slices = 50, most_resources = 16;
 
   /// `ledger` outlives this.
-  QuotaMetrics(Context context, const QuotaLedger& ledger);
+  QuotaMetrics(LedgerContext context, const QuotaLedger& ledger);
 
  private:
   void refresh();
 
-  Context context_;
+  LedgerContext context_;
   const QuotaLedger& ledger_;
   kube::InformerHandle quotas_, namespaces_;
   kube::GaugeSet granted_, used_, free_, pods_, left_out_;

@@ -14,7 +14,7 @@
 #include "liqo/core/quota/account.hpp"
 #include "liqo/core/quota/demand.hpp"
 #include "liqo/core/quota/pod_requests.hpp"
-#include "liqo/quota/context.hpp"
+#include "liqo/quota/ledger_context.hpp"
 #include "liqo/quota/pod_surroundings.hpp"
 
 namespace liqo::quota {
@@ -28,7 +28,8 @@ using core::admission::StoredAmount;
 class StoredPods {
  public:
   /// `changed`: called, and often, when the account may have changed, from here on; must not suspend.
-  StoredPods(const Context& context, kube::Api& api, core::Counting counting, std::function<void()> changed);
+  StoredPods(const LedgerContext& context, kube::Api& replica_api, core::Counting counting,
+             std::function<void()> changed);
 
   /// Does the live reads. Ends only by cancellation.
   asio::awaitable<void> run();
@@ -75,7 +76,7 @@ class StoredPods {
 
   kube::async::Clock& clock_;
   kube::Random& random_;
-  kube::Api& api_;
+  kube::Api& replica_api_;
   core::Counting counting_;
   std::function<void()> changed_;
   std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> seen_;

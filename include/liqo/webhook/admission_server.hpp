@@ -1,7 +1,6 @@
 // The HTTPS server that answers AdmissionReviews: one path for each kind and phase.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <map>
@@ -9,8 +8,8 @@
 #include <string_view>
 
 #include "kube/net/http_server.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
-#include "kube/telemetry/metrics.hpp"
 #include "kube/telemetry/repeats.hpp"
 #include "liqo/core/admission/review.hpp"
 
@@ -44,8 +43,7 @@ struct AdmissionServerSettings {
 /// which ends only by cancellation. One thread.
 class AdmissionServer {
  public:
-  AdmissionServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
-                  kube::net::TlsContext tls, AdmissionServerSettings settings);
+  AdmissionServer(const kube::Environment& environment, kube::net::TlsContext tls, AdmissionServerSettings settings);
 
   /// Serves a path, e.g. "/mutate/pod".
   void route(std::string path, Decide decide);

@@ -1,7 +1,6 @@
 // Who asks the webhooks: finds out whether an API server calls from an address, where no certificate says so.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <map>
 #include <string>
@@ -9,8 +8,8 @@
 
 #include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
-#include "kube/telemetry/metrics.hpp"
 #include "liqo/core/admission/callers.hpp"
 #include "liqo/core/admission/review.hpp"
 #include "liqo/core/quota/claimant.hpp"
@@ -25,8 +24,7 @@ namespace asio = boost::asio;
 /// after another. One thread.
 class Callers {
  public:
-  /// `api` writes on every replica.
-  Callers(const asio::any_io_executor& executor, kube::Api& api, kube::async::Clock& clock, kube::Metrics& metrics);
+  Callers(const kube::Environment& environment, kube::Api& replica_api);
 
   /// Sends the probes. Ends only by cancellation.
   asio::awaitable<void> run();
@@ -56,7 +54,7 @@ class Callers {
   asio::awaitable<void> probe();
 
   asio::any_io_executor executor_;
-  kube::Api& api_;
+  kube::Api& replica_api_;
   kube::async::Clock& clock_;
   kube::Log log_;
   core::admission::ProvenCallers proven_;

@@ -29,10 +29,9 @@ class Certificates {
   /// Called with each state that can be served.
   using Use = std::function<void(const CertificateState&)>;
 
-  /// `api` must be without the fence of leadership, because every replica serves.
   /// `secret` is where they are kept; `part` is who shows them, for the log.
-  Certificates(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, kube::ObjectKey secret,
-               std::string part, CertificateSettings settings, Use use);
+  Certificates(const asio::any_io_executor& executor, kube::Api& replica_api, kube::InformerSet& home,
+               kube::ObjectKey secret, std::string part, CertificateSettings settings, Use use);
 
   /// Ends only by cancellation.
   asio::awaitable<void> run();
@@ -42,7 +41,7 @@ class Certificates {
   asio::awaitable<kube::Result<kube::WallTime>> step();
   asio::awaitable<kube::Result<void>> store(std::optional<kube::Object> secret, const CertificateState& state);
 
-  kube::Api& api_;
+  kube::Api& replica_api_;
   kube::ObjectKey key_;
   CertificateSettings settings_;
   Use use_;

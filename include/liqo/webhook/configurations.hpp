@@ -53,8 +53,7 @@ std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Obj
 /// remove it after an uninstallation, and it fails closed. One thread.
 class Configurations {
  public:
-  /// `api` writes only while this process leads.
-  Configurations(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home, Reach reach);
+  Configurations(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home, Reach reach);
 
   asio::awaitable<void> run() { return controller_.run(); }
   /// What the API server is to trust from now on, PEM.
@@ -66,7 +65,7 @@ class Configurations {
   asio::awaitable<kube::Result<std::optional<kube::Object>>> installation();
   void enqueue_all();
 
-  kube::Api& api_;
+  kube::Api& leader_api_;
   Reach reach_;
   std::string ca_pem_;
   kube::Log log_;

@@ -15,7 +15,7 @@ namespace liqo::webhook {
 /// What every decision is made with. Everything outlives it.
 struct ReviewContext {
   kube::InformerSet& home;
-  kube::Api& api;                        ///< only reads
+  kube::Api& replica_api;                ///< only reads
   quota::QuotaLedger* ledger = nullptr;  ///< null = Quotas bind nobody
   std::string liqo_namespace = "liqo";   ///< where the usual VkOptionsTemplate is
   Callers* callers = nullptr;            ///< who asks; null = only API servers do

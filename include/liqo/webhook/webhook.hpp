@@ -30,8 +30,8 @@ struct WebhookSettings {
 /// What the process gives. Everything outlives the Webhook.
 struct WebhookContext : kube::Environment {
   kube::InformerSet& home;
-  kube::Api& api;       ///< writes only while this process leads
-  kube::Api& open_api;  ///< the same without that fence: every replica serves, and needs the certificates
+  kube::Api& leader_api;   ///< for the configurations
+  kube::Api& replica_api;  ///< for reviews and certificates, because every replica serves
   kube::Leadership& leadership;
   quota::QuotaLedger* ledger = nullptr;  ///< null = Quotas bind nobody
   Callers* callers = nullptr;            ///< where there is a ledger

@@ -43,7 +43,8 @@ struct World {
 
   explicit World(int count, ScrapeSettings settings = {})
       : scraper(
-            simulator.executor(), simulator.clock(), metrics, [this](std::string_view) { return nodes; },
+            {simulator.executor(), simulator.clock(), simulator.random(), metrics},
+            [this](std::string_view) { return nodes; },
             [this](std::string address, std::uint16_t port, std::string path, kube::Deadline) {
               return ask(*this, std::move(address), port, std::move(path));
             },

@@ -77,7 +77,7 @@ struct World {
   explicit World(const asio::any_io_executor& executor)
       : provider(executor),
         client(std::make_shared<net::HttpClient>(executor, real, provider.credentials())),
-        kubelet(executor, real, metrics, authorizer,
+        kubelet({executor, real, random, metrics}, authorizer,
                 [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
                   return PodRoute{.transport = client,
                                   .remote_namespace = "t",

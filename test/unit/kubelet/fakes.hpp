@@ -11,6 +11,7 @@
 #include "kube/client/api.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/net/transport.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/testing/simulator.hpp"
 #include "support/byte_pipe.hpp"
 
@@ -124,6 +125,7 @@ struct FakeHome {
   kube::testing::VirtualClock& clock = simulator.clock();
   kube::Random random{1};
   kube::Metrics metrics;
+  kube::Environment environment{simulator.executor(), clock, random, metrics};
   FakeTransport transport;
   kube::Api api;
 };

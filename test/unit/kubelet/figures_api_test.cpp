@@ -61,8 +61,7 @@ struct World {
   std::shared_ptr<FakeTransport> fake = std::make_shared<FakeTransport>(
       [this](const kube::HttpRequest&) { return FakeAnswer{.status = status, .pieces = said, .failure = broken}; });
   std::shared_ptr<kube::net::Transport> provider = fake;
-  FiguresApi api{home.clock,
-                 home.metrics,
+  FiguresApi api{home.environment,
                  [this](const std::string&) -> kube::Result<FigureSource> {
                    if (!is_there) return kube::fail(kube::Errc::missing, "there is no session");
                    return FigureSource{.transport = provider, .upgrader = {}, .provider = "milan", .consumer = "rome"};

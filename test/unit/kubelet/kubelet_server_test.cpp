@@ -42,7 +42,7 @@ struct World {
   explicit World(FakeTransport::Answer answer =
                      [](const kube::HttpRequest&) { return FakeAnswer{.pieces = {"line 1\n", "line 2\n"}}; })
       : provider(std::make_shared<FakeTransport>(std::move(answer))),
-        server(home.simulator.executor(), home.clock, home.metrics, authorizer,
+        server(home.environment, authorizer,
                [this](const std::string& ns, const std::string& pod) -> kube::Result<PodRoute> {
                  if (ns != "rome" || pod != "web")
                    return kube::fail(kube::Errc::missing, "pod " + ns + "/" + pod + " does not run on a virtual node");

@@ -59,9 +59,7 @@ struct World {
   Authorizer authorizer{home.api, kube::Counter()};
   std::shared_ptr<FakeTransport> provider =
       std::make_shared<FakeTransport>([](const kube::HttpRequest&) { return FakeAnswer{.pieces = {"line\n"}}; });
-  KubeletServer server{home.simulator.executor(),
-                       home.clock,
-                       home.metrics,
+  KubeletServer server{home.environment,
                        authorizer,
                        [this](const std::string& ns, const std::string& pod) -> kube::Result<PodRoute> {
                          if (pod == "nobody") return kube::fail(kube::Errc::missing, "pod " + pod + " is not there");
@@ -84,7 +82,7 @@ struct World {
                            [this](const std::string& node) { return pods_of(node); },
                            [](const std::string& node) { return std::optional(node_named(node)); },
                            std::make_unique<FiguresApi>(
-                               home.clock, home.metrics,
+                               home.environment,
                                [this](const std::string&) -> kube::Result<FigureSource> {
                                  return FigureSource{
                                      .transport = provider, .upgrader = {}, .provider = "milan", .consumer = "rome"};

@@ -35,9 +35,7 @@ struct World {
   kube::InformerHandle nodes =
       informers.acquire({.resource = kube::resources::nodes, .selection = {.label_selector = selector}});
   Authorizer authorizer{home.api, kube::Counter()};
-  KubeletServer server{home.simulator.executor(),
-                       home.clock,
-                       home.metrics,
+  KubeletServer server{home.environment,
                        authorizer,
                        [](const std::string&, const std::string&) -> kube::Result<PodRoute> {
                          return kube::fail(kube::Errc::missing, "there is no pod");
@@ -45,7 +43,7 @@ struct World {
                        make_tls(),
                        {.address = "127.0.0.1", .port = first}};
   kube::Gauge missing = home.metrics.gauge({kube::MetricType::gauge, "missing", "Missing."});
-  NodeDoors doors{home.simulator.executor(), home.clock, informers, {first, 4}, missing};
+  NodeDoors doors{home.environment, informers, {first, 4}, missing};
   int version = 0;
 
   void show(const std::string& name, int port) {

@@ -19,9 +19,7 @@ struct OneNodeServer {
   kubelet::Authorizer authorizer{home.api, kube::Counter()};
   std::shared_ptr<Link> link;
   std::function<std::shared_ptr<Link>(const std::string& pod)> find;  // where each pod has a link of its own
-  kubelet::KubeletServer server{home.simulator.executor(),
-                                home.clock,
-                                home.metrics,
+  kubelet::KubeletServer server{home.environment,
                                 authorizer,
                                 [this](const std::string&, const std::string& pod) -> kube::Result<kubelet::PodRoute> {
                                   const auto way = find ? find(pod) : link;

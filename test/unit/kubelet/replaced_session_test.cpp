@@ -66,9 +66,7 @@ struct World {
   }};
   Authorizer authorizer{home.api, kube::Counter()};
   KubeletServer server{
-      home.simulator.executor(),
-      home.clock,
-      home.metrics,
+      home.environment,
       authorizer,
       [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
         if (!link) return kube::fail(kube::Errc::missing, "there is no session");

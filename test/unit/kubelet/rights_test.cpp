@@ -43,9 +43,7 @@ struct World {
   std::shared_ptr<FakeTransport> provider =
       std::make_shared<FakeTransport>([](const kube::HttpRequest&) { return FakeAnswer{.pieces = {"line\n"}}; });
   KubeletServer server{
-      home.simulator.executor(),
-      home.clock,
-      home.metrics,
+      home.environment,
       authorizer,
       [this](const std::string& ns, const std::string& pod) -> kube::Result<PodRoute> {
         if (pod != "web") return kube::fail(kube::Errc::missing, "pod " + pod + " is not there");
@@ -56,7 +54,7 @@ struct World {
       NodeApi([](std::uint16_t) { return std::set<std::string>{"milan"}; }, pods,
               [](const std::string& node) { return std::optional(node_named(node)); },
               std::make_unique<FiguresApi>(
-                  home.clock, home.metrics,
+                  home.environment,
                   [this](const std::string&) -> kube::Result<FigureSource> {
                     return FigureSource{.transport = provider, .upgrader = {}, .provider = "milan", .consumer = "rome"};
                   },

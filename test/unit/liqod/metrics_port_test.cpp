@@ -32,8 +32,7 @@ struct World {
   FakeHome home{review};
   MetricsPort port;
 
-  explicit World(bool secure = true)
-      : port(home.simulator.executor(), home.api, home.metrics, [] {}, {.secure = secure}) {
+  explicit World(bool secure = true) : port(home.environment, home.api, [] {}, {.secure = secure}) {
     home.metrics.gauge({kube::MetricType::gauge, "answer", "To everything."}).set(42);
   }
   FakeResponse ask(std::string token, std::string target = "/metrics", std::string method = "GET") {

@@ -120,7 +120,7 @@ struct Display {
   kube::EventRecorder events;
   kube::SoleLeader leader;
   Follower follower;
-  Context context;
+  LedgerContext context;
   std::unique_ptr<QuotaLedger> ledger;
   std::unique_ptr<QuotaDisplay> display;
   kube::async::TaskGroup group;

@@ -28,7 +28,8 @@ struct World {
   kube::testing::Simulator simulator{1};
   kube::testing::VirtualClock& clock = simulator.clock();
   kube::Metrics metrics;
-  AdmissionServer server{simulator.executor(), clock, metrics, make_tls(), {.address = "127.0.0.1", .port = 0}};
+  AdmissionServer server{
+      {simulator.executor(), clock, simulator.random(), metrics}, make_tls(), {.address = "127.0.0.1", .port = 0}};
   FakeResponse response;
 
   World() {

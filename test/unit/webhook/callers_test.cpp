@@ -64,9 +64,10 @@ class World {
         leadership_(simulator.executor()),
         ledger_({{simulator.executor(), simulator.clock(), random_, metrics}, home_, events_, leadership_}, api_,
                 liqo::quota::LedgerSettings{}),
-        callers(simulator.executor(), api_, simulator.clock(), metrics),
-        reviews_({.home = home_, .api = api_, .ledger = &ledger_, .callers = &callers}),
-        admission_(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
+        callers({simulator.executor(), simulator.clock(), random_, metrics}, api_),
+        reviews_({.home = home_, .replica_api = api_, .ledger = &ledger_, .callers = &callers}),
+        admission_({simulator.executor(), simulator.clock(), random_, metrics}, tls(),
+                   {.address = "127.0.0.1", .port = 0}),
         group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
     for (const kube::Resource& kind :
          {kinds::shadow_pods, kinds::quotas, kinds::foreign_clusters, kinds::namespace_offloadings,

@@ -29,8 +29,9 @@ struct World {
         leadership(simulator.executor()),
         ledger({{simulator.executor(), simulator.clock(), simulator.random(), metrics}, home, events, leadership}, api,
                liqo::quota::LedgerSettings{}),
-        reviews({.home = home, .api = api, .ledger = &ledger, .selected_namespaces = std::move(selected)}),
-        admission(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
+        reviews({.home = home, .replica_api = api, .ledger = &ledger, .selected_namespaces = std::move(selected)}),
+        admission({simulator.executor(), simulator.clock(), simulator.random(), metrics}, tls(),
+                  {.address = "127.0.0.1", .port = 0}),
         group(simulator.executor()) {
     for (const kube::Resource& kind :
          {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::shadow_pods,

@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 
 /// References to what outlives them. `home` is the cluster whose Quotas are kept; its Api writes only while this
 /// process leads.
-struct Context : kube::Environment {
+struct LedgerContext : kube::Environment {
   kube::InformerSet& home;
   kube::EventRecorder& events;  ///< of that cluster
   kube::Leadership& leadership;
