@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "kube/base/json.hpp"
+#include "kube/base/url.hpp"
 
 namespace liqo::bench {
 
@@ -42,7 +43,7 @@ json::object one_of_crowd(const std::string& ns, std::size_t number) {
 
 std::string namespace_of_pods(std::string_view target) {
   constexpr std::string_view before = "/api/v1/namespaces/", behind = "/pods";
-  target = target.substr(0, target.find('?'));
+  target = kube::path_of(target);
   if (!target.starts_with(before) || !target.ends_with(behind)) return "";
   target.remove_prefix(before.size());
   return std::string(target.substr(0, target.size() - behind.size()));

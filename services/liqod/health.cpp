@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "kube/base/url.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqod {
@@ -54,7 +55,7 @@ kube::net::HttpHandler serve_health(std::function<std::string()> waiting_for, Pe
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   return [waiting_for = std::move(waiting_for), names](const ServerRequest& request,
                                                        ServerResponse& response) -> boost::asio::awaitable<void> {
-    const std::string path = request.target.substr(0, request.target.find('?'));
+    const std::string path(kube::path_of(request.target));
     int status = 200;
     std::string body = "ok\n";
     if (request.method != "GET" && request.method != "HEAD") {

@@ -1,4 +1,5 @@
 #include "metrics_port.hpp"
+#include "kube/base/url.hpp"
 
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/watched_file.hpp"
@@ -124,7 +125,7 @@ asio::awaitable<std::expected<void, liqo::kubelet::Refusal>> MetricsPort::admit(
 asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerResponse& response) {
   ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
   std::optional<Refusal> refusal;
-  if (std::string_view(request.target).substr(0, request.target.find('?')) != path) {
+  if (kube::path_of(request.target) != path) {
     refusal = Refusal{404, "not found; there is /metrics"};
   } else if (request.method != "GET" && request.method != "HEAD") {
     refusal = Refusal{405, "only GET is served here"};

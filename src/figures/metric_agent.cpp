@@ -1,6 +1,7 @@
 #include "liqo/figures/metric_agent.hpp"
 
 #include "kube/async/finally.hpp"
+#include "kube/base/url.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -141,7 +142,7 @@ void MetricAgent::use_front_proxy() {
 }
 
 asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerResponse& response) {
-  const std::string path = request.target.substr(0, request.target.find('?'));
+  const std::string path(kube::path_of(request.target));
   if (request.method != "GET") co_return co_await say(response, 405, "only GET is served here");
   const core::admission::User user = core::proxied_user(front_proxy_, request.headers);
   if (user.name.empty()) co_return co_await say(response, 401, "the front proxy names no user");

@@ -1,5 +1,6 @@
 #include "liqo/kubelet/kubelet_server.hpp"
 
+#include "kube/base/url.hpp"
 #include "kube/client/port_forward.hpp"
 #include "kubelet/ask_provider.hpp"
 #include "kubelet/log_server.hpp"
@@ -75,7 +76,7 @@ void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& ref
     refusals_ = 0;
   }
   if (++refusals_ > refusals_per_minute) return;
-  log_.warn("refused a request", {{"path", std::string_view(request.target).substr(0, request.target.find('?'))},
+  log_.warn("refused a request", {{"path", kube::path_of(request.target)},
                                   {"method", request.method},
                                   {"peer", request.peer_address},
                                   {"status", refusal.status},

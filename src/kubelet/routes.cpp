@@ -5,47 +5,22 @@
 #include <charconv>
 
 #include "kube/base/time.hpp"
+#include "kube/base/url.hpp"
 #include "kubelet/node_routes.hpp"
 
 namespace liqo::kubelet {
 namespace {
 
-constexpr std::size_t query_limit = 64 * 1024;
-constexpr std::size_t name_limit = 253;
+constexpr std::size_t longest_query = 64 * 1024;
+constexpr std::size_t longest_name = 253;
 
 std::unexpected<Refusal> refuse(int status, std::string sentence) {
   return std::unexpected(Refusal{status, std::move(sentence)});
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_space) {
-      out.push_back(' ');
-    } else if (text[i] != '%') {
-      out.push_back(text[i]);
-    } else {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hex_digit(text[i + 1]);
-      const int low = hex_digit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out.push_back(static_cast<char>(high * 16 + low));
-      i += 2;
-    }
-  }
-  return out;
-}
-
 // The characters of names of pods, namespaces and containers; whoever has such a name is looked up later.
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= name_limit && text.front() != '.' &&
+  return !text.empty() && text.size() <= longest_name && text.front() != '.' &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; });
 }
@@ -120,7 +95,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
     if (segments.size() != (forward ? 3 : 4)) return refuse(404, "there is nothing at this path");
     const std::array<std::string*, 3> names = {&route.ns, &route.pod, &route.container};
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
-      auto name = decode(segments[i + 1], false);
+      auto name = kube::percent_decode(segments[i + 1]);
       if (!name || !is_name(*name)) return refuse(400, "the path names no namespace, pod and container");
       *names[i] = std::move(*name);
     }
@@ -144,7 +119,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
 }
 
 std::expected<Query, Refusal> read_query(std::string_view query) {
-  if (query.size() > query_limit) return refuse(414, "the query is longer than 64 KiB");
+  if (query.size() > longest_query) return refuse(414, "the query is longer than 64 KiB");
   Query out;
   while (!query.empty()) {
     const std::size_t end = query.find('&');
@@ -152,8 +127,9 @@ std::expected<Query, Refusal> read_query(std::string_view query) {
     query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
     if (pair.empty()) continue;
     const std::size_t equals = pair.find('=');
-    auto name = decode(pair.substr(0, equals), true);
-    auto value = decode(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true);
+    auto name = kube::percent_decode(pair.substr(0, equals), true);
+    auto value =
+        kube::percent_decode(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true);
     if (!name || !value) return refuse(400, "the query is not percent-encoded as it should be");
     out.emplace_back(std::move(*name), std::move(*value));
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/base/url.hpp"
 #include "kube/client/remote_command.hpp"
 #include "kube/k8s/resource.hpp"
 #include "liqo/kubelet/exec_server.hpp"

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kube/base/text.hpp"
+#include "kube/base/url.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::controllers {

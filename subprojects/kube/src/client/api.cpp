@@ -5,6 +5,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "kube/async/timeout.hpp"
+#include "kube/base/url.hpp"
 #include "kube/k8s/status.hpp"
 #include "kube/telemetry/families.hpp"
 #include "kube/wire/gzip_decoder.hpp"
@@ -20,8 +21,7 @@ constexpr std::size_t slowest_list_rate = 16u << 10;
 constexpr std::size_t max_error_bytes = 64u << 10;
 
 std::string describe(const HttpRequest& request, const std::string& cluster) {
-  const std::string path = request.target.substr(0, request.target.find('?'));
-  return std::string(request.verb) + " " + path + " in " + cluster;
+  return std::string(request.verb) + " " + std::string(path_of(request.target)) + " in " + cluster;
 }
 
 asio::awaitable<Result<std::string>> read_all(net::Body& body, std::size_t limit) {

@@ -2,6 +2,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "kube/base/url.hpp"
 #include "upgrade_attempts.hpp"
 
 namespace kube {

@@ -1,4 +1,5 @@
 #include "kube/k8s/pod_log.hpp"
+#include "kube/base/url.hpp"
 
 #include <utility>
 #include <vector>

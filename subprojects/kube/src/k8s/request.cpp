@@ -1,4 +1,5 @@
 #include "kube/k8s/request.hpp"
+#include "kube/base/url.hpp"
 
 namespace kube {
 

@@ -1,25 +1,8 @@
 #include "kube/k8s/resource.hpp"
 
-namespace kube {
+#include "kube/base/url.hpp"
 
-std::string percent_encode(std::string_view text) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string out;
-  out.reserve(text.size());
-  for (char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '_' || c == '.' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += '%';
-      out += hex[byte >> 4];
-      out += hex[byte & 15];
-    }
-  }
-  return out;
-}
+namespace kube {
 
 std::string Resource::api_version() const {
   if (group.empty()) return std::string(version);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "fake_request.hpp"
+#include "kube/base/url.hpp"
 #include "kube/testing/fake_api_server.hpp"
 
 namespace kube::testing {
@@ -56,7 +57,7 @@ std::string success(const FakeKind& kind, const json::object& object) {
 
 /// Paths outside the API groups: health and version.
 std::optional<FakeAnswer> answer_plain(std::string_view target) {
-  const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view path = path_of(target);
   if (path == "/healthz" || path == "/livez" || path == "/readyz") return answer_with(200, "ok");
   if (path == "/version")
     return answer_with(200, R"({"major":"1","minor":"35","gitVersion":"v1.35.4","platform":"linux/amd64"})");

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "fake_request.hpp"
+#include "kube/base/url.hpp"
 
 namespace kube::testing {
 
@@ -67,7 +68,7 @@ json::object group_entry(const std::string& name, const json::array& versions) {
 }  // namespace
 
 std::optional<json::object> discover(FakeStore& store, std::string_view target) {
-  const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view path = path_of(target);
   if (path == "/api")
     return json::object{
         {"kind", "APIVersions"}, {"versions", json::array{"v1"}}, {"serverAddressByClientCIDRs", json::array()}};

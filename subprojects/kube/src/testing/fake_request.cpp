@@ -1,22 +1,13 @@
 #include "fake_request.hpp"
+#include "kube/base/url.hpp"
 
 namespace kube::testing {
 
 namespace {
 
-std::string percent_decode(std::string_view text, bool plus_is_space) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      decoded += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-      i += 2;
-    } else {
-      decoded += plus_is_space && text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return decoded;
+/// What is not percent-encoded as it should be stays as it is.
+std::string decode(std::string_view text, bool plus_is_space) {
+  return percent_decode(text, plus_is_space).value_or(std::string(text));
 }
 
 template <class F>
@@ -43,13 +34,13 @@ Answer<FakeRequest> read_request(FakeStore& store, const HttpRequest& http) {
   const std::size_t mark = target.find('?');
   std::vector<std::string> segments;
   split(target.substr(0, mark), '/', [&](std::string_view part) {
-    if (!part.empty()) segments.push_back(percent_decode(part, false));
+    if (!part.empty()) segments.push_back(decode(part, false));
   });
   if (mark != std::string_view::npos)
     split(target.substr(mark + 1), '&', [&](std::string_view part) {
       const std::size_t equals = part.find('=');
-      request.query[percent_decode(part.substr(0, equals), true)] =
-          equals == std::string_view::npos ? "" : percent_decode(part.substr(equals + 1), true);
+      request.query[decode(part.substr(0, equals), true)] =
+          equals == std::string_view::npos ? "" : decode(part.substr(equals + 1), true);
     });
 
   // /api/v1/... or /apis/group/version/..., then [namespaces/NS/]plural[/name[/subresource]].

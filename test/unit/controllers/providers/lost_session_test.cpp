@@ -5,6 +5,7 @@
 
 #include "../cluster_fixture.hpp"
 #include "controllers/providers/session_workers.hpp"
+#include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/forge.hpp"
@@ -32,7 +33,7 @@ class BuggyLink final : public controllers::ProviderLink, public kube::net::Tran
   kube::net::Upgrader* upgrader() override { return nullptr; }
   asio::awaitable<void> stop() override { co_return; }
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
-    const std::string path = request.target.substr(0, request.target.find('?'));
+    const std::string path(kube::path_of(request.target));
     if (bug_.left > 0 && path.ends_with(bug_.path)) {
       --bug_.left;
       throw std::runtime_error("a bug");

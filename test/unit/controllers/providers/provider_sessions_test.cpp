@@ -3,6 +3,7 @@
 #include <set>
 
 #include "../offloading_fixture.hpp"
+#include "kube/base/url.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -26,7 +27,7 @@ class CountedLink final : public controllers::ProviderLink, public kube::net::Tr
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (line_.is_refused) co_return refusal("unknown certificate", 401);
     if (line_.is_dead) co_return kube::fail(kube::Errc::connect, "there is no such host");
-    const std::string path = request.target.substr(0, request.target.find('?'));
+    const std::string path(kube::path_of(request.target));
     if (request.verb == "watch") line_.watches.push_back(path);
     if (request.verb == "list") line_.lists.push_back(path);
     if (request.verb == "list" && path == resources::secrets.path(twin))
@@ -117,7 +118,7 @@ TEST_CASE("a provider is read once the pods at home are known, and half a minute
     std::vector<std::string> read;
     Offloading world(hide);
     world.refuse = [&](const kube::HttpRequest& request) {
-      const std::string path = request.target.substr(0, request.target.find('?'));
+      const std::string path(kube::path_of(request.target));
       if (path == resources::pods.path(twin)) read.push_back(path);
       return std::string();
     };

@@ -9,9 +9,6 @@
 
 namespace kube {
 
-/// Percent-encodes everything but the unreserved characters of RFC 3986: for one path segment or one query value.
-std::string percent_encode(std::string_view text);
-
 /// A kind as the API addresses it. Kinds that a program uses are constants of static strings.
 struct Resource {
   std::string_view group;    ///< "" for the core group
