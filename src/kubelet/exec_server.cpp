@@ -3,7 +3,7 @@
 #include <array>
 #include <boost/asio/this_coro.hpp>
 
-#include "kube/async/task_group.hpp"
+#include "kube/async/finally.hpp"
 #include "kube/wire/websocket_codec.hpp"
 
 namespace liqo::kubelet {
@@ -11,6 +11,8 @@ namespace {
 
 using kube::CommandConnection;
 using kube::RemoteCommand;
+using kube::async::finally;
+using kube::async::stop_in_turn;
 using kube::async::TaskGroup;
 using kube::wire::CommandRole;
 using kube::wire::CommandStreams;
@@ -117,67 +119,90 @@ asio::awaitable<void> report(CommandConnection& local, std::string status) {
   local.close();
 }
 
-// Carries everything until the command has ended; answers with the Status to report.
-asio::awaitable<std::string> carry(CommandConnection& local, RemoteCommand& remote, CommandStreams streams,
-                                   kube::async::Clock& clock) {
-  auto ready = co_await remote.ready(clock.deadline_in(stream_creation_limit));
-  if (!ready) co_return kube::wire::encode_failure(std::move(ready.error()).in("asking the provider"));
-  const auto executor = co_await asio::this_coro::executor;
-  TaskGroup inputs(executor, TaskGroup::OnFailure::keep_others);
-  TaskGroup outputs(executor);
-  std::exception_ptr interrupted;
-  std::optional<kube::Result<std::string>> status;
-  try {
-    if (streams.in) inputs.spawn(carry_input(local, remote));
-    if (streams.tty) inputs.spawn(carry_sizes(local, remote));
-    for (const Channel channel : {Channel::out, Channel::err}) {
-      if (streams.has(channel)) {
-        outputs.spawn(carry_output(local, remote, channel));
-      } else {
-        remote.connection().discard(channel);
-      }
-    }
-    outputs.spawn(carry_result(remote, status));
-    co_await outputs.join();
-  } catch (...) {
-    interrupted = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await inputs.stop();
-  co_await outputs.stop();
-  if (interrupted) std::rethrow_exception(interrupted);
-  if (!*status) co_return kube::wire::encode_failure(std::move(status->error()).in("asking the provider"));
-  const auto result = kube::wire::decode_result(remote.connection().version(), **status);
-  if (!result) co_return kube::wire::encode_failure(kube::Failure(result.error()).in("asking the provider"));
-  co_return std::move(**status);
-}
+/// A caller, and what its session is served with.
+struct Session {
+  CommandConnection& local;
+  CommandStreams streams;
+  kube::async::Clock& clock;
+};
 
-// The provider's side of the session, and the report of how it went.
-asio::awaitable<void> run_remote(CommandConnection& local, CommandStreams streams, const ConnectCommand& connect,
-                                 kube::async::Clock& clock) {
-  auto remote = co_await connect();
-  if (!remote) {
-    co_await report(local, kube::wire::encode_failure(remote.error()));
+/// What carries between the two sides, each way and stream in a task of its own.
+struct Carriers {
+  explicit Carriers(const asio::any_io_executor& executor)
+      : inputs(executor, TaskGroup::OnFailure::keep_others), outputs(executor) {}
+  TaskGroup inputs, outputs;
+  std::optional<kube::Result<std::string>> status;  ///< the command's result
+};
+
+/// Carries everything until the command has ended.
+asio::awaitable<void> carry_all(const Session& session, RemoteCommand& remote, Carriers& carriers) {
+  auto ready = co_await remote.ready(session.clock.deadline_in(longest_stream_creation));
+  if (!ready) {
+    carriers.status = std::unexpected(std::move(ready.error()));
     co_return;
   }
-  const auto executor = co_await asio::this_coro::executor;
-  TaskGroup connection(executor);
-  std::exception_ptr interrupted;
-  std::string status;
-  try {
-    connection.spawn((*remote)->run());
-    status = co_await carry(local, **remote, streams, clock);
-  } catch (...) {
-    interrupted = std::current_exception();
+  CommandConnection& local = session.local;
+  if (session.streams.in) carriers.inputs.spawn(carry_input(local, remote));
+  if (session.streams.tty) carriers.inputs.spawn(carry_sizes(local, remote));
+  for (const Channel channel : {Channel::out, Channel::err}) {
+    if (session.streams.has(channel)) {
+      carriers.outputs.spawn(carry_output(local, remote, channel));
+    } else {
+      remote.connection().discard(channel);
+    }
   }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  if (interrupted) {
-    co_await connection.stop();
-    std::rethrow_exception(interrupted);
-  }
+  carriers.outputs.spawn(carry_result(remote, carriers.status));
+  co_await carriers.outputs.join();
+}
+
+/// Answers with the Status to report.
+asio::awaitable<std::string> carry(const Session& session, RemoteCommand& remote) {
+  Carriers carriers(co_await asio::this_coro::executor);
+  co_await finally(carry_all(session, remote, carriers), stop_in_turn(carriers.inputs, carriers.outputs));
+  auto& status = *carriers.status;
+  if (!status) co_return kube::wire::encode_failure(std::move(status.error()).in("asking the provider"));
+  const auto result = kube::wire::decode_result(remote.connection().version(), *status);
+  if (!result) co_return kube::wire::encode_failure(kube::Failure(result.error()).in("asking the provider"));
+  co_return std::move(*status);
+}
+
+asio::awaitable<void> carry_and_report(const Session& session, RemoteCommand& remote, TaskGroup& connection) {
+  connection.spawn(remote.run());
+  std::string status = co_await carry(session, remote);
   // The caller hears of the end before the provider is said goodbye to.
-  co_await report(local, std::move(status));
-  (*remote)->close();
+  co_await report(session.local, std::move(status));
+  remote.close();
+  co_await connection.join();
+}
+
+/// The provider's side of the session, and the report of how it went.
+asio::awaitable<void> run_remote(const Session& session, const ConnectCommand& connect) {
+  auto remote = co_await connect();
+  if (!remote) {
+    co_await report(session.local, kube::wire::encode_failure(remote.error()));
+    co_return;
+  }
+  TaskGroup connection(co_await asio::this_coro::executor);
+  co_await finally(carry_and_report(session, **remote, connection), connection.stop());
+}
+
+/// Runs the command once the streams of the caller are there.
+asio::awaitable<void> run_command(const Session& session, const ConnectCommand& connect, TaskGroup& work) {
+  if (!co_await session.local.ready(session.clock.deadline_in(longest_stream_creation))) co_return;
+  // Once the caller has gone, or has been told the result, there is nothing left to work for.
+  work.spawn([](CommandConnection& connected, TaskGroup& others) -> asio::awaitable<void> {
+    co_await connected.over();
+    others.cancel();
+  }(session.local, work));
+  work.spawn(run_remote(session, connect));
+  co_await work.join();
+}
+
+asio::awaitable<void> serve_caller(const Session& session, const ConnectCommand& connect, TaskGroup& connection) {
+  connection.spawn(session.local.run());
+  TaskGroup work(co_await asio::this_coro::executor);
+  co_await finally(run_command(session, connect, work), work.stop());
+  session.local.close();
   co_await connection.join();
 }
 
@@ -197,32 +222,9 @@ asio::awaitable<void> serve_exec(CommandCaller caller, ConnectCommand connect, k
   CommandConnection local(executor, clock, std::move(caller.stream), std::move(caller.codec), exec_limits);
   if (!streams.in) local.discard(Channel::in);
   if (!streams.tty) local.discard(Channel::resize);
+  const Session session{local, streams, clock};
   TaskGroup connection(executor);
-  TaskGroup work(executor);
-  std::exception_ptr interrupted;
-  try {
-    connection.spawn(local.run());
-    const auto ready = co_await local.ready(clock.deadline_in(stream_creation_limit));
-    if (ready) {
-      // Once the caller has gone, or has been told the result, there is nothing left to work for.
-      work.spawn([](CommandConnection& connected, TaskGroup& others) -> asio::awaitable<void> {
-        co_await connected.over();
-        others.cancel();
-      }(local, work));
-      work.spawn(run_remote(local, streams, connect, clock));
-      co_await work.join();
-    }
-  } catch (...) {
-    interrupted = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await work.stop();
-  if (interrupted) {
-    co_await connection.stop();
-    std::rethrow_exception(interrupted);
-  }
-  local.close();
-  co_await connection.join();
+  co_await finally(serve_caller(session, connect, connection), connection.stop());
 }
 
 }  // namespace liqo::kubelet
