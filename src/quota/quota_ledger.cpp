@@ -117,19 +117,19 @@ core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
   return usage;
 }
 
-QuotaLedger::Desk* QuotaLedger::find_desk(const std::string& user, std::string_view origin, std::string& problem) {
+std::expected<QuotaLedger::Desk*, std::string> QuotaLedger::find_desk(const std::string& user,
+                                                                      std::string_view origin) {
   std::vector<kube::ObjectKey> found;
   for (kube::ObjectKey& key : quotas_->store().keys(quotas_by_user, user)) {
     const auto tenant = namespaces_->find({"", key.ns});
     if (tenant && tenant->label(api::labels::remote_cluster_id) == origin) found.push_back(std::move(key));
   }
-  if (found.size() != 1) {
-    problem = found.empty() ? "there is no quota for user \"" + user + "\" of cluster " + std::string(origin) +
-                                  ": its ResourceSlice is not accepted (any more)"
-                            : "quotas " + found[0].text() + " and " + found[1].text() + " are both for user " + user +
-                                  "; the provider's administrator has to delete one";
-    return nullptr;
-  }
+  if (found.empty())
+    return std::unexpected("there is no quota for user \"" + user + "\" of cluster " + std::string(origin) +
+                           ": its ResourceSlice is not accepted (any more)");
+  if (found.size() > 1)
+    return std::unexpected("quotas " + found[0].text() + " and " + found[1].text() + " are both for user " + user +
+                           "; the provider's administrator has to delete one");
   return &open_desk(found[0]);
 }
 
@@ -171,20 +171,20 @@ asio::awaitable<QuotaVerdict> QuotaLedger::decide_on(const kube::Object& shadow_
     unavailable_.add();
     co_return QuotaVerdict::unavailable("liqod has just started and is counting what runs; ask again in a moment");
   }
-  std::string problem;
-  Desk* desk =
-      find_desk(std::string(shadow_pod.label(api::labels::creator_user)), api::ShadowPod(shadow_pod).origin(), problem);
-  if (!desk) {
-    QuotaVerdict verdict = QuotaVerdict::refused(std::move(problem), QuotaRefusal::no_quota);
+  const auto found =
+      find_desk(std::string(shadow_pod.label(api::labels::creator_user)), api::ShadowPod(shadow_pod).origin());
+  if (!found) {
+    QuotaVerdict verdict = QuotaVerdict::refused(found.error(), QuotaRefusal::no_quota);
     count(verdict, nullptr);
     co_return verdict;
   }
-  const kube::ObjectKey quota = desk->quota;
+  Desk& desk = **found;
+  const kube::ObjectKey quota = desk.quota;
   // A dry run reserves nothing, so an unproven caller could use it to find out what is free.
   auto asked = dry_run && !claimant.proven ? std::unexpected(QuotaVerdict::held_back(quota))
-                                           : question_of(*desk, shadow_pod, before, std::move(claimant));
+                                           : question_of(desk, shadow_pod, before, std::move(claimant));
   if (asked) (*asked)->dry_run = dry_run;
-  QuotaVerdict verdict = asked ? co_await wait_for(*desk, std::move(*asked)) : std::move(asked.error());
+  QuotaVerdict verdict = asked ? co_await wait_for(desk, std::move(*asked)) : std::move(asked.error());
   count(verdict, &quota);
   co_return verdict;
 }

@@ -1,5 +1,4 @@
 // The ledger's answers to a batch of admissions.
-#include <boost/asio/this_coro.hpp>
 #include <utility>
 
 #include "liqo/api/kinds.hpp"
@@ -116,17 +115,20 @@ QuotaLedger::Said QuotaLedger::ask_round(Desk& desk, core::AdmissionRound& round
 
 asio::awaitable<kube::Result<bool>> QuotaLedger::write_round(Desk& desk, Look& look, core::LedgerRecord record,
                                                              const Said& said) {
-  std::optional<kube::Result<kube::Object>> live;
-  const auto written = look.is_live ? co_await write_record(desk, std::move(record))
-                                    : co_await write_and_read(desk, std::move(record), live);
-  if (!written) co_return std::unexpected(written.error());
-  if (*written) {
+  Written written;
+  if (look.is_live)
+    written.record = co_await write_record(desk, std::move(record));
+  else
+    written = co_await write_and_read(desk, std::move(record));
+  if (!written.record) co_return std::unexpected(written.record.error());
+  if (*written.record) {
     // The record was the newest and had no reservation for these pods, so no other caller has asked for them before.
     for (const auto& [asked, decision] : said.to) {
       if (decision.basis == Basis::write) watch_for(desk, *asked, decision.is_large);
       if (decision.is_large) desk.large.grant(context_.clock.now() + settings_.request_timeout + expiry_slack);
     }
   }
+  auto& live = written.quota;
   const kube::Object& quota = *look.quota;
   const bool stands =
       look.is_live || (live && *live && (*live)->uid() == quota.uid() && (*live)->spec() == quota.spec());
@@ -135,33 +137,28 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_round(Desk& desk, Look& l
     look.is_live = true;
   }
   look.wants_live = true;  // where the read beside the write failed, the next attempt reads the Quota
-  look.has_read = *written;
+  look.has_read = *written.record;
   if (stands)
     for (const auto& [asked, decision] : said.to)
       if (decision.verdict.ruling == QuotaVerdict::Ruling::admitted) desk.doubtful.erase(asked->key);
-  co_return *written&& stands;
+  co_return stands && *written.record;
 }
 
-asio::awaitable<kube::Result<bool>> QuotaLedger::write_and_read(Desk& desk, core::LedgerRecord next,
-                                                                std::optional<kube::Result<kube::Object>>& quota) {
-  kube::async::TaskGroup beside(context_.executor);
-  beside.spawn(read_quota(desk.quota, quota));
-  std::exception_ptr ended;
-  kube::Result<bool> written = false;
-  try {
-    written = co_await write_record(desk, std::move(next));
-    co_await beside.join();
-  } catch (...) {
-    ended = std::current_exception();
-  }
-  if (!ended) co_return written;
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await beside.stop();
-  std::rethrow_exception(ended);
+asio::awaitable<QuotaLedger::Written> QuotaLedger::write_and_read(Desk& desk, core::LedgerRecord next) {
+  Written written;
+  kube::async::TaskGroup both(context_.executor);
+  both.spawn(read_into(written, desk.quota));
+  both.spawn(write_into(written, desk, std::move(next)));
+  co_await both.join();
+  co_return written;
 }
 
-asio::awaitable<void> QuotaLedger::read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota) {
-  quota = co_await replica_api_.get(api::kinds::quotas, key);
+asio::awaitable<void> QuotaLedger::write_into(Written& written, Desk& desk, core::LedgerRecord next) {
+  written.record = co_await write_record(desk, std::move(next));
+}
+
+asio::awaitable<void> QuotaLedger::read_into(Written& written, kube::ObjectKey quota) {
+  written.quota = co_await replica_api_.get(api::kinds::quotas, quota);
 }
 
 }  // namespace liqo::quota

@@ -54,7 +54,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
     else if (!live)
       unclear.insert(key);
   }
-  if (!unclear.empty()) co_await settle(desk, std::move(unclear), gone);
+  if (!unclear.empty()) gone.merge(co_await settle(desk, std::move(unclear)));
   if (!desk.known || !co_await catch_up(desk)) co_return true;
   core::LedgerRecord next = desk.record;
   // Stored reservations are dropped before expired ones, because the cache may by now have an unclear ShadowPod.
@@ -67,9 +67,10 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   co_return complete;
 }
 
-asio::awaitable<void> QuotaLedger::settle(Desk& desk, std::set<std::string> unclear, std::set<std::string>& gone) {
+asio::awaitable<std::set<std::string>> QuotaLedger::settle(Desk& desk, std::set<std::string> unclear) {
+  std::set<std::string> gone;
   const auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1});
-  if (!page) co_return;
+  if (!page) co_return gone;
   const std::uint64_t version = kube::Store::version_number(page->resource_version);
   for (const std::string& uid : unclear) {
     // A restored database has lower versions, so the lowest one seen is enough.
@@ -77,6 +78,7 @@ asio::awaitable<void> QuotaLedger::settle(Desk& desk, std::set<std::string> uncl
     enough = std::min(enough, version);
     if (stored_.version() >= enough) gone.insert(uid);
   }
+  co_return gone;
 }
 
 asio::awaitable<void> QuotaLedger::sweep() {

@@ -101,7 +101,7 @@ struct LedgerWorld::Call {
   static asio::awaitable<void> serve_resize(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object before,
                                             kube::Object after) {
     try {
-      call->judgement = co_await ledger.admit_resize(before, after, false);
+      call->judgement = co_await ledger.decide_on(after, &before, false, {});
     } catch (const boost::system::system_error&) {
       // As above.
     }
@@ -110,7 +110,7 @@ struct LedgerWorld::Call {
   static asio::awaitable<void> serve(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object shadow, bool dry_run,
                                      core::Claimant claimant) {
     try {
-      call->judgement = co_await ledger.admit(std::move(shadow), dry_run, std::move(claimant));
+      call->judgement = co_await ledger.decide_on(shadow, nullptr, dry_run, std::move(claimant));
     } catch (const boost::system::system_error&) {
       // The process ended: its caller hears nothing.
     }

@@ -56,20 +56,14 @@ class QuotaLedger {
   asio::awaitable<core::admission::Answer> answer(const core::admission::Request& request,
                                                   const core::admission::PodPolicy& policy, core::Claimant claimant);
 
-  /// Decides on the creation of a ShadowPod that carries its UID and the labels of its creator and origin, both
-  /// checked; it must outlive the call. Admitted means recorded, unless it is a dry run. The same UID may be asked
-  /// about again. A dry run of a caller that is not proven is held back: it would be a question that costs nothing.
-  /// Cancellable: what is not on its way to be written down then is not written any more.
-  asio::awaitable<core::QuotaVerdict> admit(const kube::Object& shadow_pod, bool dry_run,
-                                            core::Claimant claimant = {}) {
-    return decide_on(shadow_pod, nullptr, dry_run, std::move(claimant));
-  }
-  /// Likewise on a stored ShadowPod that asks for other amounts from now on. What it takes more is reserved until it is
-  /// seen stored so; what it takes less is free once its Pod has given it back. Both must outlive the call.
-  asio::awaitable<core::QuotaVerdict> admit_resize(const kube::Object& before, const kube::Object& after, bool dry_run,
-                                                   core::Claimant claimant = {}) {
-    return decide_on(after, &before, dry_run, std::move(claimant));
-  }
+  /// What the answer to a ShadowPod follows, which carries its UID and the labels of its creator and origin, both
+  /// checked. `before` is null where the ShadowPod is new; else it asks for other amounts from now on than those
+  /// stored: what it takes more is reserved until it is seen stored so, what it takes less is free once its Pod has
+  /// given it back. Both must outlive the call. Admitted means recorded, unless it is a dry run. The same UID may be
+  /// asked about again. A dry run of a caller that is not proven is held back: it would be a question that costs
+  /// nothing. Cancellable: what is not on its way to be written down then is not written any more.
+  asio::awaitable<core::QuotaVerdict> decide_on(const kube::Object& shadow_pod, const kube::Object* before,
+                                                bool dry_run, core::Claimant claimant);
 
   /// What is stored of the ShadowPods of a consumer; those that are on their way are not in it.
   StoredAmount stored(const std::string& origin) const { return stored_.amount_of(origin); }
@@ -80,8 +74,6 @@ class QuotaLedger {
 
   /// What the pods of a Quota hold, for people to see: stored ones, and those that any replica has admitted.
   core::QuotaUsage usage(const kube::ObjectKey& quota) const;
-  /// Of how many Quotas something is kept here.
-  std::size_t desks() const { return desks_.size(); }
   /// Called, and often, when what usage() answers may have changed for any Quota. Must not suspend. One reader.
   void on_usage_change(std::function<void()> handler) { usage_changed_ = std::move(handler); }
 
@@ -123,9 +115,6 @@ class QuotaLedger {
     bool large = false;  ///< more than the share of unproven callers
   };
 
-  /// `before`: as it is stored; null = it is new.
-  asio::awaitable<core::QuotaVerdict> decide_on(const kube::Object& shadow_pod, const kube::Object* before,
-                                                bool dry_run, core::Claimant claimant);
   /// What is asked of the desk, or what is said without asking it.
   std::expected<std::shared_ptr<Asked>, core::QuotaVerdict> question_of(const Desk& desk,
                                                                         const kube::Object& shadow_pod,
@@ -163,10 +152,15 @@ class QuotaLedger {
   /// What a replica must have seen where there is no record (any more): the user's ShadowPods that are stored now.
   asio::awaitable<kube::Result<std::uint64_t>> stored_floor(const Desk& desk);
   asio::awaitable<kube::Result<bool>> write_record(Desk& desk, core::LedgerRecord next);
+  /// What the server said to a record, and to a read of the Quota beside it.
+  struct Written {
+    kube::Result<bool> record = false;                ///< false: another replica was faster
+    std::optional<kube::Result<kube::Object>> quota;  ///< nothing where it was not read
+  };
   /// write_record, and reads the Quota at the same time.
-  asio::awaitable<kube::Result<bool>> write_and_read(Desk& desk, core::LedgerRecord next,
-                                                     std::optional<kube::Result<kube::Object>>& quota);
-  asio::awaitable<void> read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota);
+  asio::awaitable<Written> write_and_read(Desk& desk, core::LedgerRecord next);
+  asio::awaitable<void> write_into(Written& written, Desk& desk, core::LedgerRecord next);
+  asio::awaitable<void> read_into(Written& written, kube::ObjectKey quota);
   /// Waits until the cache has reached the floor of the record, which may be taken over meanwhile.
   asio::awaitable<bool> catch_up(const Desk& desk);
   /// For a cache that does not reach the floor: reads the record, and computes a floor anew that lies in the future of
@@ -174,9 +168,9 @@ class QuotaLedger {
   asio::awaitable<bool> believe_server(Desk& desk);
   /// Drops reservations that nobody has stored in time. False: there are more to look at.
   asio::awaitable<bool> expire(Desk& desk);
-  /// Adds to `gone` which of the unclear ones are known to be gone: they are too old to be stored any more, and the
-  /// cache is as new as the server was when they became so.
-  asio::awaitable<void> settle(Desk& desk, std::set<std::string> unclear, std::set<std::string>& gone);
+  /// Which of the unclear ones are known to be gone: they are too old to be stored any more, and the cache is as new as
+  /// the server was when they became so.
+  asio::awaitable<std::set<std::string>> settle(Desk& desk, std::set<std::string> unclear);
   /// Drops what is seen stored from a record, and has the floor say so. How many there were.
   std::size_t drop_stored(core::LedgerRecord& record) const;
   asio::awaitable<void> sweep();
@@ -186,7 +180,8 @@ class QuotaLedger {
   /// Takes what another replica has written, as the watch tells it: without it the next write would be refused.
   void take_over(Desk& desk, const kube::ObjectKey& record);
 
-  Desk* find_desk(const std::string& user, std::string_view origin, std::string& problem);
+  /// Opened where there is exactly one Quota; else why not.
+  std::expected<Desk*, std::string> find_desk(const std::string& user, std::string_view origin);
   Desk& open_desk(const kube::ObjectKey& quota);
   core::Resources reserved(const core::LedgerRecord& record) const;
   void tell_usage() const {

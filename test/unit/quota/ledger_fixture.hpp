@@ -139,7 +139,7 @@ class LedgerFixture {
   static boost::asio::awaitable<void> ask(QuotaLedger& ledger, kube::Object shadow,
                                           std::optional<core::QuotaVerdict>& judgement, core::Claimant claimant = {},
                                           bool dry_run = false) {
-    judgement = co_await ledger.admit(shadow, dry_run, std::move(claimant));
+    judgement = co_await ledger.decide_on(shadow, nullptr, dry_run, std::move(claimant));
   }
 
   int asked_ = 0;

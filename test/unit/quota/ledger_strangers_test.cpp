@@ -172,7 +172,8 @@ TEST_CASE("who does not wait any more is not written down") {
     json::object shadow = LedgerFixture::shadow("gone", "5");
     shadow["metadata"].get_object()["uid"] = "uid-of-gone";
     const kube::Object object(std::move(shadow));
-    ended = !co_await kube::async::with_timeout(on.simulator.clock(), on.ledger.admit(object, false), 1s);
+    ended =
+        !co_await kube::async::with_timeout(on.simulator.clock(), on.ledger.decide_on(object, nullptr, false, {}), 1s);
   };
   fixture.spawn(ask(fixture, gave_up));
   REQUIRE(fixture.reaches([&] { return gave_up; }));

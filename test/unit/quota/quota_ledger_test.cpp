@@ -166,13 +166,16 @@ TEST_CASE("of a Quota that went nothing is kept once its last admission has expi
     CAPTURE(round);
     CHECK(fixture.admits(LedgerFixture::shadow("web", "5")));
     CHECK(fixture.records() == 1);
+    // Its desk counts what it refuses.
+    CHECK_FALSE(fixture.admits(LedgerFixture::shadow("more", "5")));
+    CHECK(fixture.metrics().contains("reason=\"no_room\""));
     static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
     // It may still be on its way into storage.
     static_cast<void>(fixture.simulator.run_for(60s));
     CHECK(fixture.records() == 1);
     CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5")));
     CHECK(fixture.reaches([&] { return fixture.records() == 0; }));
-    CHECK(fixture.reaches([&] { return fixture.ledger.desks() == 0; }));
+    CHECK(fixture.reaches([&] { return !fixture.metrics().contains("reason=\"no_room\""); }));
     fixture.grant();
     static_cast<void>(fixture.simulator.run_for(1s));
   }
@@ -242,7 +245,7 @@ struct Growing : LedgerFixture {
                                                  bool dry_run, std::optional<core::QuotaVerdict>& judgement) {
     kube::Object after = before;
     set_cpu(after.tree(), cpu);
-    judgement = co_await ledger.admit_resize(before, after, dry_run);
+    judgement = co_await ledger.decide_on(after, &before, dry_run, {});
   }
 };
 
