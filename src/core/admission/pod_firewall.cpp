@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/admission/pod_firewall_table.hpp"
+#include "kube/base/text.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;
@@ -26,20 +27,13 @@ struct Type {
 /// The table with its type names resolved.
 struct Schema {
   std::unordered_map<std::string_view, Type> types;
-  std::vector<FirewallField> listed;
 
   Schema() {
     for (const FirewallRow& row : firewall_table()) types[row.type];
     for (const FirewallRow& row : firewall_table()) {
       const Type* of = row.of.empty() ? nullptr : &types.at(row.of);
-      std::string_view left = row.fields;
-      while (!left.empty()) {
-        const std::size_t end = std::min(left.find(' '), left.size());
-        const std::string_view name = left.substr(0, end);
-        left.remove_prefix(std::min(end + 1, left.size()));
+      for (const std::string_view name : kube::split(row.fields, ' '))
         types.at(row.type).fields.push_back({name, of, &row});
-        listed.push_back({.type = row.type, .field = name, .of = row.of, .never = is_never_let_pass(row)});
-      }
     }
   }
 };
@@ -134,7 +128,5 @@ std::string describe(std::span<const Finding> findings) {
   if (findings.size() >= max_findings) text += "; and perhaps more";
   return text;
 }
-
-std::span<const FirewallField> firewall_fields() { return schema().listed; }
 
 }  // namespace liqo::core::admission

@@ -422,6 +422,4 @@ constexpr FirewallRow table[] = {
 
 std::span<const FirewallRow> firewall_table() { return table; }
 
-bool is_never_let_pass(const FirewallRow& row) { return row.rule == refused; }
-
 }  // namespace liqo::core::admission

@@ -23,7 +23,4 @@ struct FirewallRow {
 
 std::span<const FirewallRow> firewall_table();
 
-/// Whether no policy lets the fields of the row pass, except with values that ask for nothing.
-bool is_never_let_pass(const FirewallRow& row);
-
 }  // namespace liqo::core::admission

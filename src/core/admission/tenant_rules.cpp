@@ -82,7 +82,6 @@ Answer check_kept(const Request& request) {
 }  // namespace
 
 bool is_tenant(const User& user) { return user.is_in(api::control_plane_group); }
-bool is_peering_user(const User& user) { return is_tenant(user) && user.name.starts_with(api::peering_user_prefix); }
 bool is_of_consumer(const User& user, std::string_view consumer) {
   return is_tenant(user) || (!consumer.empty() && user.is_in(consumer));
 }

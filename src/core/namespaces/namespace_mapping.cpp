@@ -43,7 +43,6 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
                              " is not used: another namespace is mapped to the same");
       continue;
     }
-    made.backward.emplace(entry.remote, entry.local);
     made.forward.emplace(std::move(entry.local), std::move(entry.remote));
   }
   return NamespaceMapping(std::move(made));
@@ -71,11 +70,6 @@ std::set<std::string, std::less<>> NamespaceMapping::differences(const Namespace
   note(other.tables_->withdrawn, tables_->withdrawn);
   std::ranges::set_symmetric_difference(tables_->troubled, other.tables_->troubled, std::inserter(found, found.end()));
   return found;
-}
-
-const std::string* NamespaceMapping::to_local(std::string_view remote) const {
-  const auto found = tables_->backward.find(remote);
-  return found == tables_->backward.end() ? nullptr : &found->second;
 }
 
 }  // namespace liqo::core

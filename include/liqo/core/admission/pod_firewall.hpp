@@ -40,12 +40,4 @@ void keep_new(std::vector<Finding>& found, std::vector<Finding> known);
 /// One sentence for the first `max_findings` of them.
 std::string describe(std::span<const Finding> findings);
 
-/// What the table says about one field of one type, for tests that compare it with what a cluster serves.
-struct FirewallField {
-  std::string_view type, field;  ///< e.g. "Container", "ports"
-  std::string_view of;           ///< type of the objects in it; "" where the field is a leaf
-  bool never = false;            ///< refused with any value, so that fields below it have no rows
-};
-std::span<const FirewallField> firewall_fields();
-
 }  // namespace liqo::core::admission

@@ -10,8 +10,6 @@ namespace liqo::core::admission {
 
 /// True for consumers' control planes and peering users: both are of the group `liqo.io`.
 bool is_tenant(const User& user);
-/// True for the restricted users that only prepare a peering.
-bool is_peering_user(const User& user);
 /// True for control planes and peering users of all consumers, and for users in the group `consumer`, as those of its
 /// slices are ("" = none).
 bool is_of_consumer(const User& user, std::string_view consumer);

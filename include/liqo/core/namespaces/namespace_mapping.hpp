@@ -1,5 +1,4 @@
-// The mapping between namespaces at home and their twins at the provider, in both directions, read from what the
-// provider wrote.
+// The mapping of namespaces at home to their twins at the provider, read from what the provider wrote.
 #pragma once
 
 #include <map>
@@ -26,8 +25,6 @@ class NamespaceMapping {
 
   /// The twin of a namespace at home, or nullptr.
   const std::string* to_remote(std::string_view local) const;
-  /// The namespace at home that has this twin, or nullptr.
-  const std::string* to_local(std::string_view remote) const;
   /// Whether the provider reports trouble with the twin of a namespace that is not mapped. The twin may have been in
   /// use before this process started, so that pods may run there.
   bool is_troubled(std::string_view local) const { return tables_->troubled.contains(local); }
@@ -43,7 +40,7 @@ class NamespaceMapping {
 
  private:
   struct Tables {
-    std::map<std::string, std::string, std::less<>> forward, backward;
+    std::map<std::string, std::string, std::less<>> forward;
     std::map<std::string, std::string, std::less<>> withdrawn;
     std::set<std::string, std::less<>> troubled;
     std::vector<std::string> refused;

@@ -168,20 +168,6 @@ std::string escape_label(std::string_view text) {
   return escaped;
 }
 
-std::string unescape_label(std::string_view escaped) {
-  std::string text;
-  text.reserve(escaped.size());
-  for (std::size_t i = 0; i < escaped.size(); ++i) {
-    if (escaped[i] != '\\' || i + 1 == escaped.size()) {
-      text += escaped[i];
-      continue;
-    }
-    ++i;
-    text += escaped[i] == 'n' ? '\n' : escaped[i];
-  }
-  return text;
-}
-
 std::string metric_line(const MetricSample& sample) {
   std::string line(sample.name);
   char separator = '{';

@@ -12,7 +12,7 @@ namespace kube::wire {
 /// One label of a sample.
 struct MetricLabel {
   std::string_view name;
-  std::string_view value;  ///< escaped, as it is on the wire: see unescape_label()
+  std::string_view value;  ///< escaped, as it is on the wire
 };
 
 /// One line with a number. All views look into the line that was parsed.
@@ -48,7 +48,6 @@ std::optional<double> metric_number(std::string_view text);
 
 /// A label's value, as it is between the quotes of a line.
 std::string escape_label(std::string_view text);
-std::string unescape_label(std::string_view escaped);
 
 /// The sample as a line, with its line end.
 std::string metric_line(const MetricSample& sample);
