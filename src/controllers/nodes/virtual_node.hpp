@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "controllers/nodes/kubelet_ports.hpp"
 #include "controllers/nodes/node_leases.hpp"
-#include "controllers/nodes/node_port_plan.hpp"
 #include "controllers/nodes/options_templates.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "kube/runtime/controller.hpp"
@@ -87,7 +87,7 @@ class VirtualNodeController {
   std::map<std::string, Told> told_;                 ///< by cluster, where anything is told
   std::set<std::string> nodes_made_;                 ///< Nodes that exist or have existed, until their VirtualNode goes
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
-  NodePortPlan ports_;
+  KubeletPorts ports_;
   OptionsTemplates templates_;
   NodeLeases leases_;
   ProviderSessions sessions_;

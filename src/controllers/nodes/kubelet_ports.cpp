@@ -1,14 +1,14 @@
-#include "controllers/nodes/node_port_plan.hpp"
+#include "controllers/nodes/kubelet_ports.hpp"
 
 namespace liqo::controllers {
 
-core::NodePorts NodePortPlan::claims() const {
+core::NodePorts KubeletPorts::claims() const {
   core::NodePorts claims = decided_;
   claims.insert(shown_.begin(), shown_.end());  // what is decided comes first
   return claims;
 }
 
-std::vector<std::string> NodePortPlan::concerned() const {
+std::vector<std::string> KubeletPorts::concerned() const {
   const core::NodePorts now = claims();
   std::vector<std::string> names;
   for (const auto& [node, port] : core::plan_node_ports(range_, now))
@@ -16,7 +16,7 @@ std::vector<std::string> NodePortPlan::concerned() const {
   return names;
 }
 
-std::vector<std::string> NodePortPlan::see(const std::string& node, std::optional<std::int64_t> port) {
+std::vector<std::string> KubeletPorts::see(const std::string& node, std::optional<std::int64_t> port) {
   const auto known = shown_.find(node);
   const bool is_news = port ? known == shown_.end() || known->second != *port : known != shown_.end();
   if (!is_news) return {};
@@ -27,7 +27,7 @@ std::vector<std::string> NodePortPlan::see(const std::string& node, std::optiona
   return concerned();
 }
 
-NodePortPlan::Decision NodePortPlan::decide(const std::string& node) {
+KubeletPorts::Decision KubeletPorts::decide(const std::string& node) {
   core::NodePorts wanted = claims();
   wanted.try_emplace(node, 0);
   const auto plan = core::plan_node_ports(range_, wanted);
@@ -43,7 +43,7 @@ NodePortPlan::Decision NodePortPlan::decide(const std::string& node) {
   return decision;
 }
 
-std::vector<std::string> NodePortPlan::forget(const std::string& node) {
+std::vector<std::string> KubeletPorts::forget(const std::string& node) {
   sharing_.erase(node);
   if (decided_.erase(node) == 0) return {};
   return concerned();

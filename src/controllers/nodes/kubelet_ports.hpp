@@ -12,9 +12,9 @@ namespace liqo::controllers {
 
 /// Nodes keep the decisions over restarts and changes of the lead; what is decided and not written yet is known here.
 /// One thread.
-class NodePortPlan {
+class KubeletPorts {
  public:
-  explicit NodePortPlan(core::PortRange range) : range_(range) {}
+  explicit KubeletPorts(core::PortRange range) : range_(range) {}
 
   /// Takes the port that a Node shows; nothing: there is no such Node. Answers which nodes may get another port because
   /// of that.
