@@ -4,7 +4,7 @@
 
 #include "kube/base/base64.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/webhook/configurations.hpp"
+#include "liqo/webhook/ownership.hpp"
 
 namespace liqo::figures {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/webhook/ownership.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -319,18 +320,6 @@ kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach,
 bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted) {
   return stored.label(api::labels::webhook) == "true" &&
          kube::array_at(stored.tree(), {"webhooks"}) == kube::array_at(wanted.tree(), {"webhooks"});
-}
-
-std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner,
-                                     const kube::Resource& kind) {
-  for (const kube::OwnerReference& known : object.owner_references())
-    if (known.uid == owner.uid()) return std::nullopt;
-  kube::Object made = object;
-  made.add_owner_reference({.api_version = kind.api_version(),
-                            .kind = std::string(kind.kind),
-                            .name = std::string(owner.name()),
-                            .uid = std::string(owner.uid())});
-  return made;
 }
 
 Configurations::Configurations(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home,

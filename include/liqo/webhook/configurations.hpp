@@ -23,7 +23,6 @@ inline constexpr kube::Resource validating_configurations{
 /// The ClusterRole of the chart to which both configurations belong, so that Kubernetes removes them with it, whatever
 /// way Liqo is uninstalled. It gives no rights, and belongs itself to the namespace of Liqo.
 inline constexpr std::string_view installation_role = "liqo-installation";
-inline constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
 
 /// How API servers reach this process.
 struct Reach {
@@ -45,9 +44,6 @@ kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach,
 
 /// True if the stored object says what `wanted` says; what others add to its metadata does not count.
 bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted);
-
-/// The same object, belonging to the role; nothing where it does already.
-std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner, const kube::Resource& kind);
 
 /// Keeps both configurations; runs where this process leads. Makes none while the role is not there: nothing would
 /// remove it after an uninstallation, and it fails closed. One thread.

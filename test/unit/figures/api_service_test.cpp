@@ -7,7 +7,7 @@
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/webhook/configurations.hpp"
+#include "liqo/webhook/ownership.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "../kubelet/fakes.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/webhook/configurations.hpp"
+#include "liqo/webhook/ownership.hpp"
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "kube/testing/sim_link.hpp"
 #include "liqo/webhook/certificates.hpp"
 #include "liqo/webhook/configurations.hpp"
+#include "liqo/webhook/ownership.hpp"
 
 namespace {
 

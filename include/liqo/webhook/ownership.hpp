@@ -1,0 +1,16 @@
+// What owns the objects that this program registers at the API server: a ClusterRole of the chart, with which
+// Kubernetes removes them, whatever way Liqo is uninstalled. Tested by test/unit/webhook/replicas_test.cpp.
+#pragma once
+
+#include <optional>
+
+#include "kube/k8s/object.hpp"
+
+namespace liqo::webhook {
+
+inline constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
+
+/// The same object, belonging to the owner; nothing where it does already. `kind` is the owner's.
+std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner, const kube::Resource& kind);
+
+}  // namespace liqo::webhook

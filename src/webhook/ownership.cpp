@@ -1,0 +1,17 @@
+#include "liqo/webhook/ownership.hpp"
+
+namespace liqo::webhook {
+
+std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner,
+                                     const kube::Resource& kind) {
+  for (const kube::OwnerReference& known : object.owner_references())
+    if (known.uid == owner.uid()) return std::nullopt;
+  kube::Object made = object;
+  made.add_owner_reference({.api_version = kind.api_version(),
+                            .kind = std::string(kind.kind),
+                            .name = std::string(owner.name()),
+                            .uid = std::string(owner.uid())});
+  return made;
+}
+
+}  // namespace liqo::webhook
