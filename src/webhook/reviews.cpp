@@ -424,8 +424,7 @@ std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Obje
 }
 
 std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) const {
-  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, cluster))
-    return namespaces_->find(key);
+  for (const kube::Object& tenant : namespaces_->objects(core::admission::tenants_by_cluster, cluster)) return tenant;
   return std::nullopt;
 }
 

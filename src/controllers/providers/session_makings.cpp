@@ -115,19 +115,14 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
 std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey& home) const {
   if (!ips_) return {};
   std::vector<kube::Object> configurations;
-  for (const kube::ObjectKey& key : configurations_->store().keys())
-    if (auto found = configurations_->find(key);
-        found && key.ns == home.ns && found->label(api::labels::remote_cluster_id) == home.name)
-      configurations.push_back(std::move(*found));
+  for (const kube::Object& configuration : configurations_->objects_in(home.ns))
+    if (configuration.label(api::labels::remote_cluster_id) == home.name) configurations.push_back(configuration);
   const auto mapping = core::read_network_mapping(configurations);
   if (!mapping || mapping->empty()) return {};
   std::set<std::string> addresses;
-  for (const kube::ObjectKey& key : ips_->store().keys()) {
-    const auto ip = ips_->find(key);
-    if (!ip || key.ns != context_.settings.liqo_namespace ||
-        ip->label(api::labels::ip_type) != api::labels::ip_type_api_server)
-      continue;
-    if (const auto address = core::IpAddress::parse(kube::string_at(ip->status(), {"ip"})))
+  for (const kube::Object& ip : ips_->objects_in(context_.settings.liqo_namespace)) {
+    if (ip.label(api::labels::ip_type) != api::labels::ip_type_api_server) continue;
+    if (const auto address = core::IpAddress::parse(kube::string_at(ip.status(), {"ip"})))
       addresses.insert(address->text());
   }
   return {addresses.begin(), addresses.end()};

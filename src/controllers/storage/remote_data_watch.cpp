@@ -24,12 +24,10 @@ RemoteDataWatch::RemoteDataWatch(Context context, Changed changed, const std::fu
       },
       synced);
   // Another reader may have had them before; whoever makes this one looks at all of them first.
-  for (const kube::ObjectKey& key : volumes_->store().keys())
-    if (const auto volume = volumes_->find(key))
-      if (auto data = storage::data_of_volume(*volume)) of_volumes_.emplace(key, std::move(*data));
-  for (const kube::ObjectKey& key : claims_->store().keys())
-    if (const auto claim = claims_->find(key))
-      if (auto data = storage::data_of_claim(*claim)) of_claims_.emplace(key, std::move(*data));
+  for (const kube::Object& volume : volumes_->objects())
+    if (auto data = storage::data_of_volume(volume)) of_volumes_.emplace(volume.key(), std::move(*data));
+  for (const kube::Object& claim : claims_->objects())
+    if (auto data = storage::data_of_claim(claim)) of_claims_.emplace(claim.key(), std::move(*data));
 }
 
 bool RemoteDataWatch::has_synced() const {
