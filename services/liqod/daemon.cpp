@@ -43,7 +43,7 @@ using liqo::controllers::Process;
 /// Reconciles that run get 10 s to end; the process as a whole gets this long.
 constexpr kube::Duration stop_grace = 20s;
 /// A scrape of Prometheus waits for ten seconds by default, and the reviews have to be over before.
-constexpr kube::Duration review_limit = 8s;
+constexpr kube::Duration longest_review = 8s;
 constexpr rlim_t most_files = 16'384;
 
 kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options) {
@@ -108,7 +108,7 @@ class Daemon {
         health_metrics_(metrics, "health"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
         home_gauges_(metrics, options.settings.cluster_id, home_),
-        reviews_(home_, clock_, random_, metrics_, {.cluster = options.settings.cluster_id, .timeout = review_limit}),
+        reviews_(home_, clock_, random_, metrics_, {.cluster = options.settings.cluster_id, .timeout = longest_review}),
         stop_(executor) {}
 
   /// Runs until a signal. Failures are those of starting, e.g. a port that is taken.

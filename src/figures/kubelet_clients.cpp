@@ -43,8 +43,8 @@ kube::Result<std::shared_ptr<KubeletClients::Client>> KubeletClients::client_of(
   return known;
 }
 
-asio::awaitable<kube::Result<KubeletAnswer>> KubeletClients::ask(std::string address, std::uint16_t port,
-                                                                 std::string path, kube::Deadline deadline) {
+asio::awaitable<kube::Result<KubeletResponse>> KubeletClients::ask(std::string address, std::uint16_t port,
+                                                                   std::string path, kube::Deadline deadline) {
   auto client = client_of(address, port);
   if (!client) co_return std::unexpected(std::move(client.error()));
   const std::shared_ptr<Client> held = std::move(*client);
@@ -57,7 +57,7 @@ asio::awaitable<kube::Result<KubeletAnswer>> KubeletClients::ask(std::string add
                                             .repeatable = true},
                                            deadline);
   if (!response) co_return std::unexpected(std::move(response.error()));
-  co_return KubeletAnswer{.connection = held, .response = std::move(*response)};
+  co_return KubeletResponse{.connection = held, .response = std::move(*response)};
 }
 
 asio::awaitable<void> KubeletClients::run() { co_await kube::async::finally(close_unused(), close_all()); }

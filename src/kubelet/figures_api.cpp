@@ -144,8 +144,8 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(const FiguresQu
   co_return co_await send_look(question, look.look(), *pods, response);
 }
 
-asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(const FigureSource& source,
-                                                                            std::string_view path) {
+asio::awaitable<std::expected<FiguresApi::Reply, Refusal>> FiguresApi::ask(const FigureSource& source,
+                                                                           std::string_view path) {
   kube::HttpRequest request;
   request.target = "/apis/metrics.liqo.io/v1beta1/scrape/" + source.consumer + std::string(path);
   request.headers = {{"accept", "text/plain"}};
@@ -159,12 +159,12 @@ asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(cons
   // sentence of a 503.
   if (!remote) co_return std::unexpected(Refusal{502, kube::printable(remote.error().text())});
   const int status = remote->head.status;
-  if (status >= 200 && status <= 299) co_return Answer{.body = std::move(remote->body), .sentence = {}};
+  if (status >= 200 && status <= 299) co_return Reply{.body = std::move(remote->body), .sentence = {}};
   const kube::Failure failure = co_await kube::read_failure(*remote, clock_);
   std::string why = " cannot tell now what pods use: " + failure.text();
   if (status == 404) why = " does not tell what pods use: it serves no metrics.liqo.io (" + failure.text() + ")";
   if (status == 403) why = " does not let this cluster read what its pods use: " + failure.text();
-  co_return Answer{.body = nullptr, .sentence = kube::printable(cluster + why)};
+  co_return Reply{.body = nullptr, .sentence = kube::printable(cluster + why)};
 }
 
 asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(kube::net::Body& body, const std::string& provider,

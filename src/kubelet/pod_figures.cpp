@@ -9,7 +9,7 @@
 namespace liqo::kubelet {
 namespace {
 
-constexpr std::size_t name_limit = 63;
+constexpr std::size_t longest_name = 63;
 // What the heap takes for a pod with its key, and for a container with its name.
 constexpr std::size_t pod_size = 480, container_size = 240;
 // Nine years on a thousand cores, and an exbibyte: sums of them stay numbers.
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> value_of(Figure figure, std::string_view text, kube
 
 // Its name is written out again, so it is one that needs no escapes.
 bool is_container_name(std::string_view name) {
-  return !name.empty() && name.size() <= name_limit &&
+  return !name.empty() && name.size() <= longest_name &&
          std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 

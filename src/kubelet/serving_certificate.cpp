@@ -139,7 +139,7 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
 
 asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wait_for_issuance(kube::ObjectKey key,
                                                                                                 std::string node) {
-  const kube::TimePoint end = replica_api_.clock().now() + settings_.issuance_limit;
+  const kube::TimePoint end = replica_api_.clock().now() + settings_.longest_issuance;
   while (replica_api_.clock().now() < end) {
     if (!may_ask() || !is_ours(node)) co_return std::nullopt;
     co_await replica_api_.clock().sleep(settings_.poll);

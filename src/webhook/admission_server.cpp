@@ -1,6 +1,7 @@
 #include "liqo/webhook/admission_server.hpp"
 
 #include "kube/async/timeout.hpp"
+#include "kube/base/url.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::webhook {
@@ -58,7 +59,7 @@ void AdmissionServer::add(std::string path, Route route) {
 }
 
 asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, ServerResponse& response) {
-  const auto found = routes_.find(std::string_view(request.target).substr(0, request.target.find('?')));
+  const auto found = routes_.find(kube::path_of(request.target));
   if (found == routes_.end()) co_return co_await say(response, 404, "no kind is reviewed at this path");
   if (request.method != "POST") co_return co_await say(response, 405, "an AdmissionReview is sent by POST");
   const kube::TimePoint began = clock_.now();
@@ -100,7 +101,7 @@ asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Reques
   std::exception_ptr thrown;
   try {
     if (route.rule) co_return route.rule(request);
-    auto answer = co_await kube::async::with_timeout(clock_, route.decide(request), settings_.limit);
+    auto answer = co_await kube::async::with_timeout(clock_, route.decide(request), settings_.longest_decision);
     if (answer) co_return std::move(*answer);
     co_return Answer::unavailable("Liqo could not decide in time; try again");
   } catch (...) {

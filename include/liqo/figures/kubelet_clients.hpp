@@ -18,7 +18,7 @@ namespace liqo::figures {
 namespace asio = boost::asio;
 
 /// The answer of a kubelet with its unread body, and the connection that it comes over.
-struct KubeletAnswer {
+struct KubeletResponse {
   std::shared_ptr<void> connection;
   kube::net::Response response;
 };
@@ -31,8 +31,8 @@ class KubeletClients {
   KubeletClients(const kube::Environment& environment, kube::wire::ClusterConfig as);
 
   /// GET. Failures: those of kube::net::Transport::send(), and of credentials that cannot be used.
-  asio::awaitable<kube::Result<KubeletAnswer>> ask(std::string address, std::uint16_t port, std::string path,
-                                                   kube::Deadline deadline);
+  asio::awaitable<kube::Result<KubeletResponse>> ask(std::string address, std::uint16_t port, std::string path,
+                                                     kube::Deadline deadline);
   /// Closes clients that were not used for a minute, and at its end all of them: no ask() may be under way then. Ends
   /// only by cancellation.
   asio::awaitable<void> run();

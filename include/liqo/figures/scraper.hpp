@@ -43,8 +43,8 @@ struct ScrapeSettings {
 class Scraper {
  public:
   using NodesOf = std::function<std::vector<core::NodeView>(std::string_view consumer)>;
-  using Ask = std::function<asio::awaitable<kube::Result<KubeletAnswer>>(std::string address, std::uint16_t port,
-                                                                         std::string path, kube::Deadline deadline)>;
+  using Ask = std::function<asio::awaitable<kube::Result<KubeletResponse>>(std::string address, std::uint16_t port,
+                                                                           std::string path, kube::Deadline deadline)>;
   using Text = std::shared_ptr<const std::string>;
 
   Scraper(const kube::Environment& environment, NodesOf nodes_of, Ask ask, ScrapeSettings settings = {});

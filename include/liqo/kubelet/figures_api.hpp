@@ -63,14 +63,14 @@ class FiguresApi {
   };
   class Asking;
   /// A body of text, whole or in part.
-  struct Answer {
+  struct Reply {
     std::unique_ptr<kube::net::Body> body;  ///< null: the provider answers, but tells no figures
     std::string sentence;                   ///< then, why
   };
 
   asio::awaitable<std::expected<void, Refusal>> answer(const FiguresQuestion& question, const FigureSource& source,
                                                        kube::net::ServerResponse& response);
-  asio::awaitable<std::expected<Answer, Refusal>> ask(const FigureSource& source, std::string_view path);
+  asio::awaitable<std::expected<Reply, Refusal>> ask(const FigureSource& source, std::string_view path);
   asio::awaitable<std::expected<void, Refusal>> read(kube::net::Body& body, const std::string& provider,
                                                      LookReader& look, kube::net::ServerResponse& response) const;
   asio::awaitable<std::expected<void, Refusal>> relay(kube::net::Body& body, const std::string& provider,

@@ -63,12 +63,12 @@ struct World {
   }
   ~World() { simulator.run(group.stop()); }
 
-  static asio::awaitable<kube::Result<KubeletAnswer>> answer(World& world, std::string path) {
+  static asio::awaitable<kube::Result<KubeletResponse>> answer(World& world, std::string path) {
     world.asked.push_back(std::move(path));
     kube::net::Response response;
     response.head.status = 200;
     response.body = std::make_unique<liqo::test::FakeBody>(std::vector{world.kubelet_says}, std::nullopt);
-    co_return KubeletAnswer{.connection = nullptr, .response = std::move(response)};
+    co_return KubeletResponse{.connection = nullptr, .response = std::move(response)};
   }
   liqo::test::FakeResponse get(std::string target, std::string user, std::string group_name,
                                std::string method = "GET") {

@@ -58,8 +58,8 @@ struct World {
   }
   ~World() { simulator.run(group.stop()); }
 
-  static asio::awaitable<kube::Result<KubeletAnswer>> ask(World& world, std::string address, std::uint16_t port,
-                                                          std::string path) {
+  static asio::awaitable<kube::Result<KubeletResponse>> ask(World& world, std::string address, std::uint16_t port,
+                                                            std::string path) {
     world.asked.push_back(address + ":" + std::to_string(port) + path);
     world.most_at_once = std::max(world.most_at_once, ++world.at_once);
     const Kubelet kubelet = world.kubelets[address];
@@ -75,7 +75,7 @@ struct World {
     kube::net::Response response;
     response.head.status = kubelet.status;
     response.body = std::make_unique<liqo::test::FakeBody>(kubelet.pieces, kubelet.failure);
-    co_return KubeletAnswer{.connection = nullptr, .response = std::move(response)};
+    co_return KubeletResponse{.connection = nullptr, .response = std::move(response)};
   }
   static asio::awaitable<void> read_into(World& world, std::string consumer, std::string path,
                                          kube::Result<Scraper::Text>& out) {
