@@ -296,16 +296,17 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
     node = std::move(*live);
   }
   const kube::Object wish = with_template(object, &*node);
-  const core::NodeUpdate update =
-      core::plan_node_update(*node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
-                             context_.clock.wall(), earliest_refresh - 5s);
+  const core::NodePlan plan = core::plan_node(*node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
+                                              context_.clock.wall(), earliest_refresh - 5s);
+  const auto* refusal = std::get_if<core::node_action::Refuse>(&plan);
   // There is a session only where the Node is ours: the pods of a machine are not.
-  sessions_.note_foreign(object.key(), update.refusal);
-  if (!update.refusal.empty()) {
+  sessions_.note_foreign(object.key(), refusal ? refusal->why : "");
+  if (refusal) {
     enqueue_nodes(ports_.forget(node_key.name));
-    context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", update.refusal);
-    co_return kube::fail(kube::Errc::invalid_input, update.refusal);
+    context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", refusal->why);
+    co_return kube::fail(kube::Errc::invalid_input, refusal->why);
   }
+  const auto& update = std::get<core::node_action::Update>(plan);
   nodes_made_.insert(node_key.name);
   if (update.metadata) {
     auto patched = co_await home.patch(kube::resources::nodes, node_key,

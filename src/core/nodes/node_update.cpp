@@ -243,15 +243,11 @@ std::string applied_entries(const json::object& labels, const json::object& anno
       json::object{{"labels", keys_of(labels)}, {"annotations", keys_of(annotations)}, {"taints", std::move(names)}});
 }
 
-NodeUpdate plan_node_update(const kube::Object& node, const NodeSources& of, kube::WallTime now,
-                            std::chrono::seconds heartbeat) {
-  NodeUpdate update;
-  update.refusal = why_foreign(node);
-  if (!update.refusal.empty()) return update;
-  if (node.is_deleting()) return update;
-  update.metadata = metadata_patch(node, of);
-  update.status = status_patch(node, of, now, heartbeat);
-  return update;
+NodePlan plan_node(const kube::Object& node, const NodeSources& of, kube::WallTime now,
+                   std::chrono::seconds heartbeat) {
+  if (std::string why = why_foreign(node); !why.empty()) return node_action::Refuse{std::move(why)};
+  if (node.is_deleting()) return node_action::Update();
+  return node_action::Update{.metadata = metadata_patch(node, of), .status = status_patch(node, of, now, heartbeat)};
 }
 
 }  // namespace liqo::core

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
@@ -69,20 +70,26 @@ std::string why_foreign(const kube::Object& node);
 /// Why the Node is not Ready, in its own words; "" = it is.
 std::string unready_reason(const kube::Object& node);
 
-/// Up to two requests, because the status of a Node is written separately.
-struct NodeUpdate {
-  /// `why_foreign`: nothing may be written.
-  std::string refusal;
+namespace node_action {
+/// The Node is not ours: nothing may be written.
+struct Refuse {
+  std::string why;  ///< `why_foreign`
+};
+/// Both patches may be due together, because the status of a Node is written separately, or neither is.
+struct Update {
   /// JSON merge patch for nodes/<name>: labels, annotations, taints. Carries the resourceVersion (409 = look again).
   std::optional<kube::json::object> metadata;
   /// Strategic merge patch for nodes/<name>/status.
   std::optional<kube::json::object> status;
 };
+}  // namespace node_action
+
+using NodePlan = std::variant<node_action::Refuse, node_action::Update>;
 
 /// What to write so that the Node is as the VirtualNode wants it. Labels, taints and conditions of others stay. What an
 /// earlier state of the VirtualNode asked for and this one does not is removed, also resources. A change of heartbeat
 /// times alone is written only every `heartbeat`.
-NodeUpdate plan_node_update(const kube::Object& node, const NodeSources& of, kube::WallTime now,
-                            std::chrono::seconds heartbeat = std::chrono::minutes(5));
+NodePlan plan_node(const kube::Object& node, const NodeSources& of, kube::WallTime now,
+                   std::chrono::seconds heartbeat = std::chrono::minutes(5));
 
 }  // namespace liqo::core

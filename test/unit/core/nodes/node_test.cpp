@@ -36,9 +36,15 @@ std::string conditions(const json::object& status) {
   return text;
 }
 
-NodeUpdate update(const kube::Object& node, const kube::Object& wish, const ProviderHealth& health = healthy(),
-                  std::chrono::seconds later = 10s) {
-  return plan_node_update(node, {.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at(later));
+NodePlan plan(const kube::Object& node, const kube::Object& wish) {
+  const ProviderHealth health = healthy();
+  return plan_node(node, {.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at(10s));
+}
+
+node_action::Update update(const kube::Object& node, const kube::Object& wish, const ProviderHealth& health = healthy(),
+                           std::chrono::seconds later = 10s) {
+  return std::get<node_action::Update>(
+      plan_node(node, {.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at(later)));
 }
 
 /// Merges a patch as RFC 7386 does; conditions by type as Kubernetes does.
@@ -67,7 +73,7 @@ void apply(json::object& target, const json::object& patch) {
     }
   }
 }
-kube::Object after(kube::Object node, const NodeUpdate& changes) {
+kube::Object after(kube::Object node, const node_action::Update& changes) {
   if (changes.metadata) apply(node.tree(), *changes.metadata);
   if (changes.status) apply(node.tree(), *changes.status);
   return node;
@@ -140,7 +146,7 @@ TEST_CASE("a Node shows the version of its provider, as far as that is one") {
   // The next process does not know it yet.
   CHECK_FALSE(update(node, wish).status);
   known.version = "v1.35.0";
-  const NodeUpdate changes = update(node, wish, known);
+  const node_action::Update changes = update(node, wish, known);
   REQUIRE(changes.status);
   CHECK(shown(after(node, changes)) == "v1.35.0");
 }
@@ -284,8 +290,8 @@ TEST_CASE(
                         {std::string(api::labels::type), "no-virtual-node"}};
   extra.extra_annotations = {{"note", "ours"}, {"owner", "team a, b"}};
   kube::Object node = node_of(wish);
-  NodeUpdate changes =
-      plan_node_update(node, {.virtual_node = api::VirtualNode(wish), .health = healthy(), .ctx = extra}, at(10s));
+  auto changes = std::get<node_action::Update>(
+      plan_node(node, {.virtual_node = api::VirtualNode(wish), .health = healthy(), .ctx = extra}, at(10s)));
   REQUIRE(changes.metadata.has_value());
   node = after(node, changes);
   CHECK(node.label("tier") == "gold");
@@ -359,10 +365,7 @@ TEST_CASE("a node that is no virtual node is refused") {
   kube::Object node = node_of(wish);
   node.mutable_metadata()["labels"].as_object().erase("liqo.io/type");
   node.mutable_metadata()["annotations"].as_object().clear();
-  const auto changes = update(node, wish);
-  CHECK_FALSE(changes.refusal.empty());
-  CHECK_FALSE(changes.metadata.has_value());
-  CHECK_FALSE(changes.status.has_value());
+  CHECK(std::holds_alternative<node_action::Refuse>(plan(node, wish)));
 }
 
 TEST_CASE("a node of ours that has lost the label of virtual nodes gets it back") {
@@ -370,7 +373,6 @@ TEST_CASE("a node of ours that has lost the label of virtual nodes gets it back"
   kube::Object node = node_of(wish);
   node.mutable_metadata()["labels"].as_object().erase("liqo.io/type");
   const auto changes = update(node, wish);
-  CHECK(changes.refusal.empty());
   REQUIRE(changes.metadata.has_value());
   CHECK(after(node, changes).label("liqo.io/type") == "virtual-node");
 }
@@ -396,10 +398,10 @@ TEST_CASE("a Node that a machine has taken is not written, and why is said") {
     } else {
       kube::ensure_object(node.mutable_status(), "nodeInfo")[c.mark] = c.value;
     }
-    const auto changes = update(node, wish);
-    CHECK(changes.refusal.starts_with(c.words));
-    CHECK(changes.refusal.empty() == std::string_view(c.words).empty());
-    if (!changes.refusal.empty()) CHECK_FALSE(changes.metadata.has_value());
+    const NodePlan planned = plan(node, wish);
+    const auto* refusal = std::get_if<node_action::Refuse>(&planned);
+    CHECK((refusal == nullptr) == std::string_view(c.words).empty());
+    if (refusal) CHECK(refusal->why.starts_with(c.words));
   }
 }
 
