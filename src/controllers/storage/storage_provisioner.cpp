@@ -18,6 +18,7 @@ namespace json = kube::json;
 namespace kinds = api::kinds;
 namespace reasons = api::reasons;
 namespace storage = core::storage;
+namespace action = storage::volume_action;
 
 /// A claim that is not bound by then is told of.
 constexpr kube::Duration patience = 60s;
@@ -147,7 +148,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   if (recorded && !site->cluster.empty() && !site->virtual_node) co_return Outcome::again_after(rarely);
   auto behind = co_await look_behind(*claim, volume ? &*volume : nullptr, *site, is_lost);
   if (!behind) co_return Outcome::retry(std::move(behind.error()));
-  co_return co_await act(*claim, std::move(volume), std::move(*behind), *site);
+  Look look{.claim = *claim, .volume = std::move(volume), .behind = std::move(*behind)};
+  co_return co_await carry_out(look, *site);
 }
 
 asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::look_behind(kube::Object claim,
@@ -174,69 +176,68 @@ asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::lo
   co_return behind;
 }
 
-asio::awaitable<Outcome> StorageProvisioner::act(kube::Object claim, std::optional<kube::Object> volume, Behind behind,
-                                                 Site& site) {
-  std::optional<kube::Object>& live = behind.live;
-  storage::VolumePlan& plan = behind.plan;
-  if (!plan.reason.empty()) {
-    if (plan.for_pods)
-      co_await tell(claim, plan.reason, plan.message);
-    else
-      context_.events.warning(claim, kinds::claims, plan.reason, plan.message);
-  }
-  using Next = storage::VolumePlan::Next;
-  switch (plan.next) {
-    case Next::create_backing:
-      co_return co_await create_backing(claim, site);
-    case Next::create_volume:
-      co_return co_await create_volume(claim, std::move(*live), site);
-    case Next::discard: {
-      auto removed = co_await api_of(site).remove(kinds::claims, site.key, {.uid = std::string(live->uid())});
-      if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
-      if (!live->has_annotation(api::annotations::selected_node))
-        co_return co_await reschedule(claim, "the node that was chosen has no room for the volume");
-      co_return Outcome::again_after(soon);
-    }
-    case Next::wait:
-      // Each look costs the provider two requests.
-      co_return Outcome::again_after(std::clamp(behind.waited / 2, soon, later));
-    case Next::settled:
-      break;
-  }
+asio::awaitable<Outcome> StorageProvisioner::carry_out(Look& look, Site& site) {
+  return std::visit([&](auto& part) { return act(look, part, site); }, look.behind.plan);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::CreateBacking&, Site& site) {
+  return create_backing(look.claim, site);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::CreateVolume&, Site& site) {
+  return create_volume(look.claim, *look.behind.live, site);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::Discard&, Site& site) {
+  const kube::Object& live = *look.behind.live;
+  auto removed = co_await api_of(site).remove(kinds::claims, site.key, {.uid = std::string(live.uid())});
+  if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+  if (!live.has_annotation(api::annotations::selected_node))
+    co_return co_await reschedule(look.claim, "the node that was chosen has no room for the volume");
+  co_return Outcome::again_after(soon);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::AwaitBacking& plan, Site&) {
+  co_await warn(look.claim, plan.warning);
+  // Each look costs the provider two requests.
+  co_return Outcome::again_after(std::clamp(look.behind.waited / 2, soon, later));
+}
+
+asio::awaitable<Outcome> StorageProvisioner::act(Look& look, action::Keep& plan, Site& site) {
+  co_await warn(look.claim, plan.warning);
+  const auto& [claim, volume, behind] = look;
   if (!behind.is_pending) waiting_since_.erase(std::string(claim.uid()));
   if (!volume) co_return Outcome::again_after(rarely);
-  const bool grows = !plan.backing.empty() || (live && !behind.is_pending && !storage::has_grown(claim, *live));
+  const bool grows = plan.backing || (behind.live && !behind.is_pending && !storage::has_grown(claim, *behind.live));
   const bool is_on_its_way = behind.is_pending || grows;
-  auto done = co_await carry_out(claim, *volume, std::move(behind), site);
+  auto done = co_await correct(look, plan, site);
   if (done.failure() || done.delay()) co_return done;
   co_return Outcome::again_after(is_on_its_way ? later : rarely);
 }
 
-asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube::Object volume, Behind behind,
-                                                       Site& site) {
-  storage::VolumePlan& plan = behind.plan;
+asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::Keep& plan, Site& site) {
   kube::Api& home = context_.home.api();
-  if (!plan.backing.empty() && behind.live) {
+  if (plan.backing && look.behind.live) {
     auto patched = co_await api_of(site).patch(
-        kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(*behind.live, std::move(plan.backing))});
+        kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(*look.behind.live, std::move(*plan.backing))});
     if (!patched && !patched.error().is_permanent()) co_return Outcome::retry(std::move(patched.error()));
     if (!patched) {
       context_.events.warning(
-          claim, kinds::claims, reasons::resize_failed,
+          look.claim, kinds::claims, reasons::resize_failed,
           "the volume in " + site.where + " does not grow: " + core::one_line(patched.error().text(), 800));
       co_return Outcome::again_after(rarely);
     }
   }
-  if (!plan.volume.empty()) {
-    auto patched = co_await home.patch(kinds::volumes, volume.key(),
-                                       {kube::PatchType::merge, guarded_patch(volume, std::move(plan.volume))});
+  if (plan.volume) {
+    auto patched = co_await home.patch(kinds::volumes, look.volume->key(),
+                                       {kube::PatchType::merge, guarded_patch(*look.volume, std::move(*plan.volume))});
     if (!patched) co_return Outcome::retry(std::move(patched.error()).in("correcting the volume"));
     volumes_->observe(std::move(*patched));
   }
-  if (!plan.claim_status.empty()) {
+  if (plan.claim_status) {
     auto patched = co_await home.patch(
-        kinds::claims, claim.key(),
-        {kube::PatchType::merge, guarded_patch(latest_of(*claims_, claim), std::move(plan.claim_status))},
+        kinds::claims, look.claim.key(),
+        {kube::PatchType::merge, guarded_patch(latest_of(*claims_, look.claim), std::move(*plan.claim_status))},
         {.subresource = "status"});
     if (!patched) co_return Outcome::retry(std::move(patched.error()).in("telling the size of the volume"));
     claims_->observe(std::move(*patched));
@@ -278,6 +279,15 @@ asio::awaitable<std::vector<kube::Object>> StorageProvisioner::pods_of(const kub
       users.push_back(std::move(*pod));
   }
   co_return users;
+}
+
+asio::awaitable<void> StorageProvisioner::warn(const kube::Object& claim,
+                                               const std::optional<storage::VolumeWarning>& warning) {
+  if (!warning) co_return;
+  if (warning->for_pods)
+    co_await tell(claim, warning->reason, warning->message);
+  else
+    context_.events.warning(claim, kinds::claims, warning->reason, warning->message);
 }
 
 asio::awaitable<void> StorageProvisioner::tell(kube::Object claim, std::string_view reason, std::string message) {

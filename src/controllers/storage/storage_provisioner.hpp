@@ -60,7 +60,18 @@ class StorageProvisioner final : public Runnable {
   /// `volume`: null where the claim has none yet; `is_lost`: it had one.
   asio::awaitable<kube::Result<Behind>> look_behind(kube::Object claim, const kube::Object* volume, Site& site,
                                                     bool is_lost);
-  asio::awaitable<kube::Outcome> act(kube::Object claim, std::optional<kube::Object> volume, Behind behind, Site& site);
+  /// What is known of one claim.
+  struct Look {
+    kube::Object claim;
+    std::optional<kube::Object> volume;
+    Behind behind;
+  };
+  asio::awaitable<kube::Outcome> carry_out(Look& look, Site& site);
+  asio::awaitable<kube::Outcome> act(Look& look, const core::storage::volume_action::CreateBacking& plan, Site& site);
+  asio::awaitable<kube::Outcome> act(Look& look, const core::storage::volume_action::CreateVolume& plan, Site& site);
+  asio::awaitable<kube::Outcome> act(Look& look, const core::storage::volume_action::Discard& plan, Site& site);
+  asio::awaitable<kube::Outcome> act(Look& look, const core::storage::volume_action::AwaitBacking& plan, Site& site);
+  asio::awaitable<kube::Outcome> act(Look& look, core::storage::volume_action::Keep& plan, Site& site);
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
   /// Makes the volume of a claim that is to have the data of another volume, whose claim is gone.
   asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
@@ -73,7 +84,8 @@ class StorageProvisioner final : public Runnable {
   /// `policy`: what becomes of the data when the claim goes; "" = as its class says.
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site,
                                                std::string policy = {});
-  asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, Behind behind, Site& site);
+  /// Writes the patches of the plan.
+  asio::awaitable<kube::Outcome> correct(const Look& look, core::storage::volume_action::Keep& plan, Site& site);
   /// Whether the claim has its volume, of which the cache does not know yet.
   asio::awaitable<kube::Result<bool>> see_live_volume(const kube::Object& claim);
   /// Removes what was made for a claim that goes before it has a volume.
@@ -83,6 +95,7 @@ class StorageProvisioner final : public Runnable {
   /// Whether a provider's claim waits for its first pod. A consumer may not read the provider's classes: the Events of
   /// the claim tell.
   asio::awaitable<bool> waits_for_consumer(const kube::Object& backing, Site& site);
+  asio::awaitable<void> warn(const kube::Object& claim, const std::optional<core::storage::VolumeWarning>& warning);
   /// Tells the claim, and the pods that use it.
   asio::awaitable<void> tell(kube::Object claim, std::string_view reason, std::string message);
   /// The pods that use the claim.

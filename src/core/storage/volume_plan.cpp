@@ -12,7 +12,7 @@ namespace {
 namespace json = kube::json;
 namespace reasons = api::reasons;
 using kube::string_at;
-using Next = VolumePlan::Next;
+namespace action = volume_action;
 
 bool is_bound(const kube::Object& claim) { return string_at(claim.status(), {"phase"}) == "Bound"; }
 
@@ -33,14 +33,9 @@ std::string lacking(const json::array& wanted, const json::array& given) {
   return words;
 }
 
-void tell(VolumePlan& plan, std::string_view reason, std::string message, bool for_pods) {
-  plan.reason = reason;
-  plan.message = std::move(message);
-  plan.for_pods = for_pods;
-}
-
 /// Updates volume and claim to what the backing claim has got.
-void follow(VolumePlan& plan, const VolumeSight& sight) {
+action::Keep follow(const VolumeSight& sight) {
+  action::Keep plan;
   const kube::Object &volume = *sight.volume, &backing = *sight.backing;
   const std::string_view size = string_at(backing.status(), {"capacity", "storage"});
   const json::array modes = volume_modes(sight.claim, backing);
@@ -55,9 +50,10 @@ void follow(VolumePlan& plan, const VolumeSight& sight) {
   json::object spec;
   if (differs(shown)) {
     spec["capacity"] = storage(size);
-    tell(plan, reasons::volume_resized,
-         "the volume in " + sight.where + " has " + std::string(size) + ", not " + std::string(shown),
-         amount(size) != amount(requested(sight.claim)));
+    plan.warning = {
+        .reason = reasons::volume_resized,
+        .message = "the volume in " + sight.where + " has " + std::string(size) + ", not " + std::string(shown),
+        .for_pods = amount(size) != amount(requested(sight.claim))};
   }
   if (modes != kube::array_at(volume.spec(), {"accessModes"})) spec["accessModes"] = modes;
   const json::array& given = kube::array_at(backing.status(), {"accessModes"});
@@ -65,76 +61,86 @@ void follow(VolumePlan& plan, const VolumeSight& sight) {
   if (!given.empty() && sight.claim.annotation(api::annotations::remote_access_modes).empty())
     if (const std::string missing = lacking(kube::array_at(sight.claim.spec(), {"accessModes"}), given);
         !missing.empty())
-      tell(plan, reasons::volume_differs, "the volume in " + sight.where + " cannot be used as " + missing, true);
-  if (!spec.empty()) plan.volume["spec"] = std::move(spec);
-  if (!is_bound(sight.claim)) return;
+      plan.warning = {.reason = reasons::volume_differs,
+                      .message = "the volume in " + sight.where + " cannot be used as " + missing,
+                      .for_pods = true};
+  if (!spec.empty()) plan.volume = json::object{{"spec", std::move(spec)}};
+  if (!is_bound(sight.claim)) return plan;
   json::object status;
   if (differs(string_at(sight.claim.status(), {"capacity", "storage"}))) status["capacity"] = storage(size);
   if (modes != kube::array_at(sight.claim.status(), {"accessModes"})) status["accessModes"] = modes;
-  if (!status.empty()) plan.claim_status["status"] = std::move(status);
+  if (!status.empty()) plan.claim_status = json::object{{"status", std::move(status)}};
+  return plan;
+}
+
+VolumeWarning late_warning(const VolumeSight& sight) {
+  return {.reason = reasons::volume_pending,
+          .message = "the claim " + sight.backing->key().text() + " in " + sight.where +
+                     ", which is to hold the data, is not bound after 60 s: its Events there say why",
+          .for_pods = true};
+}
+
+/// A new empty volume in place of the lost one would look as if there had never been any data.
+VolumePlan plan_lost(const VolumeSight& sight) {
+  if (sight.backing && is_bound(*sight.backing) && !sight.backing->is_deleting() &&
+      is_backing_of(*sight.backing, sight.claim.uid()))
+    return action::CreateVolume();
+  return action::Keep{.warning = VolumeWarning{.reason = reasons::volume_lost,
+                                               .message = "the PersistentVolume " + volume_name(sight.claim) +
+                                                          " is gone, and in " + sight.where +
+                                                          " there is no claim that holds its data",
+                                               .for_pods = true}};
+}
+
+VolumePlan plan_new(const VolumeSight& sight) {
+  if (!sight.backing) return action::CreateBacking();
+  const kube::Object& backing = *sight.backing;
+  const std::string name = "the claim " + backing.key().text() + " in " + sight.where;
+  const auto warn = [](std::string message) {
+    return action::AwaitBacking{
+        VolumeWarning{.reason = reasons::provisioning_failed, .message = std::move(message), .for_pods = false}};
+  };
+  if (!is_backing_of(backing, sight.claim.uid()))
+    return warn(name + " belongs to something else: remove it, or take another name");
+  if (backing.is_deleting()) return warn(name + " is being deleted");
+  if (is_bound(backing) || sight.waits_for_consumer) return action::CreateVolume();
+  if (sight.where == this_cluster &&
+      backing.annotation(api::annotations::selected_node) != sight.claim.annotation(api::annotations::selected_node))
+    return action::Discard();
+  if (sight.is_late) return action::AwaitBacking{late_warning(sight)};
+  return action::AwaitBacking();
+}
+
+action::Keep plan_present(const VolumeSight& sight) {
+  const auto recorded = backing_of(*sight.volume);
+  if (!recorded || !is_volume_of(*sight.volume, sight.claim))
+    return {.warning = VolumeWarning{.reason = reasons::provisioning_failed,
+                                     .message = "there is a PersistentVolume " + std::string(sight.volume->name()) +
+                                                " that was made by somebody else",
+                                     .for_pods = false}};
+  if (!sight.backing || sight.backing->uid() != recorded->uid || !is_backing_of(*sight.backing, sight.claim.uid()))
+    return {.warning = VolumeWarning{.reason = reasons::volume_lost,
+                                     .message = "the claim " + recorded->key.text() + " in " + sight.where +
+                                                ", which held the data, is gone" +
+                                                (sight.backing ? ", and another one has its name" : ""),
+                                     .for_pods = true}};
+  action::Keep plan;
+  if (is_bound(*sight.backing)) {
+    plan = follow(sight);
+  } else if (sight.is_late) {
+    plan.warning = late_warning(sight);
+  }
+  if (amount(requested(sight.claim)) > amount(requested(*sight.backing)))
+    plan.backing = json::object{
+        {"spec", json::object{{"resources", json::object{{"requests", storage(requested(sight.claim))}}}}}};
+  return plan;
 }
 
 }  // namespace
 
 VolumePlan plan_volume(const VolumeSight& sight) {
-  VolumePlan plan;
-  const std::string name = sight.backing ? sight.backing->key().text() : "";
-  const std::string late = "the claim " + name + " in " + sight.where +
-                           ", which is to hold the data, is not bound after " + "60 s: its Events there say why";
-  if (!sight.volume && had_volume(sight.claim)) {
-    // A new empty volume in place of the lost one would look as if there had never been any data.
-    if (sight.backing && is_bound(*sight.backing) && !sight.backing->is_deleting() &&
-        is_backing_of(*sight.backing, sight.claim.uid()))
-      plan.next = Next::create_volume;
-    else
-      tell(plan, reasons::volume_lost,
-           "the PersistentVolume " + volume_name(sight.claim) + " is gone, and in " + sight.where +
-               " there is no claim that holds its data",
-           true);
-    return plan;
-  }
-  if (!sight.volume) {
-    if (!sight.backing) {
-      plan.next = Next::create_backing;
-      return plan;
-    }
-    plan.next = Next::wait;
-    const std::string_view node = sight.backing->annotation(api::annotations::selected_node);
-    if (!is_backing_of(*sight.backing, sight.claim.uid()))
-      tell(plan, reasons::provisioning_failed,
-           "the claim " + name + " in " + sight.where + " belongs to something else: remove it, or take another name",
-           false);
-    else if (sight.backing->is_deleting())
-      tell(plan, reasons::provisioning_failed, "the claim " + name + " in " + sight.where + " is being deleted", false);
-    else if (is_bound(*sight.backing) || sight.waits_for_consumer)
-      plan.next = Next::create_volume;
-    else if (sight.where == this_cluster && node != sight.claim.annotation(api::annotations::selected_node))
-      plan.next = Next::discard;
-    else if (sight.is_late)
-      tell(plan, reasons::volume_pending, late, true);
-    return plan;
-  }
-  const auto recorded = backing_of(*sight.volume);
-  if (!recorded || !is_volume_of(*sight.volume, sight.claim)) {
-    tell(plan, reasons::provisioning_failed,
-         "there is a PersistentVolume " + std::string(sight.volume->name()) + " that was made by somebody else", false);
-    return plan;
-  }
-  if (!sight.backing || sight.backing->uid() != recorded->uid || !is_backing_of(*sight.backing, sight.claim.uid())) {
-    tell(plan, reasons::volume_lost,
-         "the claim " + recorded->key.text() + " in " + sight.where + ", which held the data, is gone" +
-             (sight.backing ? ", and another one has its name" : ""),
-         true);
-    return plan;
-  }
-  if (amount(requested(sight.claim)) > amount(requested(*sight.backing)))
-    plan.backing["spec"] = json::object{{"resources", json::object{{"requests", storage(requested(sight.claim))}}}};
-  if (is_bound(*sight.backing)) {
-    follow(plan, sight);
-  } else if (sight.is_late) {
-    tell(plan, reasons::volume_pending, late, true);
-  }
-  return plan;
+  if (sight.volume) return plan_present(sight);
+  return had_volume(sight.claim) ? plan_lost(sight) : plan_new(sight);
 }
 
 bool has_grown(const kube::Object& claim, const kube::Object& backing) {

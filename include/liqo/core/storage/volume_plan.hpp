@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include "kube/k8s/object.hpp"
 
@@ -22,24 +24,39 @@ struct VolumeSight {
   bool is_late = false;  ///< the backing claim has not been bound for a minute
 };
 
-/// The next step and the patches, of which none, one or several may be due beside it.
-struct VolumePlan {
-  enum class Next {
-    settled,         ///< nothing but the patches
-    wait,            ///< for the backing claim
-    create_backing,  ///< make it
-    create_volume,
-    discard,  ///< remove the backing claim, which is still empty, and let the scheduler choose again
-  };
-  Next next = Next::settled;
-  /// Merge patches; empty = nothing to write. `claim_status` is for the status of the claim.
-  kube::json::object backing, volume, claim_status;
-  std::string_view reason;  ///< of the Event with `message`; "" = no Event
+/// A Warning Event of a claim.
+struct VolumeWarning {
+  std::string_view reason;
   std::string message;
   bool for_pods = false;  ///< the pods that use the claim get the Event, too
-
-  bool operator==(const VolumePlan&) const = default;
+  bool operator==(const VolumeWarning&) const = default;
 };
+
+namespace volume_action {
+/// POST the backing claim.
+struct CreateBacking {};
+/// The backing claim is there: POST the volume.
+struct CreateVolume {};
+/// Remove the backing claim, which is still empty, and let the scheduler choose again.
+struct Discard {};
+/// There is no volume yet, and its backing claim is not ready.
+struct AwaitBacking {
+  std::optional<VolumeWarning> warning;
+};
+/// The claim has its volume, or has lost it. None, one or several of the parts may be due: the Event is about what the
+/// patches correct, or about what no patch can.
+struct Keep {
+  std::optional<VolumeWarning> warning;
+  std::optional<kube::json::object> backing;       ///< merge patch for the backing claim
+  std::optional<kube::json::object> volume;        ///< merge patch for the volume
+  std::optional<kube::json::object> claim_status;  ///< merge patch for the status of the claim
+  bool operator==(const Keep&) const = default;
+};
+}  // namespace volume_action
+
+/// The next step.
+using VolumePlan = std::variant<volume_action::CreateBacking, volume_action::CreateVolume, volume_action::Discard,
+                                volume_action::AwaitBacking, volume_action::Keep>;
 
 VolumePlan plan_volume(const VolumeSight& sight);
 

@@ -9,7 +9,7 @@ namespace liqo::core::storage {
 namespace {
 
 using namespace core::testing;
-using Next = VolumePlan::Next;
+namespace action = volume_action;
 namespace annotations = api::annotations;
 
 std::string text(const json::value& value) { return json::serialize(value); }
@@ -62,6 +62,17 @@ VolumePlan plan(const kube::Object& claim, const kube::Object* volume, const kub
                       .where = "cluster milan",
                       .waits_for_consumer = waits,
                       .is_late = late});
+}
+
+template <typename Action>
+bool is(const VolumePlan& plan) {
+  return std::holds_alternative<Action>(plan);
+}
+action::Keep keeping(VolumePlan plan) { return std::get<action::Keep>(std::move(plan)); }
+/// The warning of a plan, an empty one where it gives none.
+VolumeWarning warning(const VolumePlan& plan) {
+  if (const auto* waiting = std::get_if<action::AwaitBacking>(&plan)) return waiting->warning.value_or(VolumeWarning());
+  return keeping(plan).warning.value_or(VolumeWarning());
 }
 
 }  // namespace
@@ -220,34 +231,34 @@ TEST_CASE("a volume in this cluster is where the real one is, and never on a vir
 
 TEST_CASE("a volume is made when its remote claim is bound, or waits for a pod") {
   kube::Object backing = remote(claim());
-  CHECK(plan(claim(), nullptr, nullptr).next == Next::create_backing);
-  CHECK(plan(claim(), nullptr, &backing).next == Next::wait);
-  CHECK(plan(claim(), nullptr, &backing, true).next == Next::create_volume);
-  CHECK(plan(claim(), nullptr, &backing).reason.empty());
+  CHECK(is<action::CreateBacking>(plan(claim(), nullptr, nullptr)));
+  CHECK(is<action::AwaitBacking>(plan(claim(), nullptr, &backing)));
+  CHECK(is<action::CreateVolume>(plan(claim(), nullptr, &backing, true)));
+  CHECK(warning(plan(claim(), nullptr, &backing)).reason.empty());
   const VolumePlan late = plan(claim(), nullptr, &backing, false, true);
-  CHECK(late.next == Next::wait);
-  CHECK(late.reason == api::reasons::volume_pending);
-  CHECK(late.for_pods);
+  CHECK(is<action::AwaitBacking>(late));
+  CHECK(warning(late).reason == api::reasons::volume_pending);
+  CHECK(warning(late).for_pods);
   bind(backing);
-  CHECK(plan(claim(), nullptr, &backing).next == Next::create_volume);
+  CHECK(is<action::CreateVolume>(plan(claim(), nullptr, &backing)));
 }
 
 TEST_CASE("a claim that has lost its volume gets no empty one") {
   kube::Object lost = claim();
   lost.mutable_spec()["volumeName"] = "pvc-c1";
   kube::Object backing = remote(lost);
-  CHECK(plan(lost, nullptr, nullptr).next == Next::settled);
-  CHECK(plan(lost, nullptr, nullptr).reason == api::reasons::volume_lost);
+  CHECK(is<action::Keep>(plan(lost, nullptr, nullptr)));
+  CHECK(warning(plan(lost, nullptr, nullptr)).reason == api::reasons::volume_lost);
   // What is not bound holds nothing.
-  CHECK(plan(lost, nullptr, &backing, true).reason == api::reasons::volume_lost);
-  CHECK(plan(lost, nullptr, &backing, true).next == Next::settled);
+  CHECK(warning(plan(lost, nullptr, &backing, true)).reason == api::reasons::volume_lost);
+  CHECK(is<action::Keep>(plan(lost, nullptr, &backing, true)));
   bind(backing);
-  CHECK(plan(lost, nullptr, &backing).next == Next::create_volume);
+  CHECK(is<action::CreateVolume>(plan(lost, nullptr, &backing)));
   kube::Object going = backing, foreign = backing;
   going.mutable_metadata()["deletionTimestamp"] = "2026-01-01T00:00:00Z";
-  CHECK(plan(lost, nullptr, &going).reason == api::reasons::volume_lost);
+  CHECK(warning(plan(lost, nullptr, &going)).reason == api::reasons::volume_lost);
   foreign.set_annotation(annotations::virtual_claim_uid, "c2");
-  CHECK(plan(lost, nullptr, &foreign).reason == api::reasons::volume_lost);
+  CHECK(warning(plan(lost, nullptr, &foreign)).reason == api::reasons::volume_lost);
 }
 
 TEST_CASE("a volume that the Go version has made shows where its data is") {
@@ -293,58 +304,58 @@ TEST_CASE("what somebody else has made is not taken") {
   foreign.set_annotation(annotations::virtual_claim_uid, "c2");
   bind(foreign);
   const VolumePlan taken = plan(claim(), nullptr, &foreign);
-  CHECK(taken.next == Next::wait);
-  CHECK(taken.message.contains("belongs to something else"));
+  CHECK(is<action::AwaitBacking>(taken));
+  CHECK(warning(taken).message.contains("belongs to something else"));
 
   kube::Object backing = remote(claim());
   kube::Object strange = volume(claim(), backing);
   strange.set_annotation(annotations::provisioned_by, "csi.example.org");
-  const VolumePlan other = plan(claim(), &strange, &backing);
-  CHECK(other.message.contains("somebody else"));
-  CHECK(other.volume.empty());
+  const action::Keep other = keeping(plan(claim(), &strange, &backing));
+  CHECK(warning(other).message.contains("somebody else"));
+  CHECK_FALSE(other.volume);
 
   const kube::Object ours = volume(claim(), backing);
-  CHECK(plan(claim(), &ours, &foreign).reason == api::reasons::volume_lost);
+  CHECK(warning(plan(claim(), &ours, &foreign)).reason == api::reasons::volume_lost);
   kube::Object renamed = ours;
   renamed.mutable_metadata()["name"] = "pvc-c2";
   CHECK_FALSE(backing_of(renamed).has_value());
   backing.mutable_metadata()["uid"] = "r2";
   bind(backing, "9Gi");
-  const VolumePlan replaced = plan(claim(), &ours, &backing);
-  CHECK(replaced.reason == api::reasons::volume_lost);
-  CHECK(replaced.volume.empty());
-  CHECK(plan(claim(), &ours, nullptr).reason == api::reasons::volume_lost);
+  const action::Keep replaced = keeping(plan(claim(), &ours, &backing));
+  CHECK(warning(replaced).reason == api::reasons::volume_lost);
+  CHECK_FALSE(replaced.volume);
+  CHECK(warning(plan(claim(), &ours, nullptr)).reason == api::reasons::volume_lost);
 }
 
 TEST_CASE("the volume and the claim follow what the remote claim is bound to") {
   kube::Object bound = claim(), backing = remote(claim());
   const kube::Object made = volume(bound, backing);
   bind(bound);
-  CHECK(plan(bound, &made, &backing) == VolumePlan{});
-  CHECK(plan(bound, &made, &backing, false, true).reason == api::reasons::volume_pending);
+  CHECK(keeping(plan(bound, &made, &backing)) == action::Keep());
+  CHECK(warning(plan(bound, &made, &backing, false, true)).reason == api::reasons::volume_pending);
   bind(backing, "1024Mi");
-  CHECK(plan(bound, &made, &backing) == VolumePlan{});
+  CHECK(keeping(plan(bound, &made, &backing)) == action::Keep());
 
   bind(backing, "2Gi");
-  const VolumePlan larger = plan(bound, &made, &backing);
-  CHECK(text(larger.volume) == R"({"spec":{"capacity":{"storage":"2Gi"}}})");
-  CHECK(text(larger.claim_status) == R"({"status":{"capacity":{"storage":"2Gi"}}})");
-  CHECK(larger.reason == api::reasons::volume_resized);
-  CHECK(larger.for_pods);
+  const action::Keep larger = keeping(plan(bound, &made, &backing));
+  CHECK(text(larger.volume.value()) == R"({"spec":{"capacity":{"storage":"2Gi"}}})");
+  CHECK(text(larger.claim_status.value()) == R"({"status":{"capacity":{"storage":"2Gi"}}})");
+  CHECK(warning(larger).reason == api::reasons::volume_resized);
+  CHECK(warning(larger).for_pods);
   // What was asked for is no news for those who use it.
   kube::Object grown = bound;
   grown.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "2Gi"}}}};
-  CHECK(plan(grown, &made, &backing).reason == api::reasons::volume_resized);
-  CHECK_FALSE(plan(grown, &made, &backing).for_pods);
+  CHECK(warning(plan(grown, &made, &backing)).reason == api::reasons::volume_resized);
+  CHECK_FALSE(warning(plan(grown, &made, &backing)).for_pods);
 
   bind(backing, "1Gi", "ReadOnlyMany");
-  const VolumePlan other = plan(bound, &made, &backing);
-  CHECK(text(other.volume) == R"({"spec":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
-  CHECK(text(other.claim_status) == R"({"status":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
-  CHECK(other.reason == api::reasons::volume_differs);
-  CHECK(other.for_pods);
+  const action::Keep other = keeping(plan(bound, &made, &backing));
+  CHECK(text(other.volume.value()) == R"({"spec":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
+  CHECK(text(other.claim_status.value()) == R"({"status":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
+  CHECK(warning(other).reason == api::reasons::volume_differs);
+  CHECK(warning(other).for_pods);
   bound.set_annotation(annotations::remote_access_modes, "ReadOnlyMany");
-  CHECK(plan(bound, &made, &backing).reason.empty());
+  CHECK(warning(plan(bound, &made, &backing)).reason.empty());
 }
 
 TEST_CASE("a volume in this cluster never shrinks, and a CSI driver's is left to its resizer") {
@@ -357,13 +368,14 @@ TEST_CASE("a volume in this cluster never shrinks, and a CSI driver's is left to
   const kube::Object made =
       forge_volume(bound, storage_class(), {.recorded = recorded, .claim = backing, .volume = &real});
   bind(backing, "1Gi");
-  CHECK(plan(bound, &made, &backing) == VolumePlan{});
+  CHECK(keeping(plan(bound, &made, &backing)) == action::Keep());
   bind(backing, "3Gi");
-  CHECK(text(plan(bound, &made, &backing).volume) == R"({"spec":{"capacity":{"storage":"3Gi"}}})");
-  CHECK(text(plan(bound, &made, &backing).claim_status) == R"({"status":{"capacity":{"storage":"3Gi"}}})");
+  CHECK(text(keeping(plan(bound, &made, &backing)).volume.value()) == R"({"spec":{"capacity":{"storage":"3Gi"}}})");
+  CHECK(text(keeping(plan(bound, &made, &backing)).claim_status.value()) ==
+        R"({"status":{"capacity":{"storage":"3Gi"}}})");
   kube::Object of_driver = made;
   of_driver.mutable_spec()["csi"] = json::object{{"driver", "csi.example.org"}};
-  CHECK(plan(bound, &of_driver, &backing) == VolumePlan{});
+  CHECK(keeping(plan(bound, &of_driver, &backing)) == action::Keep());
 }
 
 TEST_CASE("a claim that asks for more has its remote claim ask for more") {
@@ -373,21 +385,23 @@ TEST_CASE("a claim that asks for more has its remote claim ask for more") {
   bind(backing);
   CHECK(has_grown(bound, backing));
   bound.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "3Gi"}}}};
-  CHECK(text(plan(bound, &made, &backing).backing) == R"({"spec":{"resources":{"requests":{"storage":"3Gi"}}}})");
+  CHECK(text(keeping(plan(bound, &made, &backing)).backing.value()) ==
+        R"({"spec":{"resources":{"requests":{"storage":"3Gi"}}}})");
   CHECK_FALSE(has_grown(bound, backing));
   backing.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "4Gi"}}}};
-  CHECK(plan(bound, &made, &backing).backing.empty());
+  CHECK_FALSE(keeping(plan(bound, &made, &backing)).backing);
 }
 
 TEST_CASE("a claim in this cluster that lost its node is made anew for another one") {
   kube::Object backing = *forge_real_claim(claim(), "liqo-storage", "local");
   const kube::Object asking = claim();
-  CHECK(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)}).next == Next::wait);
+  CHECK(is<action::AwaitBacking>(
+      plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)})));
   backing.set_annotation(annotations::selected_node, "other");
-  CHECK(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)}).next == Next::discard);
+  CHECK(is<action::Discard>(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)})));
   bind(backing);
-  CHECK(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)}).next ==
-        Next::create_volume);
+  CHECK(is<action::CreateVolume>(
+      plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)})));
 }
 
 TEST_CASE("data goes with a volume that is released and not to be retained") {
