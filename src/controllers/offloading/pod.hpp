@@ -210,22 +210,33 @@ class PodController {
                                                                              const kube::Object* local,
                                                                              std::string remote_namespace,
                                                                              bool is_mounted);
-  /// The token Secret of a pod, its tokens, and what is to be done about them.
+  /// A pod, its token Secret and its tokens, and what is to be done about them.
   struct TokenLook {
-    std::optional<kube::Object> secret;
-    core::IssuedTokens issued;
-    core::TokenPlan plan;
+    kube::ObjectKey key, secret_key;
+    const kube::Object* local;  ///< null = gone
+    std::optional<kube::Object> secret = {};
+    core::IssuedTokens issued = {};
+    core::TokenPlan plan = {};
   };
   asio::awaitable<kube::Result<TokenLook>> look_at_tokens(kube::ObjectKey key, const kube::Object* local,
                                                           std::string remote_namespace, bool is_mounted);
-  /// Adds the tokens that the plan asks for.
-  asio::awaitable<kube::Result<void>> request_tokens(const kube::Object& local, const core::TokenPlan& plan,
-                                                     core::IssuedTokens& issued);
+  asio::awaitable<kube::Result<core::IssuedTokens>> request_tokens(const kube::Object& local,
+                                                                   std::vector<core::TokenRequest> requests);
   /// As ensure_tokens(), without counting a failure.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> write_tokens(kube::ObjectKey key,
                                                                             const kube::Object* local,
                                                                             std::string remote_namespace,
                                                                             bool is_mounted);
+  /// Each carries out one plan; answers when to look again.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
+                                                                   const core::token_action::Nothing& plan);
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
+                                                                   const core::token_action::RefuseForeign& plan);
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
+                                                                   const core::token_action::Remove& plan);
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
+                                                                   const core::token_action::Keep& plan);
+  asio::awaitable<kube::Result<void>> remove_token_secret(const TokenLook& look, std::string uid);
   /// Creates the Secret, or changes `known`. Fails where another object has taken the name meanwhile.
   asio::awaitable<kube::Result<kube::Object>> write_token_secret(kube::Object wanted,
                                                                  std::optional<kube::Object> known);

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
-#include "kube/client/list_all.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 
@@ -10,6 +9,7 @@ namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
+namespace action = core::token_action;
 namespace reasons = api::reasons;
 
 /// How long until a name that somebody else's object has is read again: no watch shows that object.
@@ -73,9 +73,9 @@ asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_t
                                                                                       const kube::Object* local,
                                                                                       std::string remote_namespace,
                                                                                       bool is_mounted) {
-  TokenLook look;
-  const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
-  if (Twin* twin = find_twin(key.ns); twin && twin->tokens) look.secret = twin->tokens->find(secret_key);
+  TokenLook look{
+      .key = key, .secret_key = {std::move(remote_namespace), core::token_secret_name(key.name)}, .local = local};
+  if (Twin* twin = find_twin(key.ns); twin && twin->tokens) look.secret = twin->tokens->find(look.secret_key);
   if (local) look.issued = memory_of(key, local->uid()).tokens;
   const auto make_plan = [&] {
     const kube::Object* secret = look.secret ? &*look.secret : nullptr;
@@ -88,8 +88,8 @@ asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_t
   };
   look.plan = make_plan();
   // The cache has only Secrets with the label. Somebody else's Secret of this name is seen only live.
-  if (look.secret || (look.plan.to_request.empty() && !look.plan.next_check)) co_return look;
-  auto live = co_await provider_.api.get(kube::resources::secrets, secret_key);
+  if (look.secret || std::holds_alternative<action::Nothing>(look.plan)) co_return look;
+  auto live = co_await provider_.api.get(kube::resources::secrets, look.secret_key);
   if (!live && !live.error().is_not_found())
     co_return kube::fail(std::move(live.error()), "looking for the token Secret");
   if (live) {
@@ -99,11 +99,11 @@ asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_t
   co_return look;
 }
 
-asio::awaitable<kube::Result<void>> PodController::request_tokens(const kube::Object& local,
-                                                                  const core::TokenPlan& plan,
-                                                                  core::IssuedTokens& issued) {
+asio::awaitable<kube::Result<core::IssuedTokens>> PodController::request_tokens(
+    const kube::Object& local, std::vector<core::TokenRequest> requests) {
   const kube::ObjectKey account{std::string(local.ns()), core::service_account_of(local)};
-  for (const core::TokenRequest& request : plan.to_request) {
+  core::IssuedTokens issued;
+  for (const core::TokenRequest& request : requests) {
     auto answer = co_await context_.home.api().post(kube::resources::service_accounts, account, "token",
                                                     core::forge_token_request(local, request));
     if (!answer) {
@@ -116,57 +116,82 @@ asio::awaitable<kube::Result<void>> PodController::request_tokens(const kube::Ob
     if (!token) co_return std::unexpected(std::move(token.error()));
     issued[request.key] = std::move(*token);
   }
-  co_return kube::Result<void>();
+  co_return issued;
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::write_tokens(kube::ObjectKey key,
                                                                                          const kube::Object* local,
                                                                                          std::string remote_namespace,
                                                                                          bool is_mounted) {
-  const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
   if (Twin* twin = find_twin(key.ns); twin && !twin->knows_tokens()) co_return std::optional<kube::Duration>();
-  auto look = co_await look_at_tokens(key, local, remote_namespace, is_mounted);
+  auto look = co_await look_at_tokens(key, local, std::move(remote_namespace), is_mounted);
   if (!look) co_return std::unexpected(std::move(look.error()));
-  auto& [secret, issued, plan] = *look;
-  if (plan.refuse_foreign) {
-    if (local)
-      context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens,
-                              "Secret " + secret_key.text() + " of cluster " + forging_.clusters.remote +
-                                  " is not ours: the pod gets no service-account tokens");
-    co_return std::optional<kube::Duration>(foreign_pause);
+  co_return co_await std::visit([&](const auto& part) { return act(*look, part); }, look->plan);
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
+                                                                                const action::Nothing&) {
+  if (look.local) memory_of(look.key, look.local->uid()).tokens = std::move(look.issued);
+  co_return std::optional<kube::Duration>();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
+                                                                                const action::RefuseForeign&) {
+  if (look.local)
+    context_.events.warning(*look.local, kube::resources::pods, reasons::failed_tokens,
+                            "Secret " + look.secret_key.text() + " of cluster " + forging_.clusters.remote +
+                                " is not ours: the pod gets no service-account tokens");
+  co_return std::optional<kube::Duration>(foreign_pause);
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
+                                                                                const action::Remove& plan) {
+  if (auto removed = co_await remove_token_secret(look, plan.uid); !removed)
+    co_return std::unexpected(std::move(removed.error()));
+  co_return co_await act(look, action::Nothing());
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
+                                                                                const action::Keep& plan) {
+  const kube::Object& local = *look.local;
+  if (plan.replace) {
+    if (auto removed = co_await remove_token_secret(look, *plan.replace); !removed)
+      co_return std::unexpected(std::move(removed.error()));
+    look.secret.reset();
   }
-  if (!plan.delete_uid.empty()) {
-    auto removed = co_await provider_.api.remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
-    if (!removed && !removed.error().is_not_found()) {
-      if (local) tell_refused_tokens(*local, removed.error());
-      co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
-    }
-    if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
-    secret.reset();
-  }
-  if (!local) co_return std::optional<kube::Duration>();
-  if (auto requested = co_await request_tokens(*local, plan, issued); !requested)
-    co_return std::unexpected(std::move(requested.error()));
+  auto requested = co_await request_tokens(local, plan.to_request);
+  if (!requested) co_return std::unexpected(std::move(requested.error()));
+  for (auto& [key, token] : *requested) look.issued[key] = std::move(token);
   // The Secret may have been deleted while its tokens are still good.
-  const bool is_missing = !secret && plan.next_check;
-  if (!plan.to_request.empty() || is_missing || plan.is_damaged) {
-    auto written = co_await write_token_secret(core::forge_token_secret(*local, remote_namespace, issued, forging_),
-                                               std::move(secret));
+  if (!look.secret || !plan.to_request.empty() || plan.is_damaged) {
+    const std::string& remote_namespace = look.secret_key.ns;
+    auto written = co_await write_token_secret(core::forge_token_secret(local, remote_namespace, look.issued, forging_),
+                                               std::move(look.secret));
     if (!written) {
-      tell_refused_tokens(*local, written.error());
+      tell_refused_tokens(local, written.error());
       co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
     }
-    if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
-      twin->token_counters.add_reflected(series_of(key.ns, kube::resources::service_accounts));
+    if (Twin* twin = find_twin(look.key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
+      twin->token_counters.add_reflected(series_of(look.key.ns, kube::resources::service_accounts));
       twin->watch->token_nodes.insert(forging_.node_name);
       twin->tokens->observe(std::move(*written));
     }
   }
-  memory_of(key, local->uid()).tokens = std::move(issued);
+  memory_of(look.key, local.uid()).tokens = std::move(look.issued);
   if (!plan.next_check) co_return std::optional<kube::Duration>();
   const auto left = std::chrono::duration_cast<kube::Duration>(*plan.next_check - context_.clock.wall());
   const kube::Duration jitter = context_.random.between(0s, 30s);
   co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
+}
+
+asio::awaitable<kube::Result<void>> PodController::remove_token_secret(const TokenLook& look, std::string uid) {
+  auto removed = co_await provider_.api.remove(kube::resources::secrets, look.secret_key, {.uid = uid});
+  if (!removed && !removed.error().is_not_found()) {
+    if (look.local) tell_refused_tokens(*look.local, removed.error());
+    co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
+  }
+  if (Twin* twin = find_twin(look.key.ns); twin && twin->tokens) twin->tokens->observe_gone(look.secret_key, uid);
+  co_return kube::Result<void>();
 }
 
 }  // namespace liqo::controllers

@@ -138,7 +138,6 @@ bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
 
 TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now) {
   const auto& [local_pod, secret, issued, is_mounted] = observed;
-  TokenPlan plan;
   // A Secret whose label somebody has removed is still known by the pod.
   const bool ours = secret && (is_token_secret(*secret, ctx.clusters) ||
                                (local_pod && is_reflected(*secret, ctx.clusters) && belongs_to(*secret, *local_pod)));
@@ -150,17 +149,12 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
     // Secrets of another virtual node are left to it. A pod that lives may still be using its own.
     const bool may_be_used = ours && local_pod && !is_vetoed && belongs_to(*secret, *local_pod);
     if (ours && !may_be_used && secret->label(labels::node_name) == ctx.node_name && !secret->is_deleting())
-      plan.delete_uid = std::string(secret->uid());
-    return plan;
+      return token_action::Remove{.uid = std::string(secret->uid())};
+    return token_action::Nothing();
   }
-  if (secret && !ours) {
-    plan.refuse_foreign = true;
-    return plan;
-  }
-  if (secret && !belongs_to(*secret, *local_pod)) {
-    plan.delete_uid = std::string(secret->uid());
-    return plan;
-  }
+  if (secret && !ours) return token_action::RefuseForeign();
+  if (secret && !belongs_to(*secret, *local_pod)) return token_action::Remove{.uid = std::string(secret->uid())};
+  token_action::Keep plan;
   for (const TokenRequest& request : requests) {
     const auto found = issued.find(request.key);
     if (found == issued.end() || renewal_time(request, found->second) <= now) {
@@ -173,7 +167,7 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
   if (!secret || secret->is_deleting() || !plan.to_request.empty()) return plan;
   plan.is_damaged = is_damaged(*secret, forge_token_secret(*local_pod, secret->ns(), issued, ctx));
   // An immutable Secret cannot be repaired in place.
-  if (kube::bool_at(secret->tree(), {"immutable"})) plan.delete_uid = std::string(secret->uid());
+  if (kube::bool_at(secret->tree(), {"immutable"})) plan.replace = std::string(secret->uid());
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "kube/base/time.hpp"
@@ -53,15 +54,28 @@ IssuedTokens read_token_secret(const kube::Object& secret);
 /// True if the Secret is a token Secret of reflection for this pair of clusters.
 bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters);
 
-/// What is to be done about the Secret of one pod. Several parts may be due together: a Secret is deleted, tokens are
-/// requested, and one Secret is written with all of them.
-struct TokenPlan {
-  bool refuse_foreign = false;               ///< somebody else's Secret has the name: only a Warning is due
-  std::string delete_uid;                    ///< delete this Secret first: it belongs to another pod of that name
-  std::vector<TokenRequest> to_request;      ///< ask for these, then apply the Secret
-  bool is_damaged = false;                   ///< somebody has changed the Secret: apply it again
+namespace token_action {
+/// The pod needs no Secret, and has none that is to go.
+struct Nothing {};
+/// Somebody else's Secret has the name: only a Warning is due.
+struct RefuseForeign {};
+/// DELETE the Secret: its pod needs none, is gone, or is another one of that name.
+struct Remove {
+  std::string uid;
+};
+/// The pod is to have its tokens. Several parts may be due together: tokens are requested, a Secret is deleted, and one
+/// is written with all tokens.
+struct Keep {
+  std::vector<TokenRequest> to_request;      ///< ask for these, then write the Secret
+  bool is_damaged = false;                   ///< somebody has changed the Secret: write it again
+  std::optional<std::string> replace;        ///< the UID of a Secret that cannot be changed: DELETE it first
   std::optional<kube::WallTime> next_check;  ///< nothing to do until then (add jitter of up to 30 s)
 };
+}  // namespace token_action
+
+/// What is to be done about the Secret of one pod.
+using TokenPlan =
+    std::variant<token_action::Nothing, token_action::RefuseForeign, token_action::Remove, token_action::Keep>;
 /// The tokens of one pod, as both sides have them.
 struct ObservedTokens {
   const kube::Object* local_pod = nullptr;  ///< null = gone: the Secret is deleted

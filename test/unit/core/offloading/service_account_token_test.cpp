@@ -44,6 +44,13 @@ IssuedTokens both(kube::WallTime expires) {
   return tokens;
 }
 
+token_action::Keep keeping(TokenPlan plan) { return std::get<token_action::Keep>(std::move(plan)); }
+/// The UID of the Secret that a plan removes for good, "" where it removes none.
+std::string removed(const TokenPlan& plan) {
+  const auto* removal = std::get_if<token_action::Remove>(&plan);
+  return removal ? removal->uid : "";
+}
+
 }  // namespace
 
 TEST_CASE("every projected token of a pod is asked for, bound to the pod") {
@@ -117,23 +124,23 @@ TEST_CASE("the Secret is as the wire has it") {
 TEST_CASE("tokens are asked for when they are missing or old") {
   const kube::Object pod = pod_with_tokens();
   const auto ctx = token_context();
-  const auto fresh = plan_tokens({.local_pod = &pod, .issued = {}}, ctx, at());
+  const auto fresh = keeping(plan_tokens({.local_pod = &pod, .issued = {}}, ctx, at()));
   CHECK(fresh.to_request.size() == 2);
   CHECK_FALSE(fresh.next_check.has_value());
 
   const auto issued = both(at(5000s));
   const kube::Object secret = secret_of(pod, issued);
-  const auto rest = plan_tokens({.local_pod = &pod, .secret = &secret, .issued = issued}, ctx, at());
+  const auto rest = keeping(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = issued}, ctx, at()));
   CHECK(rest.to_request.empty());
   CHECK(rest.next_check == at(4000s));
 
   IssuedTokens half = issued;
   half.erase(half.begin());
-  CHECK(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = half}, ctx, at()).to_request.size() == 1);
-  CHECK(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min))}, ctx, at()).to_request.size() ==
-        2);
+  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = half}, ctx, at())).to_request.size() == 1);
+  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min))}, ctx, at()))
+            .to_request.size() == 2);
   // The cached tokens are enough to make a deleted Secret again.
-  CHECK(plan_tokens({.local_pod = &pod, .issued = issued}, ctx, at()).to_request.empty());
+  CHECK(keeping(plan_tokens({.local_pod = &pod, .issued = issued}, ctx, at())).to_request.empty());
 }
 
 TEST_CASE("a Secret that somebody has changed is written again") {
@@ -141,23 +148,23 @@ TEST_CASE("a Secret that somebody has changed is written again") {
   const auto ctx = token_context();
   const auto issued = both(at(5000s));
   const kube::Object whole = secret_of(pod, issued);
-  CHECK_FALSE(plan_tokens({.local_pod = &pod, .secret = &whole, .issued = issued}, ctx, at()).is_damaged);
+  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &whole, .issued = issued}, ctx, at())).is_damaged);
   kube::Object damaged = whole;
   SUBCASE("its tokens") { damaged.tree()["data"] = kube::json::object{{"theirs", "eA=="}}; }
   SUBCASE("the label by which it is known") {
     damaged.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/service-account-name");
   }
   SUBCASE("when it expires") { damaged.set_annotation("offloading.liqo.io/service-account-expiration", "later"); }
-  CHECK(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at()).is_damaged);
-  CHECK(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at()).delete_uid == "");
+  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).is_damaged);
+  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).replace);
   damaged.tree()["immutable"] = true;
-  CHECK(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at()).delete_uid == "t1");
+  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).replace == "t1");
   damaged.mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
-  CHECK_FALSE(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at()).is_damaged);
+  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).is_damaged);
   // What was only added is none of it.
   kube::Object added = whole;
   added.tree()["data"].as_object()["theirs"] = "eA==";
-  CHECK_FALSE(plan_tokens({.local_pod = &pod, .secret = &added, .issued = issued}, ctx, at()).is_damaged);
+  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &added, .issued = issued}, ctx, at())).is_damaged);
 }
 
 TEST_CASE("each token is renewed when a fifth of its life is left") {
@@ -171,21 +178,21 @@ TEST_CASE("a Secret of another pod goes, one of somebody else stays") {
   const kube::Object pod = pod_with_tokens();
   const auto ctx = token_context();
   kube::Object secret = secret_of(pod, both(at(1h)));
-  CHECK(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at()).delete_uid == "t1");
+  CHECK(removed(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at())) == "t1");
   secret.set_annotation("offloading.liqo.io/service-account-for-pod-uid", "u0");
-  CHECK(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at()).delete_uid == "t1");
+  CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at())) == "t1");
   secret.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/origin");
-  const auto plan = plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at());
-  CHECK(plan.refuse_foreign);
-  CHECK(plan.to_request.empty());
-  CHECK(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at()).delete_uid == "");
+  CHECK(std::holds_alternative<token_action::RefuseForeign>(
+      plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at())));
+  CHECK(removed(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at())) == "");
 }
 
 TEST_CASE("nothing is asked for where the API server is not reached with tokens") {
   const kube::Object pod = pod_with_tokens();
-  CHECK(plan_tokens({.local_pod = &pod, .issued = {}}, context(), at()).to_request.empty());
+  CHECK(std::holds_alternative<token_action::Nothing>(plan_tokens({.local_pod = &pod, .issued = {}}, context(), at())));
   const kube::Object plain = local_pod();
-  CHECK(plan_tokens({.local_pod = &plain, .issued = {}}, token_context(), at()).to_request.empty());
+  CHECK(std::holds_alternative<token_action::Nothing>(
+      plan_tokens({.local_pod = &plain, .issued = {}}, token_context(), at())));
 }
 
 TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says that it shall not be") {
@@ -194,22 +201,20 @@ TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says 
   for (const ApiServerMode mode : {ApiServerMode::never, ApiServerMode::needed}) {
     ForgingContext ctx = context();
     ctx.api_server_mode = mode;
-    const auto plan =
-        plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min)), .is_mounted = true}, ctx, at());
+    const auto plan = keeping(
+        plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min)), .is_mounted = true}, ctx, at()));
     CHECK(plan.to_request.size() == 2);
-    CHECK(plan.delete_uid == "");
+    CHECK_FALSE(plan.replace);
     // A pod whose ShadowPod is gone may run still.
-    CHECK(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at()).delete_uid == "");
-    CHECK(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at()).delete_uid == "t1");
+    CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at())) == "");
+    CHECK(removed(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at())) == "t1");
     kube::Object other = pod_with_tokens();
     other.mutable_metadata()["uid"] = "u2";
-    CHECK(plan_tokens({.local_pod = &other, .secret = &secret, .issued = {}}, ctx, at()).delete_uid == "t1");
+    CHECK(removed(plan_tokens({.local_pod = &other, .secret = &secret, .issued = {}}, ctx, at())) == "t1");
   }
   pod.set_annotation("liqo.io/api-server-support", "disabled");
-  const auto refused =
-      plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}, .is_mounted = true}, token_context(), at());
-  CHECK(refused.to_request.empty());
-  CHECK(refused.delete_uid == "t1");
+  CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}, .is_mounted = true}, token_context(),
+                            at())) == "t1");
 }
 
 TEST_CASE("after a restart the tokens come back from the Secret") {
