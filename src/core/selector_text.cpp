@@ -32,12 +32,6 @@ bool is_key(std::string_view text) {
              std::string_view::npos;
 }
 
-json::object requirement(std::string_view key, std::string_view op, json::array values = {}) {
-  json::object out{{"key", key}, {"operator", op}};
-  if (!values.empty()) out["values"] = std::move(values);
-  return out;
-}
-
 kube::Result<json::object> parse_one(std::string_view text) {
   const auto mistake = kube::fail(kube::Errc::invalid_input, "'" + std::string(text) +
                                                                  "' is no selector such as region=south, "
@@ -75,6 +69,12 @@ kube::Result<json::object> parse_one(std::string_view text) {
 }
 
 }  // namespace
+
+json::object requirement(std::string_view key, std::string_view op, json::array values) {
+  json::object out{{"key", key}, {"operator", op}};
+  if (!values.empty()) out["values"] = std::move(values);
+  return out;
+}
 
 kube::Result<json::array> parse_selector(std::string_view text) {
   json::array out;

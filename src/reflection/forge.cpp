@@ -1,7 +1,5 @@
 #include "reflection/forge.hpp"
 
-#include <algorithm>
-
 #include "liqo/api/labels.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
@@ -27,13 +25,6 @@ bool is_applied(const kube::Object& live, const kube::Object& wanted) {
   return live.annotation(digest) == wanted.annotation(digest);
 }
 
-bool covers(const json::object& have, const json::object& wanted) {
-  return std::ranges::all_of(wanted, [&have](const auto& entry) {
-    const json::value* present = have.if_contains(entry.key());
-    return present && *present == entry.value();
-  });
-}
-
 Comparison compare_data(const kube::Object& live, const kube::Object& wanted, std::span<const std::string_view> maps) {
   const bool is_fixed = kube::bool_at(live.tree(), {"immutable"});
   bool has_all = is_fixed || !kube::bool_at(wanted.tree(), {"immutable"});
@@ -41,7 +32,7 @@ Comparison compare_data(const kube::Object& live, const kube::Object& wanted, st
   for (std::string_view map : maps) {
     const json::object &of_live = kube::object_at(live.tree(), {map}),
                        &of_wanted = kube::object_at(wanted.tree(), {map});
-    has_all = has_all && covers(of_live, of_wanted);
+    has_all = has_all && core::covers(of_live, of_wanted);
     is_exact = is_exact && of_live == of_wanted;
   }
   if (!is_fixed) return has_all ? Comparison::same : Comparison::differs;

@@ -16,9 +16,6 @@ kube::Object forge_copy(const kube::Resource& resource, const kube::Object& loca
 /// Copies fields that are there and not null.
 void copy_fields(const kube::json::object& from, kube::json::object& to, std::span<const std::string_view> fields);
 
-/// Whether `have` has every entry of `wanted` with the same value.
-bool covers(const kube::json::object& have, const kube::json::object& wanted);
-
 /// Compares the maps of these names and `immutable` of a ConfigMap or Secret with the wanted ones. An immutable copy
 /// that differs is replaced. Keys that others added to a mutable copy are no difference, because an apply does not
 /// remove them.

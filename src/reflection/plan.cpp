@@ -41,7 +41,7 @@ bool is_wished(const ReflectionRule& rule, const kube::Object& local) {
 
 /// The digest among the annotations says that this wish was applied, so nothing of an older one is left.
 bool has_metadata(const kube::Object& remote, const kube::Object& desired) {
-  return covers(remote.labels(), desired.labels()) && covers(remote.annotations(), desired.annotations());
+  return core::covers(remote.labels(), desired.labels()) && core::covers(remote.annotations(), desired.annotations());
 }
 
 /// Why the object at the provider is no copy of this kind, "" if it is one.

@@ -7,6 +7,9 @@
 
 namespace liqo::core {
 
+/// One requirement of a selector: {key, operator, values}, the last where there are any.
+kube::json::object requirement(std::string_view key, std::string_view op, kube::json::array values = {});
+
 /// The requirements of "a=b,c in (d,e),!f,g": objects {key, operator, values} of core/v1 NodeSelectorRequirement.
 /// Errors: Errc::invalid_input.
 kube::Result<kube::json::array> parse_selector(std::string_view text);

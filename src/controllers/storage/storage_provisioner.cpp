@@ -28,8 +28,6 @@ constexpr kube::Duration silence = 20s;
 /// Of Events of one claim, and of pods in its namespace.
 constexpr std::int64_t most_events = 50, most_pods = 500;
 
-bool is_bound(const kube::Object& claim) { return kube::string_at(claim.status(), {"phase"}) == "Bound"; }
-
 }  // namespace
 
 StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
@@ -87,7 +85,7 @@ void StorageProvisioner::see_volume(const kube::ObjectKey& key) {
 
 void StorageProvisioner::enqueue_waiting() {
   for (const kube::ObjectKey& key : claims_->store().keys())
-    if (const auto claim = claims_->find(key); claim && is_of_class(*claim) && !is_bound(*claim)) enqueue(key);
+    if (const auto claim = claims_->find(key); claim && is_of_class(*claim) && !storage::is_bound(*claim)) enqueue(key);
 }
 
 void StorageProvisioner::enqueue_all() {
@@ -159,7 +157,7 @@ asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::lo
   auto live = co_await api_of(site).get(kinds::claims, site.key);
   if (!live && !is_gone(live.error(), site, claim.ns())) co_return std::unexpected(std::move(live.error()));
   if (live) behind.live = std::move(*live);
-  behind.is_pending = behind.live && !is_bound(*behind.live) && !is_lost;
+  behind.is_pending = behind.live && !storage::is_bound(*behind.live) && !is_lost;
   storage::VolumeSight sight{
       .claim = claim, .volume = volume, .backing = behind.live ? &*behind.live : nullptr, .where = site.where};
   if (behind.is_pending) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/admission/pod_metadata.hpp"
+#include "core/json_values.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/ephemeral_containers.hpp"
@@ -15,13 +16,6 @@
 namespace liqo::core::admission {
 namespace labels = api::labels;
 namespace {
-
-bool is_empty(const json::value& value) {
-  if (const json::object* object = value.if_object()) return object->empty();
-  if (const json::array* array = value.if_array()) return array->empty();
-  if (const json::string* text = value.if_string()) return text->empty();
-  return value.is_null();
-}
 
 /// Whether the field may change while a pod lives; `path` is that of its parent in the pod or in a container.
 bool may_change(std::string_view path, std::string_view field) {

@@ -1,8 +1,8 @@
 // Plans the writes to a Node whose VirtualNode or provider has changed.
 #include <algorithm>
 
+#include "core/difference.hpp"
 #include "core/nodes/node_parts.hpp"
-#include "kube/base/quantity.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -94,12 +94,6 @@ std::optional<json::object> metadata_patch(const kube::Object& node, const NodeS
   if (taint_changes) kube::ensure_object(patch, "spec")["taints"] = std::move(*taint_changes);
   if (unnamed) kube::ensure_object(patch, "spec")["providerID"] = provider_id(of.virtual_node);
   return patch;
-}
-
-bool is_same_amount(const json::value& left, const json::value& right) {
-  const auto a = kube::Quantity::from_json(left);
-  const auto b = kube::Quantity::from_json(right);
-  return a && b ? *a == *b : left == right;
 }
 
 json::object resources_patch(const json::object& live, const json::object& wanted) {

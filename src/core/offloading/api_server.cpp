@@ -1,5 +1,6 @@
 #include "core/offloading/api_server.hpp"
 
+#include "core/json_values.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/service_account_token.hpp"
@@ -11,10 +12,6 @@ namespace {
 json::array* array_in(json::object& parent, std::string_view key) {
   json::value* found = parent.if_contains(key);
   return found ? found->if_array() : nullptr;
-}
-json::object* object_in(json::object& parent, std::string_view key) {
-  json::value* found = parent.if_contains(key);
-  return found ? found->if_object() : nullptr;
 }
 
 /// A source with the reflected token in place of one that would ask for a token of the provider.

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "core/json_values.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {
@@ -16,11 +17,6 @@ void for_each_object(json::object& parent, std::string_view list, Change change)
   if (!entries || !entries->is_array()) return;
   for (json::value& entry : entries->get_array())
     if (json::object* object = entry.if_object()) change(*object);
-}
-
-json::object* object_in(json::object& parent, std::string_view key) {
-  json::value* found = parent.if_contains(key);
-  return found ? found->if_object() : nullptr;
 }
 
 void drop_merged(json::object& constraint) {

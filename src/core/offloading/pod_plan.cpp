@@ -24,12 +24,6 @@ bool restarts_on_failure(const kube::Object& pod) {
   return kube::string_at(pod.spec(), {"restartPolicy"}) == "OnFailure";
 }
 
-/// Whether the object at the provider was made for another pod. An object without a UID counts as this pod's.
-bool is_for_another(const kube::Object& remote, const kube::Object& local) {
-  const std::string_view uid = remote.annotation(api::annotations::local_pod_uid);
-  return !uid.empty() && uid != local.uid();
-}
-
 /// What the provider has of the pod's name, by owner.
 struct Known {
   const kube::Object& local;

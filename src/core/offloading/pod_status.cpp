@@ -14,6 +14,7 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
 #include "liqo/core/offloading/remote_warning.hpp"
+#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -305,12 +306,6 @@ std::optional<WantedStatus> missing_status(const kube::Object& local, kube::Wall
   return wanted;
 }
 
-bool is_for_another(const kube::Object* remote, const kube::Object& local) {
-  if (!remote) return false;
-  const std::string_view uid = remote->annotation(annotations::local_pod_uid);
-  return !uid.empty() && uid != local.uid();
-}
-
 }  // namespace
 
 std::vector<std::string> started_containers(const json::object& before, const kube::Object& after) {
@@ -344,8 +339,8 @@ std::vector<std::string> started_containers(const json::object& before, const ku
 std::optional<WantedStatus> forge_local_status(StatusSources of, const StatusContext& ctx, kube::WallTime now) {
   const kube::Object& local = of.local;
   if (api::is_final_phase(api::phase_of(local))) return std::nullopt;
-  if (is_for_another(of.remote, local)) of.remote = nullptr;
-  if (is_for_another(of.shadow, local)) of.shadow = nullptr;
+  if (of.remote && is_for_another(*of.remote, local)) of.remote = nullptr;
+  if (of.shadow && is_for_another(*of.shadow, local)) of.shadow = nullptr;
   if (of.remote) return copy_status(of, ctx, now);
   if (of.shadow && api::ShadowPod(*of.shadow).is_finished())
     return forge_rejection(local,

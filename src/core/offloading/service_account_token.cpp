@@ -34,17 +34,11 @@ std::string digest_of(std::string_view expiration, const std::map<std::string, s
 
 /// Whether a Secret lacks part of the wanted one, which has its data as stringData.
 bool is_damaged(const kube::Object& secret, const kube::Object& wanted) {
-  const auto has = [](const json::object& present, const json::object& expected) {
-    return std::ranges::all_of(expected, [&](const auto& entry) {
-      const json::value* value = present.if_contains(entry.key());
-      return value && *value == entry.value();
-    });
-  };
   json::object data;
   for (const auto& [key, token] : kube::object_at(wanted.tree(), {"stringData"}))
     data[key] = kube::encode_base64(std::string_view(token.get_string()));
-  return !has(secret.labels(), wanted.labels()) || !has(secret.annotations(), wanted.annotations()) ||
-         !has(kube::object_at(secret.tree(), {"data"}), data);
+  return !covers(secret.labels(), wanted.labels()) || !covers(secret.annotations(), wanted.annotations()) ||
+         !covers(kube::object_at(secret.tree(), {"data"}), data);
 }
 
 }  // namespace

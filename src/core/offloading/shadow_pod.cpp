@@ -1,5 +1,6 @@
 #include "liqo/core/offloading/shadow_pod.hpp"
 
+#include "core/json_values.hpp"
 #include "core/offloading/affinity.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/label_keys.hpp"
@@ -41,13 +42,6 @@ constexpr std::string_view verbatim_fields[] = {"containers",
 /// home (nodeSelector, affinity, schedulerName, ...) are not mentioned; the pod at the provider tells of its priority
 /// class (core/offloading/left_out.hpp).
 constexpr std::string_view missed_fields[] = {"os", "hostnameOverride", "overhead"};
-
-bool is_empty(const json::value& value) {
-  if (const auto* object = value.if_object()) return object->empty();
-  if (const auto* array = value.if_array()) return array->empty();
-  if (const auto* text = value.if_string()) return text->empty();
-  return value.is_null();
-}
 
 /// With hostNetwork the API server gives every container port a host port, and without it these would collide at the
 /// provider.

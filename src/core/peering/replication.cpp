@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/merge_patch.hpp"
+#include "core/difference.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/reflection/meta.hpp"
@@ -129,7 +129,7 @@ std::optional<json::object> update_replica(const kube::Object& local, const kube
                                            const ReplicationPeer& peer) {
   const json::object label_map = replica_labels(local, peer);
   json::object metadata = metadata_patch(remote, label_map, replica_annotations(local, label_map), false);
-  json::object spec = merge_patch(remote.spec(), local.spec());
+  json::object spec = difference(remote.spec(), local.spec());
   if (metadata.empty() && spec.empty()) return std::nullopt;
   metadata["uid"] = remote.uid();
   metadata["resourceVersion"] = remote.resource_version();
@@ -168,7 +168,7 @@ ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationVi
     plan.update = update_replica(local, *view.remote, peer);
   }
   if (!is_evaluated(kind, *view.remote)) return plan;
-  if (json::object status = merge_patch(local.status(), view.remote->status()); !status.empty())
+  if (json::object status = difference(local.status(), view.remote->status()); !status.empty())
     plan.status =
         json::object{{"metadata", json::object{{"uid", local.uid()}, {"resourceVersion", local.resource_version()}}},
                      {"status", std::move(status)}};

@@ -12,6 +12,7 @@
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/left_out.hpp"
 #include "liqo/core/quoted.hpp"
+#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -222,13 +223,6 @@ void forge_metadata(kube::Object& wanted, const kube::Object& shadow, const Endp
                               .uid = std::string(shadow.uid()),
                               .controller = true,
                               .block_owner_deletion = true});
-}
-
-bool covers(const json::object& have, const json::object& wanted) {
-  return std::ranges::all_of(wanted, [&have](const auto& entry) {
-    const json::value* present = have.if_contains(entry.key());
-    return present && *present == entry.value();
-  });
 }
 
 /// An absent list, null and an empty list are the same.

@@ -77,6 +77,11 @@ bool is_reflected(const kube::Object& remote_object, const ClusterPair& clusters
          remote_object.label(labels::reflection_destination) == clusters.remote;
 }
 
+bool is_for_another(const kube::Object& remote_object, const kube::Object& local_pod) {
+  const std::string_view uid = remote_object.annotation(annotations::local_pod_uid);
+  return !uid.empty() && uid != local_pod.uid();
+}
+
 json::object reflected_labels(const kube::Object& local, const ForgingContext& ctx) {
   json::object kept;
   for (const auto& [key, value] : local.labels())
@@ -93,6 +98,13 @@ json::object reflected_annotations(const kube::Object& local, const ForgingConte
     if (value.is_string() && !contains(home_annotations, key) && !contains(ctx.patch.annotations_not_reflected, key))
       kept[key] = value;
   return kept;
+}
+
+bool covers(const json::object& have, const json::object& wanted) {
+  return std::ranges::all_of(wanted, [&have](const auto& entry) {
+    const json::value* present = have.if_contains(entry.key());
+    return present && *present == entry.value();
+  });
 }
 
 std::string reflected_keys(const json::object& label_map, const json::object& annotation_map) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/merge_patch.hpp"
+#include "core/difference.hpp"
 #include "core/nodes/node_labels.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -120,7 +120,7 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
   if (!slice.has_label(api::labels::replication)) wanted.set_label(api::labels::replication, "true");
   if (!slice.has_label(api::labels::replication_destination))
     wanted.set_label(api::labels::replication_destination, provider);
-  json::object patch = merge_patch(slice.tree(), wanted.tree());
+  json::object patch = difference(slice.tree(), wanted.tree());
   if (patch.empty()) return Keep{};
   kube::ensure_object(patch, "metadata")["resourceVersion"] = slice.resource_version();
   return Patch{std::move(patch)};
@@ -198,7 +198,7 @@ SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeco
     plan.action = Create{std::move(wanted)};
     return plan;
   }
-  json::object patch = merge_patch(before.tree(), wanted.tree());
+  json::object patch = difference(before.tree(), wanted.tree());
   if (patch.empty()) return plan;
   kube::ensure_object(patch, "metadata")["resourceVersion"] = before.resource_version();
   plan.action = Patch{std::move(patch)};

@@ -1,6 +1,6 @@
 #include "liqo/core/slices/quota.hpp"
 
-#include "core/merge_patch.hpp"
+#include "core/difference.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -53,7 +53,7 @@ std::optional<json::object> plan_quota_update(const kube::Object& quota, const k
                                               const QuotaWish& wish) {
   kube::Object wanted = quota;
   fill(wanted, slice, wish);
-  json::object patch = merge_patch(quota.tree(), wanted.tree());
+  json::object patch = difference(quota.tree(), wanted.tree());
   if (patch.empty()) return std::nullopt;
   kube::ensure_object(patch, "metadata")["resourceVersion"] = quota.resource_version();
   return patch;
@@ -79,7 +79,7 @@ std::optional<json::object> plan_quota_status(const kube::Object& quota, const Q
     if (shown(entry) && !entry.second.is_zero()) reserved.insert(entry);
   const json::object wanted{
       {"used", write_resources(used)}, {"reserved", write_resources(reserved)}, {"pods", usage.pods}};
-  json::object patch = merge_patch(quota.status(), wanted);
+  json::object patch = difference(quota.status(), wanted);
   if (patch.empty()) return std::nullopt;
   return json::object{{"metadata", json::object{{"uid", quota.uid()}}}, {"status", std::move(patch)}};
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/merge_patch.hpp"
+#include "core/difference.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 namespace conditions = api::slice_conditions;
 
 std::optional<json::object> status_patch(const kube::Object& slice, const json::object& wanted) {
-  json::object patch = merge_patch(slice.status(), wanted);
+  json::object patch = difference(slice.status(), wanted);
   if (patch.empty()) return std::nullopt;
   return json::object{{"metadata", json::object{{"resourceVersion", slice.resource_version()}}},
                       {"status", std::move(patch)}};

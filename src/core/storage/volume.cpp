@@ -7,6 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/quoted.hpp"
 #include "liqo/core/reflection/meta.hpp"
+#include "liqo/core/selector_text.hpp"
 
 namespace liqo::core::storage {
 namespace {
@@ -21,12 +22,6 @@ constexpr std::size_t longest_label = 63;
 constexpr std::string_view placeholder = "/tmp/liqo-placeholder";
 
 json::string text(std::string_view value) { return json::string(value); }
-
-json::object requirement(std::string_view key, std::string_view condition, json::array values = {}) {
-  json::object made{{"key", key}, {"operator", condition}};
-  if (!values.empty()) made["values"] = std::move(values);
-  return made;
-}
 
 /// Whether the annotation is one of Kubernetes or Liqo about the claim here, which means nothing for the backing claim.
 bool is_of_this_claim(std::string_view annotation) {
@@ -120,6 +115,8 @@ json::object backing_notes(const kube::Object& claim) {
            json::object{{"annotations", json::object{{annotations::virtual_claim_uid, text(claim.uid())},
                                                      {annotations::virtual_claim, text(claim.key().text())}}}}}};
 }
+
+bool is_bound(const kube::Object& claim) { return string_at(claim.status(), {"phase"}) == "Bound"; }
 
 std::string volume_name(const kube::Object& claim) { return "pvc-" + std::string(claim.uid()); }
 
@@ -247,10 +244,9 @@ kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage
 
   json::object& spec = volume.mutable_spec();
   spec["storageClassName"] = text(string_at(claim.spec(), {"storageClassName"}));
-  const bool is_bound = string_at(backing_claim.status(), {"phase"}) == "Bound";
   spec["accessModes"] = volume_modes(claim, backing_claim);
   std::string_view size = string_at(backing_claim.status(), {"capacity", "storage"});
-  if (!is_bound || size.empty()) size = string_at(claim.spec(), {"resources", "requests", "storage"});
+  if (!is_bound(backing_claim) || size.empty()) size = string_at(claim.spec(), {"resources", "requests", "storage"});
   spec["capacity"] = json::object{{"storage", size}};
   const std::string_view mode = string_at(claim.spec(), {"volumeMode"});
   spec["volumeMode"] = text(mode.empty() ? "Filesystem" : mode);

@@ -14,8 +14,6 @@ namespace reasons = api::reasons;
 using kube::string_at;
 namespace action = volume_action;
 
-bool is_bound(const kube::Object& claim) { return string_at(claim.status(), {"phase"}) == "Bound"; }
-
 kube::Quantity amount(std::string_view text) { return kube::Quantity::parse(text).value_or(kube::Quantity()); }
 
 std::string_view requested(const kube::Object& claim) {

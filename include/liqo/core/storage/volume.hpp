@@ -16,6 +16,8 @@ namespace liqo::core::storage {
 bool is_provisioned(const kube::Object& claim);
 /// Whether the claim is to get its volume from us now: it is of our class, and the scheduler has chosen a node for it.
 bool is_due(const kube::Object& claim, std::string_view storage_class);
+/// Whether the claim has its volume, as Kubernetes says in its status.
+bool is_bound(const kube::Object& claim);
 /// The name of the volume of a claim.
 std::string volume_name(const kube::Object& claim);
 /// Whether the claim has been bound to that volume, also where the volume is gone.

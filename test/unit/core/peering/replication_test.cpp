@@ -2,7 +2,7 @@
 #include "liqo/core/peering/replication.hpp"
 
 #include "../objects.hpp"
-#include "core/merge_patch.hpp"
+#include "core/difference.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace liqo::core {
@@ -277,7 +277,7 @@ TEST_CASE("the spec follows exactly, quantities by their value") {
            Case{"null is absent there", R"({})", R"({"a": null})", "{}"},
        }) {
     CAPTURE(c.title);
-    CHECK(json::value(merge_patch(parse_value(c.away).get_object(), parse_value(c.home).get_object())) ==
+    CHECK(json::value(difference(parse_value(c.away).get_object(), parse_value(c.home).get_object())) ==
           parse_value(c.expected));
   }
   const kube::Object local = slice();

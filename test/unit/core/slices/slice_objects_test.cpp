@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include "../objects.hpp"
-#include "core/merge_patch.hpp"
+#include "core/difference.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/slices/local.hpp"
@@ -75,7 +75,7 @@ TEST_CASE("a merge patch makes one object into the other") {
                                           {R"({"a": {"b": 1}})", R"({"a": 1})", R"({"a":1})"},
                                           {R"({"a": {"b": 1}})", R"({})", R"({"a":null})"}}) {
     json::object from = parse_value(have).get_object();
-    const json::object made = merge_patch(from, parse_value(want).get_object());
+    const json::object made = difference(from, parse_value(want).get_object());
     CHECK(text(made) == patch);
     apply(from, made);
     CHECK(json::value(from) == parse_value(want));

@@ -1,10 +1,9 @@
-#include "core/merge_patch.hpp"
+#include "core/difference.hpp"
 
 #include "kube/base/quantity.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
-namespace {
 
 bool is_same_amount(const json::value& have, const json::value& want) {
   if (have == want) return true;
@@ -12,6 +11,8 @@ bool is_same_amount(const json::value& have, const json::value& want) {
   const auto right = kube::Quantity::from_json(want);
   return left && right && *left == *right;
 }
+
+namespace {
 
 json::object difference(const json::object& have, const json::object& want, bool amounts) {
   json::object patch;
@@ -40,6 +41,6 @@ json::object difference(const json::object& have, const json::object& want, bool
 
 }  // namespace
 
-json::object merge_patch(const json::object& have, const json::object& want) { return difference(have, want, false); }
+json::object difference(const json::object& have, const json::object& want) { return difference(have, want, false); }
 
 }  // namespace liqo::core

@@ -8,6 +8,9 @@ namespace liqo::core {
 /// The merge patch that makes `have` into `want`; empty where they are equal. Arrays are replaced as a whole, and null
 /// equals an absent member, as for an API server. Amounts in members called `resources` are equal if their values are,
 /// and then keep their spelling.
-kube::json::object merge_patch(const kube::json::object& have, const kube::json::object& want);
+kube::json::object difference(const kube::json::object& have, const kube::json::object& want);
+
+/// Whether both are one amount of a resource, whatever its spelling ("1" and "1000m"), or equal otherwise.
+bool is_same_amount(const kube::json::value& have, const kube::json::value& want);
 
 }  // namespace liqo::core

@@ -1,0 +1,18 @@
+#include "core/json_values.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+
+bool is_empty(const json::value& value) {
+  if (const json::object* object = value.if_object()) return object->empty();
+  if (const json::array* array = value.if_array()) return array->empty();
+  if (const json::string* text = value.if_string()) return text->empty();
+  return value.is_null();
+}
+
+json::object* object_in(json::object& parent, std::string_view key) {
+  json::value* found = parent.if_contains(key);
+  return found ? found->if_object() : nullptr;
+}
+
+}  // namespace liqo::core
