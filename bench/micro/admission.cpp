@@ -22,7 +22,7 @@ void measure_admission(Runner& runner) {
   const admission::Request request = *admission::decode_review(text);
   const admission::TwinNamespace twin{.remote_cluster = "rome", .policy = {}};
   const json::object& pod = kube::object_at(request.object.spec(), {"pod"});
-  PodSurroundings around;
+  PodAdditions around;
   around.limit_ranges.push_back(*limit_range_defaults(
       *json::parse(R"({"limits":[{"type":"Container","default":{"cpu":"1"},"defaultRequest":{"memory":"64Mi"}}]})")
            .if_object()));

@@ -6,7 +6,7 @@
 #include "controllers/namespaces/selected_namespaces.hpp"
 #include "controllers/namespaces/twin_pod_bounds.hpp"
 #include "controllers/nodes/node_failure.hpp"
-#include "controllers/offloading/pod_status.hpp"
+#include "controllers/offloading/pod_label.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
 #include "controllers/offloading/unaccounted_pods.hpp"
 #include "controllers/peering/foreign_cluster.hpp"
@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));
-  made.push_back(std::make_unique<PodStatusController>(context));
+  made.push_back(std::make_unique<PodLabelController>(context));
   // Peers. The other controllers use the keys and the namespaces.
   auto keys = std::make_unique<ClusterKeys>(context);
   auto namespaces = std::make_unique<TenantNamespaces>(context);

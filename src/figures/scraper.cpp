@@ -80,7 +80,7 @@ struct Scraper::Entry {
 struct Scraper::Reading {
   std::string consumer, path;
   kube::Deadline deadline;
-  std::vector<core::NodeFigures> figures;
+  std::vector<core::NodeMetricLines> figures;
   std::size_t next = 0;  ///< the first node that no worker has taken
   std::size_t kept = 0;  ///< bytes of all nodes
   std::size_t answered = 0;
@@ -200,7 +200,7 @@ bool Scraper::may_ask(const std::string& consumer) const {
 
 asio::awaitable<void> Scraper::work(Reading& reading) {
   while (reading.next < reading.figures.size()) {
-    core::NodeFigures& figures = reading.figures[reading.next++];
+    core::NodeMetricLines& figures = reading.figures[reading.next++];
     bool in_time = true;
     while (in_time && !may_ask(reading.consumer)) {
       asked_less_.reset();
@@ -230,7 +230,7 @@ asio::awaitable<void> Scraper::work(Reading& reading) {
   }
 }
 
-asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeFigures& figures) {
+asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeMetricLines& figures) {
   const core::NodeView& node = figures.view();
   auto answer = co_await ask_(node.address, node.port, reading.path, reading.deadline);
   if (!answer) co_return std::unexpected(std::move(answer.error()));
@@ -257,7 +257,7 @@ asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::N
   co_return kube::Result<void>();
 }
 
-void Scraper::note(Reading& reading, core::NodeFigures& figures, const kube::Result<void>& ended) {
+void Scraper::note(Reading& reading, core::NodeMetricLines& figures, const kube::Result<void>& ended) {
   if (ended) {
     ++reading.answered;
     answered_.add();
@@ -276,7 +276,7 @@ void Scraper::note(Reading& reading, core::NodeFigures& figures, const kube::Res
   // Figures that were read in part would be wrong for some pods, so all of the node's are dropped.
   reading.kept -= figures.bytes();
   holdings_->let_go(reading.consumer, figures.bytes());
-  figures = core::NodeFigures({}, 0);
+  figures = core::NodeMetricLines({}, 0);
 }
 
 }  // namespace liqo::figures

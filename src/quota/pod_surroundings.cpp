@@ -23,8 +23,8 @@ void PodSurroundings::subscribe(std::function<void(const std::string&)> of_names
   runtime_classes_.subscribe([told = std::move(of_runtime_class)](const kube::ObjectKey& key) { told(key.name); });
 }
 
-core::PodSurroundings PodSurroundings::of(std::string_view ns, const kube::json::object& pod_spec) const {
-  core::PodSurroundings found;
+core::PodAdditions PodSurroundings::of(std::string_view ns, const kube::json::object& pod_spec) const {
+  core::PodAdditions found;
   for (const kube::Object& limit_range : limit_ranges_->objects_in(ns))
     if (auto defaults = core::limit_range_defaults(limit_range.spec())) found.limit_ranges.push_back(*defaults);
   const std::string_view name = kube::string_at(pod_spec, {"runtimeClassName"});

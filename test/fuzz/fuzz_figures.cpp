@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "kube/wire/metrics_text.hpp"
-#include "liqo/core/figures/node_figures.hpp"
+#include "liqo/core/figures/node_metric_lines.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   liqo::core::NodeView view;
   view.twins["t"] = {.original = "o", .pods = {"p", "q"}};
-  std::vector<liqo::core::NodeFigures> nodes(2, liqo::core::NodeFigures(view, 1 << 12));
+  std::vector<liqo::core::NodeMetricLines> nodes(2, liqo::core::NodeMetricLines(view, 1 << 12));
   kube::wire::MetricLines lines(1 << 10);
   std::size_t number = 0;
   for (const std::string& line : lines.feed(text)) nodes[number++ % 2].take(line);

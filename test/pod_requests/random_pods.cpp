@@ -128,7 +128,7 @@ int main(int count, char** arguments) {
   Generator generator(static_cast<std::uint64_t>(std::atoll(arguments[2])));
   for (long i = 0; i < pods; ++i) {
     object line{{"spec", generator.pod()}, {"limitRanges", generator.limit_ranges()}};
-    liqo::core::PodSurroundings surroundings;
+    liqo::core::PodAdditions surroundings;
     for (const auto& spec : line["limitRanges"].get_array())
       surroundings.limit_ranges.push_back(liqo::core::limit_range_defaults(spec.get_object()).value());
     if (auto overhead = generator.overhead()) {

@@ -14,7 +14,7 @@
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/repeats.hpp"
-#include "liqo/core/figures/node_figures.hpp"
+#include "liqo/core/figures/node_metric_lines.hpp"
 #include "liqo/figures/kubelet_clients.hpp"
 
 namespace liqo::figures {
@@ -68,9 +68,9 @@ class Scraper {
   bool may_ask(const std::string& consumer) const;
   /// Reads one node after the other, as long as there is another one.
   asio::awaitable<void> work(Reading& reading);
-  asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeFigures& figures);
+  asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeMetricLines& figures);
   /// Notes how the asking of one node has ended.
-  void note(Reading& reading, core::NodeFigures& figures, const kube::Result<void>& ended);
+  void note(Reading& reading, core::NodeMetricLines& figures, const kube::Result<void>& ended);
 
   asio::any_io_executor executor_;
   kube::async::Clock& clock_;

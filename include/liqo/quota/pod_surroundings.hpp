@@ -20,7 +20,7 @@ class PodSurroundings {
   /// Calls back with the namespace, or the name of the RuntimeClass, whose pods are other ones now; must not suspend.
   void subscribe(std::function<void(const std::string& ns)> of_namespace,
                  std::function<void(const std::string& name)> of_runtime_class);
-  core::PodSurroundings of(std::string_view ns, const kube::json::object& pod_spec) const;
+  core::PodAdditions of(std::string_view ns, const kube::json::object& pod_spec) const;
 
  private:
   kube::InformerHandle limit_ranges_, runtime_classes_;

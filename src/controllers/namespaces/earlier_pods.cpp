@@ -1,5 +1,8 @@
 // What a NamespaceOffloading does about pods that were there before it.
-#include "liqo/core/offloading/earlier_pods.hpp"
+#include "liqo/core/namespaces/earlier_pods.hpp"
+
+#include <utility>
+#include <vector>
 
 #include "controllers/namespaces/namespace_offloading.hpp"
 #include "liqo/api/kinds.hpp"

@@ -13,9 +13,9 @@
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/view.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/core/namespaces/earlier_pods.hpp"
 #include "liqo/core/namespaces/offloading_status.hpp"
 #include "liqo/core/node_selector.hpp"
-#include "liqo/core/offloading/earlier_pods.hpp"
 
 namespace liqo::controllers {
 

@@ -83,7 +83,7 @@ asio::awaitable<void> ShadowPodController::run() {
 void ShadowPodController::record_later(const kube::ObjectKey& key) {
   if (!unrecorded_.insert(key).second) return;
   busy_at_ = context_.clock.now();
-  records_.enqueue_after({key.ns, key}, core::record_limit);
+  records_.enqueue_after({key.ns, key}, core::longest_record_delay);
   records_.enqueue_after({}, core::record_quiet);
 }
 

@@ -10,6 +10,7 @@
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/quoted.hpp"
+#include "liqo/core/slices/request.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
@@ -42,8 +43,8 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
   const bool is_new = request.operation == Operation::create;
   const kube::Object& slice = request.object;
   if (is_new) {
-    if (slice.name().size() > max_slice_name)
-      return Answer::invalid("the name of a ResourceSlice can have " + std::to_string(max_slice_name) +
+    if (slice.name().size() > longest_slice_name)
+      return Answer::invalid("the name of a ResourceSlice can have " + std::to_string(longest_slice_name) +
                              " characters at most, and this one has " + std::to_string(slice.name().size()) +
                              ": it becomes part of a label on each of its pods");
     if (slice.label(labels::replicated) != "true" && !namesakes.empty())

@@ -75,7 +75,7 @@ struct Objections {
 };
 
 /// Why the provider does not run the container, "" = no reason is known.
-std::string_view words_against(std::string_view name, const StatusSources& of, const Objections& said, bool ran) {
+std::string_view words_against(std::string_view name, const StatusObjects& of, const Objections& said, bool ran) {
   if (said.note.contains(name)) {
     const std::string_view words = kube::string_at(said.note, {name});
     return words.empty() ? without_words : words;
@@ -137,7 +137,7 @@ void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow) {
   if (!note.empty()) pod.set_annotation(annotations::ephemeral_left_out, json::serialize(note));
 }
 
-json::array ephemeral_statuses(const StatusSources& of, std::string_view provider, std::string_view refusal) {
+json::array ephemeral_statuses(const StatusObjects& of, std::string_view provider, std::string_view refusal) {
   json::array statuses;
   const json::array& containers = kube::array_at(of.local.spec(), {field});
   if (containers.empty()) return statuses;

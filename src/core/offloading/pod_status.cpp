@@ -185,7 +185,7 @@ std::string noted_types(const kube::Object& local, const json::array& wanted, co
 
 /// The generation of the local pod that the provider has acted on, also by a refusal; 0 = unknown, as where the
 /// provider's Kubernetes does not report it.
-std::int64_t observed_generation(const StatusSources& of, const StatusContext& ctx) {
+std::int64_t observed_generation(const StatusObjects& of, const StatusContext& ctx) {
   const std::int64_t theirs = kube::int_at(of.remote->status(), {"observedGeneration"});
   if (theirs <= 0) return 0;
   const bool is_current =
@@ -193,7 +193,7 @@ std::int64_t observed_generation(const StatusSources& of, const StatusContext& c
   return is_current ? of.local.generation() : kube::int_at(of.local.status(), {"observedGeneration"});
 }
 
-json::array wanted_conditions(const StatusSources& of, const StatusContext& ctx, std::int64_t observed,
+json::array wanted_conditions(const StatusObjects& of, const StatusContext& ctx, std::int64_t observed,
                               kube::WallTime now) {
   const kube::Object &local = of.local, &remote = *of.remote;
   json::array wanted;
@@ -230,7 +230,7 @@ json::array wanted_conditions(const StatusSources& of, const StatusContext& ctx,
 
 /// Adds the provider's warning while its pod is not ready. After a restart of liqod, the warning about this same pod
 /// stays until the provider has been asked.
-void add_warning(const StatusSources& of, const StatusContext& ctx, kube::WallTime now, json::array& conditions) {
+void add_warning(const StatusObjects& of, const StatusContext& ctx, kube::WallTime now, json::array& conditions) {
   const kube::Object &local = of.local, &remote = *of.remote;
   if (is_settled(remote) || kube::find_condition(conditions, api::offloaded_condition)) return;
   std::string message;
@@ -253,7 +253,7 @@ std::string_view shown_phase(const kube::Object& local, const kube::Object& remo
 }
 
 /// The status while the remote pod exists.
-WantedStatus copy_status(const StatusSources& of, const StatusContext& ctx, kube::WallTime now) {
+WantedStatus copy_status(const StatusObjects& of, const StatusContext& ctx, kube::WallTime now) {
   const kube::Object &local = of.local, &remote = *of.remote;
   const json::object& from = remote.status();
   WantedStatus wanted;
@@ -336,7 +336,7 @@ std::vector<std::string> started_containers(const json::object& before, const ku
   return started;
 }
 
-std::optional<WantedStatus> forge_local_status(StatusSources of, const StatusContext& ctx, kube::WallTime now) {
+std::optional<WantedStatus> forge_local_status(StatusObjects of, const StatusContext& ctx, kube::WallTime now) {
   const kube::Object& local = of.local;
   if (api::is_final_phase(api::phase_of(local))) return std::nullopt;
   if (of.remote && is_for_another(*of.remote, local)) of.remote = nullptr;

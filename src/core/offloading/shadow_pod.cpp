@@ -71,7 +71,7 @@ bool knows_home_api_server(const ForgingContext& ctx) {
   return !ctx.api_server_host.empty() || !ctx.api_server_ips.empty();
 }
 
-bool tolerates_virtual_nodes(const json::array& tolerations) {
+bool tolerates_every_taint(const json::array& tolerations) {
   for (const json::value& entry : tolerations) {
     const std::string_view effect = kube::string_at(entry, {"effect"});
     if (kube::string_at(entry, {"operator"}) == "Exists" && kube::string_at(entry, {"key"}).empty() &&
@@ -185,7 +185,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   adapt_service_account(spec, local_pod, support);
 
   json::array tolerations = forge_tolerations(local_pod, ctx);
-  const bool may_recurse = tolerates_virtual_nodes(tolerations);
+  const bool may_recurse = tolerates_every_taint(tolerations);
   if (!tolerations.empty()) spec["tolerations"] = std::move(tolerations);
   if (!ctx.patch.node_selector.empty()) spec["nodeSelector"] = ctx.patch.node_selector;
   if (const std::string name = runtime_class(local_pod, ctx); !name.empty()) spec["runtimeClassName"] = name;

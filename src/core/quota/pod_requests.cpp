@@ -183,10 +183,10 @@ Resources pod_requests(const PodNeeds& needs) {
   return total;
 }
 
-void settle(PodNeeds& needs, const PodSurroundings& surroundings) {
+void settle(PodNeeds& needs, const PodAdditions& additions) {
   apply_defaults(needs);
-  for (const Needs& defaults : surroundings.limit_ranges) apply_limit_range(needs, defaults);
-  if (surroundings.overhead) needs.overhead = *surroundings.overhead;
+  for (const Needs& defaults : additions.limit_ranges) apply_limit_range(needs, defaults);
+  if (additions.overhead) needs.overhead = *additions.overhead;
   // The API server applies defaults again to what it reads from storage.
   apply_defaults(needs);
 }

@@ -10,10 +10,6 @@
 
 namespace liqo::core::admission {
 
-/// The longest name of a ResourceSlice. With a hash of the consumer it becomes the slice's user name, which is the
-/// value of a label on each of its pods.
-inline constexpr std::size_t max_slice_name = 50;
-
 /// ResourceSlice. `namesakes`: keys ("namespace/name") of the local slices in the cluster that have the same name,
 /// itself not among them; Nodes are named after slices.
 Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes);

@@ -46,7 +46,7 @@ void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow);
 /// At home: `status.ephemeralContainerStatuses` of a pod whose Pod at the provider exists. Containers of the pod have
 /// the status that the provider reports; containers that the provider does not run have ended for good, with the
 /// reason. `refusal`: why the provider refuses the first container that the ShadowPod lacks; "" = it does not.
-kube::json::array ephemeral_statuses(const StatusSources& of, std::string_view provider, std::string_view refusal);
+kube::json::array ephemeral_statuses(const StatusObjects& of, std::string_view provider, std::string_view refusal);
 
 /// The ephemeral containers of a pod at home that its provider does not run, with the sentences that say so.
 std::map<std::string, std::string> refused_containers(const kube::Object& local_pod);

@@ -37,7 +37,7 @@ struct WantedStatus {
 };
 
 /// The objects from which the status of a pod at home is made.
-struct StatusSources {
+struct StatusObjects {
   const kube::Object& local;
   const kube::Object* remote = nullptr;  ///< the Pod at the provider; null = there is none
   const kube::Object* shadow = nullptr;  ///< the ShadowPod; null = there is none
@@ -47,7 +47,7 @@ struct StatusSources {
 /// already. Without a Pod at the provider a finished ShadowPod finishes the local pod; an unfinished one makes it not
 /// ready, with the reason why its provider does not run it. Never fails: malformed parts of the provider's report are
 /// left out.
-std::optional<WantedStatus> forge_local_status(StatusSources of, const StatusContext& ctx, kube::WallTime now);
+std::optional<WantedStatus> forge_local_status(StatusObjects of, const StatusContext& ctx, kube::WallTime now);
 
 /// Why a pod is refused or has ended, as its status says it.
 struct Rejection {

@@ -49,13 +49,13 @@ void apply_limit_range(PodNeeds& needs, const Needs& defaults);
 /// overhead. Without the count of `pods`.
 Resources pod_requests(const PodNeeds& needs);
 
-/// What surrounds a pod and changes what it reserves.
-struct PodSurroundings {
+/// What the cluster adds to the amounts of a pod.
+struct PodAdditions {
   std::vector<Needs> limit_ranges;    ///< of its namespace, by name
   std::optional<Resources> overhead;  ///< of its RuntimeClass
 };
 
-/// Makes the amounts those of the PodSpec as the API server will store it in these surroundings.
-void settle(PodNeeds& needs, const PodSurroundings& surroundings);
+/// Makes the amounts those of the PodSpec as the API server will store it with these additions.
+void settle(PodNeeds& needs, const PodAdditions& additions);
 
 }  // namespace liqo::core

@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/earlier_pods.hpp"
+#include "liqo/core/namespaces/earlier_pods.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "controllers/offloading/pod_status.hpp"
+#include "controllers/offloading/pod_label.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace labels = api::labels;
 
 }  // namespace
 
-PodStatusController::PodStatusController(Context context)
+PodLabelController::PodLabelController(Context context)
     : context_(context),
       nodes_(context.home.acquire(
           {.resource = kube::resources::nodes,
@@ -23,7 +23,7 @@ PodStatusController::PodStatusController(Context context)
   nodes_.subscribe([this](const kube::ObjectKey& key) { node_changed(key.name); });
 }
 
-void PodStatusController::node_changed(const std::string& name) {
+void PodLabelController::node_changed(const std::string& name) {
   const auto node = nodes_->find({"", name});
   if (!node) {
     watched_.erase(name);
@@ -44,11 +44,11 @@ void PodStatusController::node_changed(const std::string& name) {
   }
 }
 
-void PodStatusController::enqueue_pods(const std::string& node) {
+void PodLabelController::enqueue_pods(const std::string& node) {
   for (const kube::ObjectKey& key : watched_.at(node).pods->store().keys()) controller_.enqueue({node, key});
 }
 
-asio::awaitable<Outcome> PodStatusController::reconcile(kube::WorkKey work) {
+asio::awaitable<Outcome> PodLabelController::reconcile(kube::WorkKey work) {
   const auto node = watched_.find(work.group);
   if (node == watched_.end()) co_return Outcome::done();
   const auto pod = node->second.pods->find(work.object);

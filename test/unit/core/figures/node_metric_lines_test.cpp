@@ -1,4 +1,4 @@
-#include "liqo/core/figures/node_figures.hpp"
+#include "liqo/core/figures/node_metric_lines.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,14 +17,14 @@ NodeView node(std::string name = "milan-1") {
                     {"x-rome", {.original = "x", .pods = {"only"}}}}};
 }
 
-NodeFigures read(std::initializer_list<std::string_view> lines, std::size_t most = enough) {
-  NodeFigures figures(node(), most);
+NodeMetricLines read(std::initializer_list<std::string_view> lines, std::size_t most = enough) {
+  NodeMetricLines figures(node(), most);
   for (const std::string_view line : lines) figures.take(line);
   return figures;
 }
 
 std::string told(std::initializer_list<std::string_view> lines) {
-  const NodeFigures one = read(lines);
+  const NodeMetricLines one = read(lines);
   return tell_figures({&one, 1}, false);
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("only lines of the consumer's pods on that node are told") {
 }
 
 TEST_CASE("the name at the consumer is escaped") {
-  NodeFigures figures(
+  NodeMetricLines figures(
       {.name = "n", .address = "", .port = 0, .twins = {{"t", {.original = "a\"} 1\nb", .pods = {"p"}}}}}, enough);
   figures.take(R"(c{namespace="t",pod="p"} 1)");
   CHECK(tell_figures({&figures, 1}, false) == "c{namespace=\"a\\\"} 1\\nb\",pod=\"p\"} 1\n");
@@ -77,7 +77,7 @@ TEST_CASE("TYPE and HELP are told once for all nodes, and only of families that 
       R"(h_sum{namespace="x-rome",pod="only"} 2)",
       R"(h_count{namespace="x-rome",pod="only"} 3)",
   };
-  const NodeFigures nodes[] = {read(lines), read(lines)};
+  const NodeMetricLines nodes[] = {read(lines), read(lines)};
   const std::string c = "c{namespace=\"shop\",pod=\"web\"} 1\n";
   const std::string h =
       "h_bucket{le=\"+Inf\",namespace=\"x\",pod=\"only\"} 3\nh_sum{namespace=\"x\",pod=\"only\"} 2\n"
@@ -94,7 +94,7 @@ TEST_CASE("a name that ends like a part of a histogram and belongs to none is a 
 }
 
 TEST_CASE("the figures of the node are the sums of the consumer's pods, and never the nodes' own") {
-  const auto sums = [](std::span<const NodeFigures> nodes) {
+  const auto sums = [](std::span<const NodeMetricLines> nodes) {
     const std::string text = tell_figures(nodes, true);
     return text.substr(text.find("# HELP node_cpu"));
   };
@@ -105,37 +105,37 @@ TEST_CASE("the figures of the node are the sums of the consumer's pods, and neve
       "\n# HELP node_memory_working_set_bytes Working set of the consumer's pods in bytes, over all nodes\n"
       "# TYPE node_memory_working_set_bytes gauge\nnode_memory_working_set_bytes ";
   SUBCASE("over two nodes") {
-    const NodeFigures nodes[] = {read({
-                                     "node_cpu_usage_seconds_total 357 99000",
-                                     "node_memory_working_set_bytes 8e9 99000",
-                                     R"(pod_cpu_usage_seconds_total{namespace="shop-rome",pod="web"} 1.5 5000)",
-                                     R"(pod_cpu_usage_seconds_total{namespace="shop-paris",pod="web"} 70 9000)",
-                                     R"(pod_memory_working_set_bytes{namespace="shop-rome",pod="db"} 1024 4000)",
-                                 }),
-                                 read({
-                                     R"(pod_cpu_usage_seconds_total{namespace="x-rome",pod="only"} 0.25 6000)",
-                                     R"(pod_cpu_usage_seconds_total{namespace="shop-rome",pod="db"} NaN 7000)",
-                                     R"(pod_memory_working_set_bytes{namespace="x-rome",pod="only"} 1 3000)",
-                                 })};
+    const NodeMetricLines nodes[] = {read({
+                                         "node_cpu_usage_seconds_total 357 99000",
+                                         "node_memory_working_set_bytes 8e9 99000",
+                                         R"(pod_cpu_usage_seconds_total{namespace="shop-rome",pod="web"} 1.5 5000)",
+                                         R"(pod_cpu_usage_seconds_total{namespace="shop-paris",pod="web"} 70 9000)",
+                                         R"(pod_memory_working_set_bytes{namespace="shop-rome",pod="db"} 1024 4000)",
+                                     }),
+                                     read({
+                                         R"(pod_cpu_usage_seconds_total{namespace="x-rome",pod="only"} 0.25 6000)",
+                                         R"(pod_cpu_usage_seconds_total{namespace="shop-rome",pod="db"} NaN 7000)",
+                                         R"(pod_memory_working_set_bytes{namespace="x-rome",pod="only"} 1 3000)",
+                                     })};
     CHECK(sums(nodes) == cpu + "1.75 6000" + memory + "1025 4000\n");
   }
   SUBCASE("of nothing") { CHECK(sums({}) == cpu + "0" + memory + "0\n"); }
   SUBCASE("a pod cannot pass for the node") {
-    const NodeFigures one = read({R"(node_cpu_usage_seconds_total{namespace="shop-rome",pod="web"} 5)"});
+    const NodeMetricLines one = read({R"(node_cpu_usage_seconds_total{namespace="shop-rome",pod="web"} 5)"});
     CHECK(tell_figures({&one, 1}, true) == cpu + "0" + memory + "0\n");
   }
 }
 
 TEST_CASE("what is kept of a node is bounded, and says when it is not the whole") {
-  NodeFigures lines(node(), 1000);
+  NodeMetricLines lines(node(), 1000);
   for (int i = 0; i < 100; ++i) lines.take(R"(c{namespace="shop-rome",pod="web"} 1)");
   CHECK(lines.is_full());
   CHECK(lines.bytes() <= 1000);
-  NodeFigures names(node(), 1000);
+  NodeMetricLines names(node(), 1000);
   for (int i = 0; i < 100; ++i) names.take("# TYPE c" + std::to_string(i) + " counter");
   CHECK(names.is_full());
   CHECK(names.bytes() <= 1000);
-  NodeFigures others(node(), 1000);
+  NodeMetricLines others(node(), 1000);
   for (int i = 0; i < 100; ++i) others.take(R"(c{namespace="shop-paris",pod="web"} 1)");
   CHECK_FALSE(others.is_full());
 }

@@ -1,4 +1,4 @@
-#include "liqo/core/figures/node_figures.hpp"
+#include "liqo/core/figures/node_metric_lines.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -52,13 +52,13 @@ void tell_sum(std::string& text, std::string_view name, double sum, std::int64_t
 
 }  // namespace
 
-bool NodeFigures::fits(std::size_t bytes) {
+bool NodeMetricLines::fits(std::size_t bytes) {
   if (bytes > most_bytes_ - bytes_) full_ = true;
   if (!full_) bytes_ += bytes;
   return !full_;
 }
 
-std::string_view NodeFigures::family_of(std::string_view sample) const {
+std::string_view NodeMetricLines::family_of(std::string_view sample) const {
   if (families_.contains(sample)) return sample;
   for (const std::string_view suffix : {"_bucket", "_sum", "_count"}) {
     if (!sample.ends_with(suffix)) continue;
@@ -70,7 +70,7 @@ std::string_view NodeFigures::family_of(std::string_view sample) const {
   return sample;
 }
 
-void NodeFigures::take(std::string_view line) {
+void NodeMetricLines::take(std::string_view line) {
   if (full_) return;
   if (const auto comment = wire::parse_metric_comment(line)) {
     auto family = families_.find(comment->name);
@@ -100,10 +100,10 @@ void NodeFigures::take(std::string_view line) {
   if (sample->name == pod_memory) add(sums_.memory_bytes, memory_time_, *sample);
 }
 
-std::string tell_figures(std::span<const NodeFigures> nodes, bool node_sums) {
-  std::map<std::string_view, std::vector<const NodeFigures::Family*>> families;
+std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums) {
+  std::map<std::string_view, std::vector<const NodeMetricLines::Family*>> families;
   std::size_t bytes = 0;
-  for (const NodeFigures& node : nodes) {
+  for (const NodeMetricLines& node : nodes) {
     bytes += node.bytes();
     for (const auto& [name, family] : node.families_)
       if (!family.lines.empty()) families[name].push_back(&family);
@@ -115,12 +115,12 @@ std::string tell_figures(std::span<const NodeFigures> nodes, bool node_sums) {
     // sums below have these names.
     if (name == node_cpu || name == node_memory) continue;
     tell(text, name, parts.front()->type, parts.front()->help);
-    for (const NodeFigures::Family* part : parts) text += part->lines;
+    for (const NodeMetricLines::Family* part : parts) text += part->lines;
   }
   if (!node_sums) return text;
-  NodeFigures::Sums sums;
+  NodeMetricLines::Sums sums;
   std::int64_t cpu_time = 0, memory_time = 0;
-  for (const NodeFigures& node : nodes) {
+  for (const NodeMetricLines& node : nodes) {
     sums.cpu_seconds += node.sums_.cpu_seconds;
     sums.memory_bytes += node.sums_.memory_bytes;
     cpu_time = std::max(cpu_time, node.cpu_time_);

@@ -12,9 +12,9 @@ namespace liqo::controllers {
 
 /// Keeps the label `liqo.io/remote-unavailable` on the pods of virtual nodes as the Ready condition of the Node says,
 /// also on pods that are bound while it is not Ready. One thread.
-class PodStatusController final : public Runnable {
+class PodLabelController final : public Runnable {
  public:
-  explicit PodStatusController(Context context);
+  explicit PodLabelController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return nodes_->has_synced(); }

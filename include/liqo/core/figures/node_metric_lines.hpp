@@ -12,10 +12,10 @@
 namespace liqo::core {
 
 /// The lines kept of one node's answer, by metric family, so that a family of several nodes becomes one group.
-class NodeFigures {
+class NodeMetricLines {
  public:
   /// Keeps `most_bytes` of text at most.
-  NodeFigures(NodeView view, std::size_t most_bytes) : view_(std::move(view)), most_bytes_(most_bytes) {}
+  NodeMetricLines(NodeView view, std::size_t most_bytes) : view_(std::move(view)), most_bytes_(most_bytes) {}
 
   /// Keeps a line that names a pod of the consumer, with the namespace's name at the consumer, and the texts of TYPE
   /// and HELP. Lines about other tenants' pods and about the node itself are dropped.
@@ -27,7 +27,7 @@ class NodeFigures {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  friend std::string tell_figures(std::span<const NodeFigures> nodes, bool node_sums);
+  friend std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums);
   struct Family {
     std::string type, help;  ///< as TYPE and HELP say; "" = they do not
     std::string lines;
@@ -54,6 +54,6 @@ class NodeFigures {
 /// holds. With `node_sums`, node_cpu_usage_seconds_total and node_memory_working_set_bytes are told, too: not those of
 /// the nodes, which would tell about other tenants, but the sums over the consumer's pods, with the newest of their
 /// times.
-std::string tell_figures(std::span<const NodeFigures> nodes, bool node_sums);
+std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums);
 
 }  // namespace liqo::core
