@@ -43,7 +43,8 @@ class NamespaceOffloadingController final : public Runnable {
   /// made to follow the strategy where Kubernetes allows that, and people are told of the others. A namespace that
   /// begins to be extended is looked at twice. Answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> see_to_earlier_pods(kube::Object offloading);
-  asio::awaitable<kube::Result<void>> adjust_earlier_pods(kube::Object offloading, core::EarlierPods& left);
+  /// Adjusts those that can be, and returns how many are left.
+  asio::awaitable<kube::Result<core::EarlierPods>> adjust_earlier_pods(kube::Object offloading);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
   /// What is known of every provider. What is asked for counts as required, and so does what `selector` selects (null:
   /// nothing, because it is invalid or goes). `remote_name`: of the twins that are wanted, "" where there is none.
