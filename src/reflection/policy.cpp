@@ -226,9 +226,8 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
     if (!known.contains(name)) found.push_back("what is said of " + name + " (no such kind)");
   for (const std::string& argument : arguments)
     if (argument.starts_with('-') && !is_known_option(argument)) found.push_back("extraArgs " + argument.substr(0, 64));
-  std::vector<std::string> refused;
-  (void)core::node_extras(options_template, refused);
-  for (const std::string& clause : refused) found.push_back(clause + " (reserved, or none that a Node can have)");
+  for (const std::string& clause : core::node_extras(options_template).refused)
+    found.push_back(clause + " (reserved, or none that a Node can have)");
   if (const std::string kubelet = of_separate_kubelet(options_template); !kubelet.empty()) found.push_back(kubelet);
   if (done.shows_addresses && switch_of(arguments, "--disable-ip-reflection").value_or(false))
     found.emplace_back("--disable-ip-reflection");

@@ -255,10 +255,9 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
 
 kube::Object VirtualNodeController::with_template(const kube::Object& virtual_node, const kube::Object* node) const {
   if (templates_.is_known())
-    if (const auto options = templates_.of(virtual_node)) {
-      std::vector<std::string> refused;  // ClusterReflection tells them
-      return *options ? core::with_extras(virtual_node, core::node_extras(**options, refused)) : virtual_node;
-    }
+    if (const auto options = templates_.of(virtual_node))
+      // ClusterReflection tells what is refused.
+      return *options ? core::with_extras(virtual_node, core::node_extras(**options).usable) : virtual_node;
   // Selectors of namespaces and pods may go by what it said last.
   return node ? core::with_extras(virtual_node, core::applied_extras(*node)) : virtual_node;
 }

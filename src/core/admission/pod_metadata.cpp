@@ -9,7 +9,7 @@ namespace json = kube::json;
 namespace {
 
 /// The longest part of a key that is shown as left out.
-constexpr std::size_t max_key = 100;
+constexpr std::size_t longest_shown_key = 100;
 /// Kubernetes takes no longer keys, so two different keys never make the same finding.
 constexpr std::size_t longest_key = 317;
 
@@ -43,30 +43,29 @@ std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPol
   return findings;
 }
 
-json::object kept_annotations(const kube::Object& shadow, const PodPolicy& policy, std::vector<std::string>& left_out) {
-  json::object kept;
+KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy) {
+  KeptAnnotations split;
   for (const auto& [key, value] : shadow.annotations()) {
     if (is_common_annotation(key) || lists_key(policy.annotations, key))
-      kept[key] = value;
+      split.kept[key] = value;
     else
-      left_out.push_back("annotation " + std::string(std::string_view(key).substr(0, max_key)));
+      split.left_out.push_back("annotation " + std::string(std::string_view(key).substr(0, longest_shown_key)));
   }
-  return kept;
+  return split;
 }
 
-json::array kept_tolerations(const json::object& pod_spec, const PodPolicy& policy,
-                             std::vector<std::string>& left_out) {
-  json::array kept;
+KeptTolerations kept_tolerations(const json::object& pod_spec, const PodPolicy& policy) {
+  KeptTolerations split;
   for (const json::value& entry : kube::array_at(pod_spec, {"tolerations"})) {
     const std::string_view key = kube::string_at(entry, {"key"});
     if (std::ranges::find(everybodys_taints, key) != std::ranges::end(everybodys_taints) ||
         lists_key(policy.tolerations, key))
-      kept.push_back(entry);
+      split.kept.push_back(entry);
     else
-      left_out.push_back(key.empty() ? "toleration of every taint"
-                                     : "toleration of " + std::string(key.substr(0, max_key)));
+      split.left_out.push_back(key.empty() ? "toleration of every taint"
+                                           : "toleration of " + std::string(key.substr(0, longest_shown_key)));
   }
-  return kept;
+  return split;
 }
 
 }  // namespace liqo::core::admission

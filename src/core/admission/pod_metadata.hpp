@@ -15,16 +15,22 @@ namespace liqo::core::admission {
 std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy,
                                         std::size_t most = max_findings);
 
-/// The annotations that go onto the Pod: common ones, and those that the policy lists. What does not is appended to
-/// `left_out`, as texts of core/offloading/left_out.hpp. A ShadowPod keeps them all, because a consumer that compares
-/// would write it for ever.
-kube::json::object kept_annotations(const kube::Object& shadow, const PodPolicy& policy,
-                                    std::vector<std::string>& left_out);
+/// The annotations of a ShadowPod: those that go onto its Pod, and the others as texts of core/offloading/left_out.hpp.
+struct KeptAnnotations {
+  kube::json::object kept;
+  std::vector<std::string> left_out;
+};
+/// Common annotations go onto the Pod, and those that the policy lists. A ShadowPod keeps them all, because a consumer
+/// that compares would write it for ever.
+KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy);
 
-/// The tolerations that go onto the Pod: those of nodes that are not ready or not reachable, which every pod has, and
-/// of the taints that the policy lists. A pod with fewer of them has fewer nodes to run on, never more. What is
-/// left out is appended to `left_out` likewise.
-kube::json::array kept_tolerations(const kube::json::object& pod_spec, const PodPolicy& policy,
-                                   std::vector<std::string>& left_out);
+/// Its tolerations, likewise.
+struct KeptTolerations {
+  kube::json::array kept;
+  std::vector<std::string> left_out;
+};
+/// Tolerations of nodes that are not ready or not reachable go onto the Pod, which every pod has, and those of the
+/// taints that the policy lists. A pod with fewer of them has fewer nodes to run on, never more.
+KeptTolerations kept_tolerations(const kube::json::object& pod_spec, const PodPolicy& policy);
 
 }  // namespace liqo::core::admission

@@ -129,38 +129,39 @@ kube::Result<std::map<std::string, std::string, std::less<>>> read_class_map(con
   return read;
 }
 
-bool read_entry(PodPolicy& policy, std::string_view key, const json::value& value, std::string& mistake) {
+/// Sets what the entry says in the policy. Failure: what is wrong with the entry.
+kube::Result<void> read_entry(PodPolicy& policy, std::string_view key, const json::value& value) {
   for (const Switch& known : switches) {
     if (key != known.key) continue;
-    if (!value.is_bool()) return mistake = "\"" + std::string(key) + "\" must be true or false", false;
+    if (!value.is_bool()) return unreadable("\"" + std::string(key) + "\" must be true or false");
     policy.*known.member = value.get_bool();
-    return true;
+    return {};
   }
   if (const json::object* map = key == "priorityClasses" ? value.if_object() : nullptr) {
     auto read = read_class_map(*map);
-    if (!read) return mistake = "of \"priorityClasses\" " + read.error().text(), false;
+    if (!read) return unreadable("of \"priorityClasses\" " + read.error().text());
     policy.priority_class_map = std::move(*read);
-    return true;
+    return {};
   }
   for (const List& known : list_members) {
     if (key != known.key) continue;
     auto names = read_names(value);
-    if (!names) return mistake = "\"" + std::string(key) + "\" must be a list of names", false;
+    if (!names) return unreadable("\"" + std::string(key) + "\" must be a list of names");
     policy.*known.member = std::move(*names);
-    return true;
+    return {};
   }
   for (const Bound& known : bounds) {
     if (key != known.key) continue;
     if (!value.is_int64() || value.get_int64() < 0)
-      return mistake = "\"" + std::string(key) + "\" must be a number, 0 or more", false;
+      return unreadable("\"" + std::string(key) + "\" must be a number, 0 or more");
     policy.*known.member = value.get_int64();
-    return true;
+    return {};
   }
   for (const Choice& known : choices) {
     if (key != known.key) continue;
     policy.*known.member = read_names(value);
-    if (!(policy.*known.member)) mistake = "\"" + std::string(key) + "\" must be a list of names";
-    return (policy.*known.member).has_value();
+    if (!(policy.*known.member)) return unreadable("\"" + std::string(key) + "\" must be a list of names");
+    return {};
   }
   for (const Amounts& known : amounts) {
     if (key != known.key) continue;
@@ -168,22 +169,20 @@ bool read_entry(PodPolicy& policy, std::string_view key, const json::value& valu
     auto read = listed ? read_resources(*listed)
                        : kube::Result<Resources>(kube::fail(kube::Errc::parse, "it is not an object"));
     if (!read)
-      return mistake = "\"" + std::string(key) + "\" must map resources to quantities: " + read.error().text(), false;
+      return unreadable("\"" + std::string(key) + "\" must map resources to quantities: " + read.error().text());
     policy.*known.member = std::move(*read);
-    return true;
+    return {};
   }
   for (const Ranges& known : ranges) {
     if (key != known.key) continue;
     auto read = read_range_list(value);
     if (!read)
-      return mistake = "\"" + std::string(key) +
-                       "\" must be a list of ranges of addresses such as 10.2.0.0/16: " + read.error().text(),
-             false;
+      return unreadable("\"" + std::string(key) +
+                        "\" must be a list of ranges of addresses such as 10.2.0.0/16: " + read.error().text());
     policy.*known.member = std::move(*read);
-    return true;
+    return {};
   }
-  mistake = in_quotes(key, 80) + " is not a key of it";
-  return false;
+  return unreadable(in_quotes(key, 80) + " is not a key of it");
 }
 
 }  // namespace
@@ -196,9 +195,8 @@ kube::Result<PodPolicy> read_pod_policy(std::string_view annotation) {
   if (!document) return unreadable(document.error().text());
   const json::object* entries = document->if_object();
   if (!entries) return unreadable("it is not a JSON object");
-  std::string mistake;
   for (const auto& [key, value] : *entries)
-    if (!read_entry(policy, key, value, mistake)) return unreadable(std::move(mistake));
+    if (auto read = read_entry(policy, key, value); !read) return std::unexpected(std::move(read.error()));
   return policy;
 }
 

@@ -24,18 +24,6 @@ bool is_usable_annotation(std::string_view key, const json::value& value) {
   return is_resource_name(key) && value.is_string() && key != api::annotations::applied_node;
 }
 
-json::object usable(const json::object& said, std::string_view field,
-                    bool (*is_usable)(std::string_view, const json::value&), std::vector<std::string>& refused) {
-  json::object out;
-  for (const auto& [key, value] : said) {
-    if (out.size() < most_extras && is_usable(key, value))
-      out[key] = value;
-    else
-      refused.push_back(std::string(field) + " " + in_quotes(key));
-  }
-  return out;
-}
-
 void add(json::object& spec, std::string_view field, const json::object& extras) {
   if (extras.empty()) return;
   json::object& entries = kube::ensure_object(spec, field);
@@ -45,10 +33,22 @@ void add(json::object& spec, std::string_view field, const json::object& extras)
 
 }  // namespace
 
-NodeExtras node_extras(const kube::Object& options_template, std::vector<std::string>& refused) {
+TemplateExtras node_extras(const kube::Object& options_template) {
   const api::VkOptionsTemplate view(options_template);
-  return {.labels = usable(view.node_extra_labels(), "nodeExtraLabels", is_usable_label, refused),
-          .annotations = usable(view.node_extra_annotations(), "nodeExtraAnnotations", is_usable_annotation, refused)};
+  TemplateExtras extras;
+  const auto usable = [&](const json::object& said, std::string_view field, auto is_usable) {
+    json::object out;
+    for (const auto& [key, value] : said) {
+      if (out.size() < most_extras && is_usable(key, value))
+        out[key] = value;
+      else
+        extras.refused.push_back(std::string(field) + " " + in_quotes(key));
+    }
+    return out;
+  };
+  extras.usable.labels = usable(view.node_extra_labels(), "nodeExtraLabels", is_usable_label);
+  extras.usable.annotations = usable(view.node_extra_annotations(), "nodeExtraAnnotations", is_usable_annotation);
+  return extras;
 }
 
 NodeExtras applied_extras(const kube::Object& node) {

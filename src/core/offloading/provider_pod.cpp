@@ -1,6 +1,7 @@
 #include "liqo/core/offloading/provider_pod.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/admission/pod_metadata.hpp"
 #include "core/offloading/label_keys.hpp"
@@ -43,15 +44,14 @@ json::object pod_labels(const kube::Object& shadow) {
   return labels;
 }
 
-json::object pod_annotations(const kube::Object& shadow, const admission::PodPolicy& policy,
-                             std::vector<std::string>& left_out) {
-  json::object annotations = admission::kept_annotations(shadow, policy, left_out);
+admission::KeptAnnotations pod_annotations(const kube::Object& shadow, const admission::PodPolicy& policy) {
+  admission::KeptAnnotations annotations = admission::kept_annotations(shadow, policy);
   for (std::string_view key :
        {std::string_view("kubectl.kubernetes.io/last-applied-configuration"), api::annotations::ordered_at,
         api::annotations::left_out, api::annotations::ephemeral_left_out, api::annotations::refused,
         api::annotations::applied_resources, api::annotations::resize_refused, api::annotations::priority_class})
-    annotations.erase(key);
-  annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
+    annotations.kept.erase(key);
+  annotations.kept[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;
 }
 
@@ -71,16 +71,17 @@ void pull_always(json::object& spec) {
   });
 }
 
-/// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here.
-void map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy,
-                  std::vector<std::string>& left_out) {
-  if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return;
+/// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here. Returns
+/// false where it maps to none.
+bool map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy) {
+  if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return true;
   const std::string_view name = admission::mapped_priority_class(policy, of_consumer);
-  if (name.empty()) return left_out.push_back(left_out_priority_class(of_consumer));
+  if (name.empty()) return false;
   spec["priorityClassName"] = name;
   // The API server derives both from the class, and refuses a pod that contradicts it.
   spec.erase("priority");
   spec.erase("preemptionPolicy");
+  return true;
 }
 
 bool is_home_api_server(const json::value& alias) {
@@ -109,9 +110,8 @@ std::vector<std::string> home_api_server_addresses(const kube::Object& shadow) {
 kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips,
                                 const admission::PodPolicy& policy) {
   kube::Object pod = kube::Object::make(kube::resources::pods, shadow.key());
-  std::vector<std::string> left_out;
   pod.mutable_metadata()["labels"] = pod_labels(shadow);
-  json::object annotations = pod_annotations(shadow, policy, left_out);
+  auto [annotations, left_out] = pod_annotations(shadow, policy);
   pod.add_owner_reference({.api_version = std::string(shadow.api_version()),
                            .kind = "ShadowPod",
                            .name = std::string(shadow.name()),
@@ -123,8 +123,14 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
   // The API server refuses ephemeral containers in a new pod; they are added to it later.
   spec.erase("ephemeralContainers");
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
-  if (spec.contains("tolerations")) spec["tolerations"] = admission::kept_tolerations(spec, policy, left_out);
-  map_priority(spec, shadow.annotation(api::annotations::priority_class), policy, left_out);
+  if (spec.contains("tolerations")) {
+    admission::KeptTolerations tolerations = admission::kept_tolerations(spec, policy);
+    spec["tolerations"] = std::move(tolerations.kept);
+    std::ranges::move(tolerations.left_out, std::back_inserter(left_out));
+  }
+  if (const std::string_view of_consumer = shadow.annotation(api::annotations::priority_class);
+      !map_priority(spec, of_consumer, policy))
+    left_out.push_back(left_out_priority_class(of_consumer));
   if (policy.always_pull_images) pull_always(spec);
   // Other versions of a consumer leave this to the provider.
   drop_merged_label_keys(spec);
@@ -139,8 +145,7 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
 
 std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
                                                      const admission::PodPolicy& policy) {
-  std::vector<std::string> left_out;
-  json::object annotations = pod_annotations(shadow, policy, left_out);
+  json::object annotations = pod_annotations(shadow, policy).kept;
   // Annotations of a running pod that earlier versions or policies let in are kept.
   for (const auto& [key, value] : shadow.annotations())
     if (const json::value* have = pod.annotations().if_contains(key); have && !annotations.contains(key))
@@ -156,7 +161,7 @@ std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow,
     json::object spec = mutable_spec(api::ShadowPod(shadow).pod_spec());
     // Tolerations of a pod can only be added, and the patch replaces the list, so it has to contain the present ones.
     json::array tolerations = kube::array_at(pod.spec(), {"tolerations"});
-    for (json::value& wanted : admission::kept_tolerations(spec, policy, left_out))
+    for (json::value& wanted : admission::kept_tolerations(spec, policy).kept)
       if (std::ranges::find(tolerations, wanted) == tolerations.end()) tolerations.push_back(std::move(wanted));
     if (tolerations.empty())
       spec.erase("tolerations");

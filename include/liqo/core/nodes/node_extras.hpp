@@ -13,9 +13,15 @@ struct NodeExtras {
   kube::json::object labels, annotations;
 };
 
+/// What a template says of a Node.
+struct TemplateExtras {
+  NodeExtras usable;
+  std::vector<std::string> refused;  ///< a clause about each entry that is left out
+};
+
 /// `nodeExtraLabels` and `nodeExtraAnnotations` of a template, without entries that no Node can have, that Kubernetes
-/// relies on (`is_reserved_node_label`) or that Liqo itself sets. A clause about each of those is added to `refused`.
-NodeExtras node_extras(const kube::Object& options_template, std::vector<std::string>& refused);
+/// relies on (`is_reserved_node_label`) or that Liqo itself sets.
+TemplateExtras node_extras(const kube::Object& options_template);
 
 /// The labels and annotations that were last asked for on a Node, by its VirtualNode or its template. They stand in for
 /// the extras while the template cannot be read.

@@ -70,8 +70,7 @@ TEST_CASE("annotations go onto the pod that are common, undotted or listed, and 
     shadow.set_annotation(key, "x");
     // It is no reason to refuse a pod.
     CHECK(check_pod_metadata(shadow, policy).empty());
-    Texts left_out;
-    const json::object kept = kept_annotations(shadow, policy, left_out);
+    const auto [kept, left_out] = kept_annotations(shadow, policy);
     CHECK(kept.contains(key) == left_out.empty());
     return left_out;
   };
@@ -109,20 +108,20 @@ TEST_CASE("labels reach the pod as they are, or the pod is refused") {
 }
 
 TEST_CASE("tolerations go onto the pod that every pod has, or that are listed") {
-  const auto kept = [](std::string_view tolerations, const PodPolicy& policy, Texts& left_out) {
+  const auto split = [](std::string_view tolerations, const PodPolicy& policy) {
     const auto spec = json::parse(R"({"tolerations":)" + std::string(tolerations) + "}");
-    return kept_tolerations(spec.as_object(), policy, left_out).size();
+    return kept_tolerations(spec.as_object(), policy);
   };
   constexpr std::string_view all = R"([{"key":"node.kubernetes.io/not-ready","operator":"Exists"},
       {"key":"node.kubernetes.io/unreachable","operator":"Exists"},{"key":"CriticalAddonsOnly","operator":"Exists"},
       {"key":"node.kubernetes.io/unschedulable","operator":"Exists"},{"operator":"Exists","effect":"NoSchedule"},
       {"key":"node-role.kubernetes.io/control-plane","operator":"Exists"},{"key":"pool","value":"paris"}, 7])";
-  Texts left_out;
-  CHECK(kept(all, {}, left_out) == 2);
-  CHECK(left_out == Texts{"toleration of CriticalAddonsOnly", "toleration of node.kubernetes.io/unschedulable",
-                          "toleration of every taint", "toleration of node-role.kubernetes.io/control-plane",
-                          "toleration of pool", "toleration of every taint"});
-  CHECK(kept(all, {.tolerations = {"pool"}}, left_out) == 3);
-  CHECK(kept(all, {.tolerations = {"node-role.kubernetes.io/*"}}, left_out) == 3);
-  CHECK(kept(all, {.tolerations = {"*"}}, left_out) == 8);
+  CHECK(split(all, {}).kept.size() == 2);
+  CHECK(split(all, {}).left_out == Texts{"toleration of CriticalAddonsOnly",
+                                         "toleration of node.kubernetes.io/unschedulable", "toleration of every taint",
+                                         "toleration of node-role.kubernetes.io/control-plane", "toleration of pool",
+                                         "toleration of every taint"});
+  CHECK(split(all, {.tolerations = {"pool"}}).kept.size() == 3);
+  CHECK(split(all, {.tolerations = {"node-role.kubernetes.io/*"}}).kept.size() == 3);
+  CHECK(split(all, {.tolerations = {"*"}}).kept.size() == 8);
 }

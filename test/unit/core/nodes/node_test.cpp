@@ -462,8 +462,7 @@ TEST_CASE("a template adds to a Node what the VirtualNode does not say, and noth
       "node-role.kubernetes.io/control-plane": "", "liqo.io/type": "none", "long": "-"},
     "nodeExtraAnnotations": {"note": "of template", "who": "ops", "number": 3, "offloading.liqo.io/applied-node": "{}",
       "cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}})");
-  std::vector<std::string> refused;
-  const NodeExtras extras = node_extras(options, refused);
+  const auto [extras, refused] = node_extras(options);
   CHECK(json::value(extras.labels) ==
         parse_value(R"({"zone": "south", "tier": "gold", "topology.kubernetes.io/zone": "a"})"));
   CHECK(refused.size() == 7);
@@ -485,8 +484,8 @@ TEST_CASE("a template adds to a Node what the VirtualNode does not say, and noth
   CHECK_FALSE(without.has_annotation("who"));
   CHECK(without.label("zone") == "north");
   // A spec that is not there, and one that is nonsense.
-  CHECK(node_extras(parse(R"({"metadata": {"name": "x"}})"), refused).labels.empty());
-  CHECK(node_extras(parse(R"({"metadata": {"name": "x"}, "spec": {"nodeExtraLabels": "x"}})"), refused).labels.empty());
+  CHECK(node_extras(parse(R"({"metadata": {"name": "x"}})")).usable.labels.empty());
+  CHECK(node_extras(parse(R"({"metadata": {"name": "x"}, "spec": {"nodeExtraLabels": "x"}})")).usable.labels.empty());
 }
 
 }  // namespace liqo::core
