@@ -109,8 +109,8 @@ class PodController {
     bool told_left_out = false;
     bool looked_behind = false;  ///< the provider was asked what of the pod is left in a withdrawn twin
     bool freed = false;          ///< refused pods have been woken because its ShadowPod has finished
-    /// When the provider last refused an order of the pod (not set: it may be ordered at once), how many were refused,
-    /// and the digest of the last one.
+    /// When the provider last refused an order of the pod (not set: it may be ordered at once), how many it has refused
+    /// since it took one, and the digest of the last one.
     std::optional<kube::TimePoint> refused_at;
     int refusals = 0;
     std::string refused_order;

@@ -87,6 +87,8 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
       Memory& memory = memory_of(local.key(), local.uid());
       memory.plan.shadow_created = true;
       memory.shadow_created_at = context_.clock.now();
+      memory.refused_at.reset();
+      memory.refusals = 0;
       // A pod that has run before is made again: the time of its binding says nothing about this start.
       if (!local.has_annotation(api::annotations::remote_pod_uid)) memory.bound = bound_at(local);
       if (const std::string missing =

@@ -203,6 +203,25 @@ TEST_CASE("a refused pod that somebody changes asks at once") {
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "second").has_value(); }, 3s));
 }
 
+TEST_CASE("a pod that is refused again after it was taken asks again soon") {
+  Offloading world;
+  int asked = 0;
+  bool is_full = true;
+  world.admit = [&] {
+    ++asked;
+    return is_full ? std::string("the quota is used up") : std::string();
+  };
+  world.create_pod("web");
+  world.pass(10min);
+  is_full = false;
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 2min));
+  is_full = true;
+  asked = 0;
+  (void)world.milan.remove(kinds::shadow_pods, {twin, "web"}, {}, "operator");
+  world.pass(10s);
+  CHECK(asked >= 3);
+}
+
 TEST_CASE("copies that several virtual nodes share are written as the oldest says") {
   Offloading world;
   world.milan.serve(kinds::namespace_maps);
