@@ -2,6 +2,7 @@
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/quota/account.hpp"
 #include "liqo/core/quota/demand.hpp"
+#include "liqo/core/quota/ledger.hpp"
 #include "liqo/core/quota/quota_state.hpp"
 #include "micro.hpp"
 #include "sample_review.hpp"
