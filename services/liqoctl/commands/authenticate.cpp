@@ -1,10 +1,10 @@
 // liqoctl authenticate|unauthenticate: credentials of a consumer at a provider, without asking for any resources.
-#include "addresses.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "handshake.hpp"
-#include "unauthenticate.hpp"
-#include "volumes.hpp"
+#include "peering/addresses.hpp"
+#include "peering/handshake.hpp"
+#include "peering/unauthenticate.hpp"
+#include "volumes/remote_data.hpp"
 
 namespace liqoctl {
 namespace {

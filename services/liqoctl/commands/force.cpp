@@ -6,9 +6,9 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "removal.hpp"
+#include "peering/removal.hpp"
 #include "text/width.hpp"
-#include "volumes.hpp"
+#include "volumes/remote_data.hpp"
 
 namespace liqoctl {
 namespace {

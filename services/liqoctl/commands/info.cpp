@@ -2,10 +2,10 @@
 // --get).
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "installation/liqod_version.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqod_version.hpp"
 #include "model/local_info.hpp"
 #include "model/peer_info.hpp"
 #include "session.hpp"

@@ -2,17 +2,17 @@
 #include <fstream>
 #include <sstream>
 
-#include "addresses.hpp"
-#include "chart.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "installation.hpp"
+#include "installation/chart.hpp"
+#include "installation/installation.hpp"
 #include "kube/wire/yaml.hpp"
 #include "model/advice.hpp"
 #include "model/check.hpp"
 #include "model/install.hpp"
 #include "model/objects.hpp"
 #include "model/platform.hpp"
+#include "peering/addresses.hpp"
 #include "template/values.hpp"
 #include "text/yaml.hpp"
 

@@ -5,11 +5,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "addresses.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "find_one.hpp"
-#include "handshake.hpp"
 #include "kube/base/text.hpp"
 #include "kube/wire/yaml.hpp"
 #include "liqo/api/kinds.hpp"
@@ -18,6 +16,8 @@
 #include "liqo/core/peering/names.hpp"
 #include "model/advice.hpp"
 #include "model/handed_over.hpp"
+#include "peering/addresses.hpp"
+#include "peering/handshake.hpp"
 #include "print_object.hpp"
 #include "wait.hpp"
 

@@ -1,8 +1,8 @@
 // liqoctl move volume: the data of a claim goes to another cluster.
+#include "volumes/move.hpp"
 #include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "volume_move.hpp"
 
 namespace liqoctl {
 namespace {

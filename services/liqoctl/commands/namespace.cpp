@@ -7,7 +7,7 @@
 #include "model/objects.hpp"
 #include "print_object.hpp"
 #include "text/width.hpp"
-#include "volumes.hpp"
+#include "volumes/remote_data.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

@@ -1,16 +1,16 @@
 // liqoctl peer and unpeer: from two clusters to a Ready node, and back.
-#include "addresses.hpp"
 #include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "handshake.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "removal.hpp"
-#include "slices.hpp"
-#include "unauthenticate.hpp"
-#include "volumes.hpp"
+#include "peering/addresses.hpp"
+#include "peering/handshake.hpp"
+#include "peering/removal.hpp"
+#include "peering/slices.hpp"
+#include "peering/unauthenticate.hpp"
+#include "volumes/remote_data.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

@@ -3,7 +3,6 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "handshake.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/net/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
@@ -13,7 +12,8 @@
 #include "liqo/core/peering/kubeconfig.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "model/objects.hpp"
-#include "removal.hpp"
+#include "peering/handshake.hpp"
+#include "peering/removal.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

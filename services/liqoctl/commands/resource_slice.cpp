@@ -6,9 +6,9 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/objects.hpp"
+#include "peering/removal.hpp"
+#include "peering/slices.hpp"
 #include "print_object.hpp"
-#include "removal.hpp"
-#include "slices.hpp"
 #include "text/yaml.hpp"
 #include "wait.hpp"
 

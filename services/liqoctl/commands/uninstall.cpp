@@ -1,10 +1,10 @@
 // liqoctl uninstall: takes out what liqoctl install has put in.
 #include <algorithm>
 
-#include "chart.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "installation.hpp"
+#include "installation/chart.hpp"
+#include "installation/installation.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/install.hpp"
 #include "text/width.hpp"

@@ -6,9 +6,9 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "model/objects.hpp"
+#include "peering/removal.hpp"
+#include "peering/slices.hpp"
 #include "print_object.hpp"
-#include "removal.hpp"
-#include "slices.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

@@ -6,7 +6,7 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "session.hpp"
-#include "volume_files.hpp"
+#include "volumes/files.hpp"
 
 namespace liqoctl {
 namespace {

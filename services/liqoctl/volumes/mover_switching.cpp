@@ -1,7 +1,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
-#include "volume_mover.hpp"
+#include "volumes/mover.hpp"
 
 namespace liqoctl {
 

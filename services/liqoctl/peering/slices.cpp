@@ -1,4 +1,4 @@
-#include "slices.hpp"
+#include "peering/slices.hpp"
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,11 +1,11 @@
-#include "volume_move.hpp"
+#include "volumes/move.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/finally.hpp"
 #include "model/volume_move.hpp"
-#include "move_lock.hpp"
-#include "volume_mover.hpp"
+#include "volumes/move_lock.hpp"
+#include "volumes/mover.hpp"
 
 namespace liqoctl {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "model/volume_move.hpp"
-#include "move_lock.hpp"
-#include "remote_program.hpp"
-#include "volume_move.hpp"
+#include "volumes/move.hpp"
+#include "volumes/move_lock.hpp"
+#include "volumes/remote_program.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -44,7 +44,7 @@ class Mover {
   std::string words() const { return "the volume of claim " + claim_key().text(); }
   Result<void> still_mine() const;
 
-  // Looking: volume_move_preparing.cpp.
+  // Looking: mover_preparing.cpp.
   using Found = std::optional<std::pair<std::string, model::MoveRecord>>;
   /// The volume that has the copy of an earlier, interrupted move of this claim.
   asio::awaitable<Result<Found>> find_record();
@@ -56,7 +56,7 @@ class Mover {
   asio::awaitable<Result<void>> prepare();
   asio::awaitable<Result<std::string>> find_image();
 
-  // Copying: volume_move_copying.cpp.
+  // Copying: mover_copying.cpp.
   asio::awaitable<Result<void>> carry();
   asio::awaitable<Result<void>> make_copy_claim();
   /// With `with_data`, the data of its volume is deleted, too.
@@ -70,7 +70,7 @@ class Mover {
   asio::awaitable<Result<void>> copy();
   asio::awaitable<Result<void>> copy_once();
 
-  // Switching, and going on with a switch: volume_move_switching.cpp.
+  // Switching, and going on with a switch: mover_switching.cpp.
   asio::awaitable<Result<void>> change(std::string volume, kube::json::object changes);
   asio::awaitable<Result<void>> note(std::string volume, kube::json::object notes);
   asio::awaitable<Result<void>> set_policy(std::string volume, std::string policy);

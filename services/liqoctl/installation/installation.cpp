@@ -1,4 +1,4 @@
-#include "installation.hpp"
+#include "installation/installation.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 #include <array>
 
+#include "installation/liqod_version.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
-#include "liqod_version.hpp"
 #include "text/width.hpp"
-#include "volume_mover.hpp"
+#include "volumes/mover.hpp"
 
 namespace liqoctl {
 namespace {

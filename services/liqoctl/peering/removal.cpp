@@ -1,4 +1,4 @@
-#include "removal.hpp"
+#include "peering/removal.hpp"
 
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"

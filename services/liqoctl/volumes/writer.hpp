@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "model/volume_archive.hpp"
-#include "volume_walk.hpp"
+#include "volumes/walk.hpp"
 
 namespace liqoctl {
 

@@ -1,4 +1,4 @@
-#include "liqod_version.hpp"
+#include "installation/liqod_version.hpp"
 
 namespace liqoctl {
 namespace {

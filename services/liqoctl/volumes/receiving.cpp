@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "model/volume_archive.hpp"
-#include "volume_files.hpp"
-#include "volume_output.hpp"
-#include "volume_walk.hpp"
+#include "volumes/files.hpp"
+#include "volumes/walk.hpp"
+#include "volumes/writer.hpp"
 
 namespace liqoctl {
 namespace {

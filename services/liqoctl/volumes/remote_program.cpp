@@ -1,4 +1,4 @@
-#include "remote_program.hpp"
+#include "volumes/remote_program.hpp"
 
 #include <boost/asio/this_coro.hpp>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "kube/async/timeout.hpp"
 #include "kube/client/remote_command.hpp"
 #include "text/width.hpp"
-#include "volume_files.hpp"
+#include "volumes/files.hpp"
 
 namespace liqoctl {
 namespace {

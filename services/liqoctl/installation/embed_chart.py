@@ -6,7 +6,7 @@ from pathlib import Path
 DELIMITER = "CHART"
 
 output, chart, *files = sys.argv[1:]
-parts = ['#include "chart.hpp"', "namespace liqoctl {", "namespace {", "const chart::File files[] = {"]
+parts = ['#include "installation/chart.hpp"', "namespace liqoctl {", "namespace {", "const chart::File files[] = {"]
 for file in files:
     text = Path(file).read_text(encoding="utf-8")
     assert f'){DELIMITER}"' not in text, file

@@ -1,4 +1,4 @@
-#include "handshake.hpp"
+#include "peering/handshake.hpp"
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -9,7 +9,7 @@
 #include "liqo/core/peering/names.hpp"
 #include "model/handed_over.hpp"
 #include "model/objects.hpp"
-#include "removal.hpp"
+#include "peering/removal.hpp"
 #include "text/width.hpp"
 #include "wait.hpp"
 

@@ -1,4 +1,4 @@
-#include "addresses.hpp"
+#include "peering/addresses.hpp"
 
 #include <tuple>
 

@@ -2,7 +2,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
 #include "text/width.hpp"
-#include "volume_mover.hpp"
+#include "volumes/mover.hpp"
 
 namespace liqoctl {
 namespace {

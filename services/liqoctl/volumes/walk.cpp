@@ -1,4 +1,4 @@
-#include "volume_walk.hpp"
+#include "volumes/walk.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

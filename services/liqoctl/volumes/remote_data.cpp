@@ -1,4 +1,4 @@
-#include "volumes.hpp"
+#include "volumes/remote_data.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "volume_files.hpp"
-#include "volume_output.hpp"
-#include "volume_walk.hpp"
+#include "volumes/files.hpp"
+#include "volumes/walk.hpp"
+#include "volumes/writer.hpp"
 
 namespace liqoctl {
 namespace {

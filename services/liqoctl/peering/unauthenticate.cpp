@@ -1,9 +1,9 @@
-#include "unauthenticate.hpp"
+#include "peering/unauthenticate.hpp"
 
 #include <algorithm>
 
 #include "liqo/api/kinds.hpp"
-#include "removal.hpp"
+#include "peering/removal.hpp"
 
 namespace liqoctl {
 

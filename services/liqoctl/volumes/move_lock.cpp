@@ -1,4 +1,4 @@
-#include "move_lock.hpp"
+#include "volumes/move_lock.hpp"
 
 #include <random>
 
