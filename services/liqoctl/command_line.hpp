@@ -23,8 +23,8 @@ inline constexpr int usage = 2;   ///< the command line is wrong; nothing was tr
 inline constexpr int interrupted = 130;
 }  // namespace exit_code
 
-using Answer = asio::awaitable<kube::Result<void>>;
-using Run = std::function<Answer(Session&)>;
+/// What a command does.
+using Run = std::function<asio::awaitable<kube::Result<void>>(Session&)>;
 
 /// What the values of an argument are, for completion.
 enum class Candidates {

@@ -14,7 +14,7 @@ struct AuthenticateFlags {
   AddressFlags addresses;
 };
 
-Answer run_authenticate(Session& session, const AuthenticateFlags& flags) {
+asio::awaitable<Result<void>> run_authenticate(Session& session, const AuthenticateFlags& flags) {
   if (flags.in_band)
     session.output().warn("",
                           "--in-band has no effect without the network module; the API servers must reach each other");
@@ -31,7 +31,7 @@ Answer run_authenticate(Session& session, const AuthenticateFlags& flags) {
   co_return done;
 }
 
-Answer run_unauthenticate(Session& session) {
+asio::awaitable<Result<void>> run_unauthenticate(Session& session) {
   auto pair = co_await session.both();
   if (!pair) co_return std::unexpected(std::move(pair.error()));
   auto done = co_await clear_volumes(

@@ -303,7 +303,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_return std::move(findings_);
 }
 
-Answer check(Session& session) {
+asio::awaitable<Result<void>> check(Session& session) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;

@@ -90,7 +90,7 @@ asio::awaitable<std::vector<std::string>> names(Session& session, Candidates can
   co_return out;
 }
 
-Answer complete(Session& session, const CommandLine& line, std::vector<std::string> words) {
+asio::awaitable<Result<void>> complete(Session& session, const CommandLine& line, std::vector<std::string> words) {
   const auto found = line.complete(words);
   std::string out;
   for (const std::string& word : found.words) out += word + "\n";
@@ -99,7 +99,7 @@ Answer complete(Session& session, const CommandLine& line, std::vector<std::stri
   co_return Result<void>();
 }
 
-Answer print_script(Session& session, const std::string& shell, const std::string& program) {
+asio::awaitable<Result<void>> print_script(Session& session, const std::string& shell, const std::string& program) {
   const std::string_view script = shell == "bash" ? bash_script : shell == "zsh" ? zsh_script : fish_script;
   session.output().print(filled(script, program));
   co_return Result<void>();

@@ -51,7 +51,7 @@ asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster
   co_return co_await wait_for(cluster, {.what = "the slices to be denied", .deadline = session.deadline()}, probe);
 }
 
-Answer change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
+asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -105,7 +105,7 @@ struct SliceChange {
   bool drains = false;
 };
 
-Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange& change) {
+asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& flags, const SliceChange& change) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;

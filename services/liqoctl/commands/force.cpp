@@ -69,7 +69,7 @@ asio::awaitable<Result<void>> give_up(Cluster& cluster, std::string peer) {
   co_return std::unexpected(std::move(marked.error()));
 }
 
-Answer force_unpeer(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags) {
   if (!liqo::core::is_cluster_id(flags.peer))
     co_return kube::fail(Errc::invalid_input, "'" + text::printable(flags.peer) + "' is no cluster ID");
   auto opened = co_await session.local();

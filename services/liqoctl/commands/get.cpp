@@ -37,7 +37,7 @@ asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const List
   co_return chosen;
 }
 
-Answer get(Session& session, const ListedKind& kind, const GetFlags& flags) {
+asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, const GetFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto objects = co_await choose(**cluster, kind, flags);
@@ -67,7 +67,7 @@ Answer get(Session& session, const ListedKind& kind, const GetFlags& flags) {
   co_return Result<void>();
 }
 
-Answer describe(Session& session, const ListedKind& kind, const GetFlags& flags) {
+asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind, const GetFlags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;

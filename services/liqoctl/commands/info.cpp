@@ -48,7 +48,7 @@ std::string why_unread(const kube::Failure& failure) {
   return failure.is_forbidden() ? "forbidden" : text::printable(failure.text().substr(0, 200));
 }
 
-Answer info(Session& session, const InfoFlags& flags) {
+asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -116,7 +116,7 @@ asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object f
   co_return objects;
 }
 
-Answer info_peer(Session& session, const InfoFlags& flags) {
+asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;

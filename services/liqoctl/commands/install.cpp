@@ -140,7 +140,7 @@ asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& mani
 }
 
 /// This also runs where Helm has installed the rest: its hook calls it, and may change the kinds and nothing else.
-Answer install_kinds(Session& session, bool only_print) {
+asio::awaitable<Result<void>> install_kinds(Session& session, bool only_print) {
   // The kinds are the same for all values.
   auto made = model::installation(chart_files(), {{"deployment", false}}, session.flags().liqo());
   if (!made) co_return std::unexpected(std::move(made.error()));
@@ -160,7 +160,7 @@ Answer install_kinds(Session& session, bool only_print) {
   co_return Result<void>();
 }
 
-Answer install(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
   if (auto good = check_output(session, flags); !good) co_return good;
   if (flags.kinds) co_return co_await install_kinds(session, flags.print);
   auto own = co_await look_at_platform(session, flags.platform);

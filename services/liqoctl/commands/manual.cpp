@@ -57,7 +57,7 @@ Result<Object> read_object(const std::string& path, const kube::Resource& resour
   return kube::fail(Errc::invalid_input, path + " has no " + std::string(resource.kind));
 }
 
-Answer create_nonce(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> create_nonce(Session& session, const Flags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   if (session.flags().output != Format::none && !session.flags().dry_run) {
@@ -75,7 +75,7 @@ Answer create_nonce(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Answer get_nonce(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> get_nonce(Session& session, const Flags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
@@ -90,7 +90,7 @@ Answer get_nonce(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Answer delete_nonce(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> delete_nonce(Session& session, const Flags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
@@ -104,7 +104,7 @@ Answer delete_nonce(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Answer generate_tenant(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> generate_tenant(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -134,7 +134,7 @@ Answer generate_tenant(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Answer create_tenant(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> create_tenant(Session& session, const Flags& flags) {
   auto tenant = read_object(flags.file, kinds::tenants);
   if (!tenant) co_return std::unexpected(std::move(tenant.error()));
   auto opened = co_await session.local();
@@ -154,7 +154,7 @@ Answer create_tenant(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Answer delete_tenant(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> delete_tenant(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -170,7 +170,7 @@ Answer delete_tenant(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Answer generate_identity(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> generate_identity(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -201,7 +201,7 @@ Answer generate_identity(Session& session, const Flags& flags) {
                                           "(liqoctl generate tenant there)");
 }
 
-Answer create_identity(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> create_identity(Session& session, const Flags& flags) {
   auto identity = read_object(flags.file, kinds::identities);
   if (!identity) co_return std::unexpected(std::move(identity.error()));
   auto opened = co_await session.local();
@@ -222,7 +222,7 @@ Answer create_identity(Session& session, const Flags& flags) {
   co_return co_await declare_pod_ranges(session, **opened, provider, std::move(*ranges));
 }
 
-Answer delete_identity(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> delete_identity(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -238,7 +238,7 @@ Answer delete_identity(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Answer get_kubeconfig(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> get_kubeconfig(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -254,7 +254,7 @@ Answer get_kubeconfig(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-Run with(std::shared_ptr<Flags> flags, Answer (*run)(Session&, const Flags&)) {
+Run with(std::shared_ptr<Flags> flags, asio::awaitable<Result<void>> (*run)(Session&, const Flags&)) {
   return [flags = std::move(flags), run](Session& session) { return run(session, *flags); };
 }
 

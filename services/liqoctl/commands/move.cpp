@@ -7,7 +7,7 @@
 namespace liqoctl {
 namespace {
 
-Answer move(Session& session, const VolumeMove& asked) {
+asio::awaitable<Result<void>> move(Session& session, const VolumeMove& asked) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   co_return co_await move_volume(session, **cluster, asked);

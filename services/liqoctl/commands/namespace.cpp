@@ -100,7 +100,8 @@ asio::awaitable<void> tell_no_node(Session& session, Cluster& cluster, std::stri
   }
 }
 
-Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags, std::string name) {
+asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags,
+                                          std::string name) {
   model::OffloadingRequest request = flags.request;
   request.ns = name;
   auto wanted = model::namespace_offloading(request);
@@ -166,7 +167,8 @@ asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey 
                            " of its NamespaceOffloading first");
 }
 
-Answer unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& flags, std::string name) {
+asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& flags,
+                                            std::string name) {
   if (auto cleared = co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes); !cleared)
     co_return cleared;
   const kube::ObjectKey key{name, "offloading"};
@@ -192,7 +194,7 @@ Answer unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& fla
 
 /// Tries all, and tells the failure of each.
 asio::awaitable<Result<void>> for_each(Session& session, const std::vector<std::string>& names,
-                                       std::function<Answer(std::string)> each) {
+                                       std::function<asio::awaitable<Result<void>>(std::string)> each) {
   std::size_t failed = 0;
   std::optional<kube::Failure> only;
   for (const std::string& name : names) {
@@ -220,7 +222,7 @@ Result<void> check_flags(const OffloadFlags& flags) {
   return {};
 }
 
-Answer offload(Session& session, const OffloadFlags& flags) {
+asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flags) {
   if (session.flags().output != Format::none && !session.flags().dry_run && flags.selector.empty()) {
     std::vector<Object> objects;
     for (const std::string& name : flags.names) {
@@ -237,7 +239,7 @@ Answer offload(Session& session, const OffloadFlags& flags) {
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
   if (!names) co_return std::unexpected(std::move(names.error()));
-  const std::function<Answer(std::string)> each = [&](std::string name) {
+  const std::function<asio::awaitable<Result<void>>(std::string)> each = [&](std::string name) {
     return offload_one(session, **cluster, flags, std::move(name));
   };
   co_return co_await for_each(session, *names, each);
@@ -262,7 +264,7 @@ asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<
   co_return all;
 }
 
-Answer unoffload(Session& session, const OffloadFlags& flags) {
+asio::awaitable<Result<void>> unoffload(Session& session, const OffloadFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
@@ -274,7 +276,7 @@ Answer unoffload(Session& session, const OffloadFlags& flags) {
         "Namespaces at providers will be deleted with all that is in them, for: " + *all + ".");
     if (!yes) co_return yes;
   }
-  const std::function<Answer(std::string)> each = [&](std::string name) {
+  const std::function<asio::awaitable<Result<void>>(std::string)> each = [&](std::string name) {
     return unoffload_one(session, **cluster, flags, std::move(name));
   };
   co_return co_await for_each(session, *names, each);

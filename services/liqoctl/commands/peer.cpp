@@ -124,7 +124,7 @@ asio::awaitable<Result<void>> allow_twin_names(Session& session, Session::Pair p
   co_return Result<void>();
 }
 
-Answer peer(Session& session, const PeerFlags& flags) {
+asio::awaitable<Result<void>> peer(Session& session, const PeerFlags& flags) {
   if (auto resources = model::resource_list(flags.resources); !resources)
     co_return std::unexpected(std::move(resources.error()));
   if (flags.names_networking())
@@ -178,7 +178,7 @@ asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer
   co_return co_await session.confirm("Pods that run in " + provider + " will end there: " + moving + ".");
 }
 
-Answer unpeer(Session& session, const UnpeerFlags& flags) {
+asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags) {
   if (auto home = co_await session.local(); !home) co_return std::unexpected(std::move(home.error()));
   auto pair = co_await session.both();
   if (!pair && (pair.error().code() == Errc::connect || pair.error().code() == Errc::timeout))

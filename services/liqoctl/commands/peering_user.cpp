@@ -128,7 +128,7 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
       co_await wait_for(cluster, {.what = "the rights of the new user", .deadline = deadline}, probe);
 }
 
-Answer generate(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -214,7 +214,7 @@ asio::awaitable<Result<void>> confirm_removal(Session& session, Cluster& cluster
   co_return Result<void>();
 }
 
-Answer remove(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> remove(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;

@@ -109,7 +109,7 @@ asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pai
   co_return out;
 }
 
-Answer prune_secrets(Session& session, const PruneFlags& flags) {
+asio::awaitable<Result<void>> prune_secrets(Session& session, const PruneFlags& flags) {
   auto pair = co_await session.both();
   if (!pair) co_return std::unexpected(std::move(pair.error()));
   auto leftovers = co_await find_leftovers(*pair, flags);

@@ -49,7 +49,7 @@ asio::awaitable<Result<void>> check_credentials(Cluster& cluster, const model::S
                                                 " yet: run liqoctl peer, which goes on where it was interrupted");
 }
 
-Answer create_slice(Session& session, const SliceFlags& flags) {
+asio::awaitable<Result<void>> create_slice(Session& session, const SliceFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto request = co_await complete(**cluster, flags);
@@ -66,7 +66,7 @@ Answer create_slice(Session& session, const SliceFlags& flags) {
   co_return co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(*done));
 }
 
-Answer generate_slice(Session& session, const SliceFlags& flags) {
+asio::awaitable<Result<void>> generate_slice(Session& session, const SliceFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto request = co_await complete(**cluster, flags);
@@ -75,7 +75,7 @@ Answer generate_slice(Session& session, const SliceFlags& flags) {
   co_return Result<void>();
 }
 
-Answer delete_slices(Session& session, const DeleteFlags& flags) {
+asio::awaitable<Result<void>> delete_slices(Session& session, const DeleteFlags& flags) {
   return delete_objects(session, kinds::resource_slices, flags,
                         {.question = "its virtual node is drained and goes with it",
                          .waiting = "it is still there, its virtual node may be draining"});

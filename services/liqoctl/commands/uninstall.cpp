@@ -44,7 +44,7 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
 }
 
 /// This also runs where Helm has installed Liqo: its hook calls it, and may do nothing else.
-Answer check_removal(Session& session, bool prepare) {
+asio::awaitable<Result<void>> check_removal(Session& session, bool prepare) {
   auto opened = co_await session.local_without_id();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   if (auto unused = co_await check_unused(**opened); !unused) co_return unused;
@@ -54,7 +54,7 @@ Answer check_removal(Session& session, bool prepare) {
   co_return Result<void>();
 }
 
-Answer uninstall(Session& session, const Flags& flags) {
+asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
   if (flags.check || flags.prepare) co_return co_await check_removal(session, flags.prepare);
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));

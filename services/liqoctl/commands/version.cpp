@@ -11,7 +11,7 @@ struct VersionFlags {
   bool client_only = false;
 };
 
-Answer version(Session& session, const VersionFlags& flags) {
+asio::awaitable<Result<void>> version(Session& session, const VersionFlags& flags) {
   session.output().print("Client version: " LIQOCTL_VERSION "\n");
   if (flags.client_only) co_return Result<void>();
   auto cluster = co_await session.local();

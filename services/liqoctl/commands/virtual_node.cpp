@@ -84,7 +84,7 @@ asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) 
   co_return model::virtual_node(request);
 }
 
-Answer create_node(Session& session, const NodeFlags& flags, bool only_print) {
+asio::awaitable<Result<void>> create_node(Session& session, const NodeFlags& flags, bool only_print) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -101,7 +101,7 @@ Answer create_node(Session& session, const NodeFlags& flags, bool only_print) {
   co_return co_await wait_for_node(session, cluster, wanted->key());
 }
 
-Answer delete_nodes(Session& session, const DeleteFlags& flags) {
+asio::awaitable<Result<void>> delete_nodes(Session& session, const DeleteFlags& flags) {
   return delete_objects(
       session, kinds::virtual_nodes, flags,
       {.question = "the pods on it are moved", .waiting = "it is still there, its pods may be moving"});

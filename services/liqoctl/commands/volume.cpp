@@ -16,19 +16,19 @@ struct VolumeFlags {
   bool without_owners = false, without_modes = false;
 };
 
-Answer hold(Session& session) {
+asio::awaitable<Result<void>> hold(Session& session) {
   // It ends by a signal, or when the time of the pod is over.
   while (true) co_await session.clock().sleep(std::chrono::hours(1));
 }
 
-Answer send(Session&, const VolumeFlags& flags) {
+asio::awaitable<Result<void>> send(Session&, const VolumeFlags& flags) {
   std::string notes;
   auto sent = send_files(flags.directory, STDOUT_FILENO, notes);
   std::fputs(notes.c_str(), stderr);
   co_return sent;
 }
 
-Answer receive(Session& session, const VolumeFlags& flags) {
+asio::awaitable<Result<void>> receive(Session& session, const VolumeFlags& flags) {
   auto kept = receive_files(flags.directory, STDIN_FILENO);
   if (!kept) co_return std::unexpected(std::move(kept.error()));
   session.output().print(std::string(kept->owners ? "" : "--without-owners\n") +
@@ -36,12 +36,12 @@ Answer receive(Session& session, const VolumeFlags& flags) {
   co_return Result<void>();
 }
 
-Answer list(Session&, const VolumeFlags& flags) {
+asio::awaitable<Result<void>> list(Session&, const VolumeFlags& flags) {
   co_return list_files(flags.directory, STDOUT_FILENO,
                        {.owners = !flags.without_owners, .modes = !flags.without_modes});
 }
 
-Answer state(Session& session, const VolumeFlags& flags) {
+asio::awaitable<Result<void>> state(Session& session, const VolumeFlags& flags) {
   auto state = state_of_files(flags.directory);
   if (!state) co_return std::unexpected(std::move(state.error()));
   session.output().print(*state + std::string(volume_end));
@@ -55,7 +55,7 @@ void add_volume(CommandLine& line) {
   group.require_commands(1, 1);
   line.set_command(group.add("hold", ""), [](Session& session) { return hold(session); });
   auto flags = std::make_shared<VolumeFlags>();
-  const auto add = [&](std::string_view name, Answer (*act)(Session&, const VolumeFlags&)) {
+  const auto add = [&](std::string_view name, asio::awaitable<Result<void>> (*act)(Session&, const VolumeFlags&)) {
     const cli::Command app = group.add(name, "");
     app.option("directory", flags->directory, "Where the volume is").required();
     line.set_command(app, [flags, act](Session& session) { return act(session, *flags); });

@@ -19,7 +19,7 @@ namespace {
 namespace json = kube::json;
 using kube::Errc;
 using Arguments = std::span<const json::value>;
-using Answer = kube::Result<json::value>;
+using Returned = kube::Result<json::value>;
 
 /// Patterns of charts are matched by backtracking: what they are matched against is a name.
 constexpr std::size_t max_matched = 512;
@@ -40,13 +40,13 @@ std::string without_line_break(std::string text) {
   return text;
 }
 
-Answer text_of_any(const json::value& value) {
+Returned text_of_any(const json::value& value) {
   auto text = printed(value);
   if (!text) return std::unexpected(std::move(text.error()));
   return json::value(*text);
 }
 
-Answer read_yaml(const json::value& text, bool list) {
+Returned read_yaml(const json::value& text, bool list) {
   auto documents = kube::wire::read_yaml(text_of(text));
   if (!documents) return std::unexpected(std::move(documents.error()));
   if (documents->size() != 1 || (list ? !documents->front().is_array() : !documents->front().is_object()))
@@ -54,7 +54,7 @@ Answer read_yaml(const json::value& text, bool list) {
   return as_values(std::move(documents->front()));
 }
 
-Answer format(Arguments arguments) {
+Returned format(Arguments arguments) {
   std::string out;
   std::string_view pattern = text_of(arguments.front());
   arguments = arguments.subspan(1);
@@ -73,14 +73,14 @@ Answer format(Arguments arguments) {
   return json::value(out);
 }
 
-Answer index(Arguments arguments) {
+Returned index(Arguments arguments) {
   const auto* list = arguments[0].if_array();
   const auto* at = arguments[1].if_int64();
   if (!list || !at || *at < 0 || std::size_t(*at) >= list->size()) return wrong("there is no such element");
   return (*list)[std::size_t(*at)];
 }
 
-Answer whole_number(const json::value& value) {
+Returned whole_number(const json::value& value) {
   if (value.is_int64()) return value;
   if (const auto* number = value.if_double(); number && std::abs(*number) < 9e15) return std::int64_t(*number);
   std::int64_t number = 0;
@@ -91,30 +91,30 @@ Answer whole_number(const json::value& value) {
   return wrong("the value is no whole number");
 }
 
-Answer equal(const json::value& left, const json::value& right) {
+Returned equal(const json::value& left, const json::value& right) {
   if (left.kind() != right.kind() || left.is_structured())
     return wrong("values of different kinds, or lists and maps, are not compared");
   return left == right;
 }
 
-Answer greater(const json::value& left, const json::value& right) {
+Returned greater(const json::value& left, const json::value& right) {
   if (!left.is_int64() || !right.is_int64()) return wrong("only whole numbers are compared: put both through int64");
   return left.get_int64() > right.get_int64();
 }
 
-Answer sum(const json::value& left, const json::value& right) {
+Returned sum(const json::value& left, const json::value& right) {
   std::int64_t out = 0;
   if (__builtin_add_overflow(left.get_int64(), right.get_int64(), &out)) return wrong("the sum is too large");
   return out;
 }
 
-Answer difference(const json::value& left, const json::value& right) {
+Returned difference(const json::value& left, const json::value& right) {
   std::int64_t out = 0;
   if (__builtin_sub_overflow(left.get_int64(), right.get_int64(), &out)) return wrong("the difference is too large");
   return out;
 }
 
-Answer matches(const json::value& pattern, const json::value& text) {
+Returned matches(const json::value& pattern, const json::value& text) {
   if (text_of(text).size() > max_matched) return wrong("the text is too long to be matched");
   try {
     return std::regex_search(std::string(text_of(text)), std::regex(std::string(text_of(pattern))));
@@ -123,7 +123,7 @@ Answer matches(const json::value& pattern, const json::value& text) {
   }
 }
 
-Answer indented(const json::value& by, const json::value& text) {
+Returned indented(const json::value& by, const json::value& text) {
   if (by.get_int64() < 0 || std::size_t(by.get_int64()) > max_width) return wrong("no such indentation");
   const std::string pad(std::size_t(by.get_int64()), ' ');
   std::string out = "\n" + pad;
@@ -132,19 +132,19 @@ Answer indented(const json::value& by, const json::value& text) {
 }
 
 /// JSON as Go writes it, which says 0.5 and not 5E-1.
-Answer as_json(const json::value& value) {
+Returned as_json(const json::value& value) {
   if (value.is_double()) return json::value(without_line_break(text::yaml(value)));
   return json::value(json::serialize(value));
 }
 
-Answer length(const json::value& value) {
+Returned length(const json::value& value) {
   if (const auto* text = value.if_string()) return std::int64_t(text->size());
   if (const auto* list = value.if_array()) return std::int64_t(list->size());
   if (const auto* object = value.if_object()) return std::int64_t(object->size());
   return wrong("the value has no length");
 }
 
-Answer map_of(Arguments arguments) {
+Returned map_of(Arguments arguments) {
   json::object out;
   if (arguments.size() % 2 != 0) return wrong("a key has no value");
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
@@ -154,7 +154,7 @@ Answer map_of(Arguments arguments) {
   return out;
 }
 
-Answer list_of_all(Arguments lists) {
+Returned list_of_all(Arguments lists) {
   json::array out;
   for (const json::value& list : lists) {
     if (!list.is_array()) return wrong("an argument is no list");
@@ -163,7 +163,7 @@ Answer list_of_all(Arguments lists) {
   return out;
 }
 
-Answer joined(const json::value& separator, const json::value& list) {
+Returned joined(const json::value& separator, const json::value& list) {
   std::string out;
   for (const json::value& item : list.get_array()) {
     const auto text = printed(item);
@@ -177,7 +177,7 @@ Answer joined(const json::value& separator, const json::value& list) {
 /// last + is any number of such.
 struct Function {
   std::string_view takes;
-  std::function<Answer(Arguments)> call;
+  std::function<Returned(Arguments)> call;
 };
 
 bool fits(char letter, const json::value& value) {
@@ -211,60 +211,60 @@ const std::map<std::string_view, Function>& functions() {
       {"add", {"nn", [](Arguments a) { return sum(a[0], a[1]); }}},
       {"append",
        {"l*",
-        [](Arguments a) -> Answer {
+        [](Arguments a) -> Returned {
           json::array out = a[0].get_array();
           out.push_back(a[1]);
           return out;
         }}},
       {"concat", {"l+", list_of_all}},
-      {"default", {"**", [](Arguments a) -> Answer { return is_empty(a[1]) ? a[0] : a[1]; }}},
+      {"default", {"**", [](Arguments a) -> Returned { return is_empty(a[1]) ? a[0] : a[1]; }}},
       {"dict", {"*+", map_of}},
       {"eq", {"**", [](Arguments a) { return equal(a[0], a[1]); }}},
       {"fromYaml", {"s", [](Arguments a) { return read_yaml(a[0], false); }}},
       {"fromYamlArray", {"s", [](Arguments a) { return read_yaml(a[0], true); }}},
       {"get",
        {"ms",
-        [](Arguments a) -> Answer {
+        [](Arguments a) -> Returned {
           const json::value* found = a[0].get_object().if_contains(a[1].get_string());
           return found ? *found : json::value("");
         }}},
       {"gt", {"**", [](Arguments a) { return greater(a[0], a[1]); }}},
       {"has",
        {"*l",
-        [](Arguments a) -> Answer { return std::ranges::find(a[1].get_array(), a[0]) != a[1].get_array().end(); }}},
-      {"hasKey", {"ms", [](Arguments a) -> Answer { return a[0].get_object().contains(a[1].get_string()); }}},
-      {"hasPrefix", {"ss", [](Arguments a) -> Answer { return text_of(a[1]).starts_with(text_of(a[0])); }}},
+        [](Arguments a) -> Returned { return std::ranges::find(a[1].get_array(), a[0]) != a[1].get_array().end(); }}},
+      {"hasKey", {"ms", [](Arguments a) -> Returned { return a[0].get_object().contains(a[1].get_string()); }}},
+      {"hasPrefix", {"ss", [](Arguments a) -> Returned { return text_of(a[1]).starts_with(text_of(a[0])); }}},
       {"index", {"*n", index}},
       {"int64", {"*", [](Arguments a) { return whole_number(a[0]); }}},
       {"join", {"sl", [](Arguments a) { return joined(a[0], a[1]); }}},
       {"len", {"*", [](Arguments a) { return length(a[0]); }}},
-      {"list", {"*+", [](Arguments a) -> Answer { return json::array(a.begin(), a.end()); }}},
+      {"list", {"*+", [](Arguments a) -> Returned { return json::array(a.begin(), a.end()); }}},
       {"ne",
        {"**",
-        [](Arguments a) -> Answer {
+        [](Arguments a) -> Returned {
           auto same = equal(a[0], a[1]);
           if (!same) return same;
           return !same->get_bool();
         }}},
       {"nindent", {"ns", [](Arguments a) { return indented(a[0], a[1]); }}},
-      {"not", {"*", [](Arguments a) -> Answer { return is_empty(a[0]); }}},
+      {"not", {"*", [](Arguments a) -> Returned { return is_empty(a[0]); }}},
       {"printf", {"s*+", format}},
       {"quote",
        {"*",
-        [](Arguments a) -> Answer {
+        [](Arguments a) -> Returned {
           auto text = printed(a[0]);
           if (!text) return std::unexpected(std::move(text.error()));
           return json::value(text::in_double_quotes(*text, text::Quotes::json));
         }}},
       {"regexMatch", {"ss", [](Arguments a) { return matches(a[0], a[1]); }}},
       {"sub", {"nn", [](Arguments a) { return difference(a[0], a[1]); }}},
-      {"ternary", {"**b", [](Arguments a) -> Answer { return a[2].get_bool() ? a[0] : a[1]; }}},
+      {"ternary", {"**b", [](Arguments a) -> Returned { return a[2].get_bool() ? a[0] : a[1]; }}},
       {"toJson", {"*", [](Arguments a) { return as_json(as_written(a[0])); }}},
       {"toString", {"*", [](Arguments a) { return text_of_any(a[0]); }}},
       {"toYaml",
-       {"*", [](Arguments a) -> Answer { return json::value(without_line_break(text::yaml(as_written(a[0])))); }}},
-      {"trim", {"s", [](Arguments a) -> Answer { return json::value(trimmed(text_of(a[0]), " \t\r\n")); }}},
-      {"trimAll", {"ss", [](Arguments a) -> Answer { return json::value(trimmed(text_of(a[1]), text_of(a[0]))); }}},
+       {"*", [](Arguments a) -> Returned { return json::value(without_line_break(text::yaml(as_written(a[0])))); }}},
+      {"trim", {"s", [](Arguments a) -> Returned { return json::value(trimmed(text_of(a[0]), " \t\r\n")); }}},
+      {"trimAll", {"ss", [](Arguments a) -> Returned { return json::value(trimmed(text_of(a[1]), text_of(a[0]))); }}},
   };
   return known;
 }
