@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/base64.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/webhook/ownership.hpp"
 
@@ -15,7 +16,7 @@ const kube::ObjectKey key{"", std::string(core::metrics_api_service)};
 
 bool belongs_to_role(const kube::Object& service) {
   return std::ranges::any_of(service.owner_references(), [](const kube::OwnerReference& owner) {
-    return owner.kind == webhook::cluster_roles.kind && owner.name == metric_agent_role;
+    return owner.kind == api::kinds::cluster_roles.kind && owner.name == metric_agent_role;
   });
 }
 
@@ -71,7 +72,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   const bool is_right = found && found->spec() == spec;
   if (is_right && belongs_to_role(*found)) co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
-  const auto role = co_await leader_api_.get(webhook::cluster_roles, {"", std::string(metric_agent_role)});
+  const auto role = co_await leader_api_.get(api::kinds::cluster_roles, {"", std::string(metric_agent_role)});
   if (!role && !role.error().is_not_found())
     co_return kube::Outcome::retry(role.error().in("looking for what owns the APIService"));
   if (!role || role->is_deleting())
@@ -80,7 +81,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
                                                              " of the chart, with which it is removed: install that"});
   kube::Object wanted = found ? std::move(*found) : kube::Object::make(core::api_services, key);
   wanted.tree()["spec"] = spec;
-  if (auto owned = webhook::owned_by(wanted, *role, webhook::cluster_roles)) wanted = std::move(*owned);
+  if (auto owned = webhook::owned_by(wanted, *role, api::kinds::cluster_roles)) wanted = std::move(*owned);
   auto stored = wanted.uid().empty() ? co_await leader_api_.create(core::api_services, wanted)
                                      : co_await leader_api_.replace(core::api_services, wanted);
   if (!stored) co_return kube::Outcome::retry(std::move(stored.error()).in("writing the APIService"));

@@ -2,11 +2,10 @@
 
 #include <utility>
 
+#include "liqo/api/kinds.hpp"
+
 namespace liqo::quota {
 namespace {
-
-constexpr kube::Resource limit_range_kind{"", "v1", "limitranges", "LimitRange"};
-constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
 
 /// The ledger reads no status of a LimitRange, so the cache does not keep it.
 void keep_spec(kube::json::object& tree) { tree.erase("status"); }
@@ -14,8 +13,8 @@ void keep_spec(kube::json::object& tree) { tree.erase("status"); }
 }  // namespace
 
 PodSurroundings::PodSurroundings(kube::InformerSet& home)
-    : limit_ranges_(home.acquire({.resource = limit_range_kind, .prune = keep_spec})),
-      runtime_classes_(home.acquire({.resource = runtime_class_kind})) {}
+    : limit_ranges_(home.acquire({.resource = api::kinds::limit_ranges, .prune = keep_spec})),
+      runtime_classes_(home.acquire({.resource = api::kinds::runtime_classes})) {}
 
 void PodSurroundings::subscribe(std::function<void(const std::string&)> of_namespace,
                                 std::function<void(const std::string&)> of_runtime_class) {

@@ -351,7 +351,7 @@ void Configurations::enqueue_all() {
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::installation() {
-  auto role = co_await leader_api_.get(cluster_roles, {"", std::string(installation_role)});
+  auto role = co_await leader_api_.get(api::kinds::cluster_roles, {"", std::string(installation_role)});
   if (!role && role.error().is_not_found()) co_return std::optional<kube::Object>();
   if (!role) co_return std::unexpected(std::move(role.error()));
   if (role->is_deleting()) co_return std::optional<kube::Object>();
@@ -367,7 +367,8 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::insta
   metadata["ownerReferences"] = *kube::find(owned->tree(), {"metadata", "ownerReferences"});
   json::object patch;
   patch["metadata"] = std::move(metadata);
-  role = co_await leader_api_.patch(cluster_roles, role->key(), {kube::PatchType::merge, json::serialize(patch)});
+  role = co_await leader_api_.patch(api::kinds::cluster_roles, role->key(),
+                                    {kube::PatchType::merge, json::serialize(patch)});
   if (!role) co_return std::unexpected(std::move(role.error()));
   co_return std::optional<kube::Object>(std::move(*role));
 }
@@ -381,7 +382,7 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
   kube::Object wanted = forge_configuration(kind, reach_, ca_pem_);
   auto found = stored->find(wanted.key());
   const bool is_owned = found && std::ranges::any_of(found->owner_references(), [](const kube::OwnerReference& owner) {
-                          return owner.kind == cluster_roles.kind && owner.name == installation_role;
+                          return owner.kind == api::kinds::cluster_roles.kind && owner.name == installation_role;
                         });
   if (is_owned && is_as_wanted(*found, wanted)) co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
@@ -398,10 +399,10 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
     found->set_label(api::labels::webhook, "true");
     found->tree()["webhooks"] = wanted.tree()["webhooks"];
     if (*owner)
-      if (auto owned = owned_by(*found, **owner, cluster_roles)) found = std::move(owned);
+      if (auto owned = owned_by(*found, **owner, api::kinds::cluster_roles)) found = std::move(owned);
     answer = co_await leader_api_.replace(kind, *found);
   } else {
-    if (auto owned = owned_by(wanted, **owner, cluster_roles)) wanted = std::move(*owned);
+    if (auto owned = owned_by(wanted, **owner, api::kinds::cluster_roles)) wanted = std::move(*owned);
     answer = co_await leader_api_.create(kind, wanted);
   }
   if (!answer) co_return kube::Outcome::retry(std::move(answer.error()).in("writing the webhook configuration"));

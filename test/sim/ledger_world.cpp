@@ -121,8 +121,7 @@ struct LedgerWorld::Call {
 LedgerWorld::LedgerWorld(std::uint64_t seed)
     : simulator_(seed), server_(simulator_.clock(), seed), random_(seed * 2654435761u + 5) {
   for (const kube::Resource& kind :
-       {api::kinds::shadow_pods, api::kinds::quotas, kube::Resource{"", "v1", "limitranges", "LimitRange"},
-        kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false}})
+       {api::kinds::shadow_pods, api::kinds::quotas, api::kinds::limit_ranges, api::kinds::runtime_classes})
     server_.serve(kind);
   for (std::size_t i = 0; i < 2; ++i) {
     links_.push_back(std::make_unique<kube::testing::SimLink>(simulator_, server_, "liqod-" + std::to_string(i)));

@@ -26,16 +26,28 @@ inline constexpr kube::Resource configurations{"networking.liqo.io", "v1beta1", 
 
 // Kinds of Kubernetes that only Liqo uses, so that the runtime (kube) does not have them.
 
+inline constexpr kube::Resource roles{"rbac.authorization.k8s.io", "v1", "roles", "Role"};
 inline constexpr kube::Resource role_bindings{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"};
+inline constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
 inline constexpr kube::Resource cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
                                                       "ClusterRoleBinding", false};
 
 inline constexpr kube::Resource endpoint_slices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
 inline constexpr kube::Resource service_cidrs{"networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false};
 inline constexpr kube::Resource ingresses{"networking.k8s.io", "v1", "ingresses", "Ingress"};
+inline constexpr kube::Resource network_policies{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"};
+inline constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
+inline constexpr kube::Resource runtime_classes{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
+inline constexpr kube::Resource limit_ranges{"", "v1", "limitranges", "LimitRange"};
 inline constexpr kube::Resource resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};
 inline constexpr kube::Resource claims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
 inline constexpr kube::Resource volumes{"", "v1", "persistentvolumes", "PersistentVolume", false};
 inline constexpr kube::Resource storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};
+inline constexpr kube::Resource custom_resource_definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                                                            "CustomResourceDefinition", false};
+inline constexpr kube::Resource mutating_configurations{
+    "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false};
+inline constexpr kube::Resource validating_configurations{
+    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
 }  // namespace liqo::api::kinds

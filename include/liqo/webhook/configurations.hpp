@@ -9,16 +9,15 @@
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
+#include "liqo/api/kinds.hpp"
 
 namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
 inline constexpr std::string_view configuration_name = "liqo-webhook";
-inline constexpr kube::Resource mutating_configurations{
-    "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false};
-inline constexpr kube::Resource validating_configurations{
-    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
+using api::kinds::mutating_configurations;
+using api::kinds::validating_configurations;
 
 /// The ClusterRole of the chart to which both configurations belong, so that Kubernetes removes them with it, whatever
 /// way Liqo is uninstalled. It gives no rights, and belongs itself to the namespace of Liqo.

@@ -8,8 +8,6 @@
 
 namespace liqo::webhook {
 
-inline constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
-
 /// The same object, belonging to the owner; nothing where it does already. `kind` is the owner's.
 std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner, const kube::Resource& kind);
 

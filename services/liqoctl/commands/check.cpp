@@ -24,17 +24,6 @@ using namespace std::chrono_literals;
 using model::Finding;
 using model::State;
 
-constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
-constexpr kube::Resource roles{"rbac.authorization.k8s.io", "v1", "roles", "Role"};
-constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
-constexpr kube::Resource network_policies{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"};
-constexpr kube::Resource definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                                     "CustomResourceDefinition", false};
-constexpr std::array webhook_configurations{
-    kube::Resource{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
-                   "MutatingWebhookConfiguration", false},
-    kube::Resource{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                   "ValidatingWebhookConfiguration", false}};
 /// The webhook configurations, which the daemon makes and liqo-installation owns.
 constexpr std::string_view configuration_name = "liqo-webhook";
 constexpr kube::Duration patience = 10s;
@@ -124,12 +113,14 @@ asio::awaitable<void> Checkup::look_at_installation() {
     tell({"kinds", State::bad, chart.error().text()});
     co_return;
   }
-  tell(model::judge_kinds(chart->manifests, co_await those("kinds", definitions, chart->manifests)));
+  tell(model::judge_kinds(chart->manifests,
+                          co_await those("kinds", kinds::custom_resource_definitions, chart->manifests)));
   std::vector<Object> rights;
-  for (const kube::Resource& kind : {cluster_roles, roles, kinds::cluster_role_bindings, kinds::role_bindings})
+  for (const kube::Resource& kind :
+       {kinds::cluster_roles, kinds::roles, kinds::cluster_role_bindings, kinds::role_bindings})
     for (Object& object : co_await those("rights", kind, chart->manifests)) rights.push_back(std::move(object));
   tell(model::judge_rights(chart->manifests, rights));
-  auto found = co_await cluster_.find(deployments, {ns, "liqod"});
+  auto found = co_await cluster_.find(kinds::deployments, {ns, "liqod"});
   if (!found) {
     tell({"liqod", State::bad, "cannot be looked at: " + found.error().text()});
     co_return;
@@ -171,7 +162,7 @@ asio::awaitable<void> Checkup::look_at_versions() {
 
 asio::awaitable<void> Checkup::look_at_webhooks() {
   std::size_t configurations = 0;
-  for (const kube::Resource& kind : webhook_configurations)
+  for (const kube::Resource& kind : {kinds::mutating_configurations, kinds::validating_configurations})
     for (const Object& object : co_await all("webhooks", kind)) configurations += object.name() == configuration_name;
   // The webhooks refuse a NamespaceOffloading of any other name than its own; nothing is stored in any case.
   Object wrong = Object::make(kinds::namespace_offloadings, {"default", "liqoctl-check"});
@@ -247,7 +238,7 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
 asio::awaitable<void> Checkup::look_at_metrics() {
   const std::string ns = cluster_.liqo_namespace();
   auto service = co_await cluster_.find(kube::resources::services, {ns, "liqod-metrics"});
-  auto policy = co_await cluster_.find(network_policies, {ns, "liqod"});
+  auto policy = co_await cluster_.find(kinds::network_policies, {ns, "liqod"});
   for (const auto* found : {&service, &policy})
     if (!*found) {
       tell({"metrics", State::bad, "cannot be looked at: " + found->error().text()});

@@ -7,6 +7,7 @@
 #include "installation/chart.hpp"
 #include "installation/installation.hpp"
 #include "kube/wire/yaml.hpp"
+#include "liqo/api/kinds.hpp"
 #include "model/advice.hpp"
 #include "model/check.hpp"
 #include "model/install.hpp"
@@ -20,6 +21,7 @@ namespace liqoctl {
 namespace {
 
 namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
 struct Flags {
@@ -145,7 +147,7 @@ asio::awaitable<Result<void>> install_kinds(Session& session, bool only_print) {
   auto made = model::installation(chart_files(), {{"deployment", false}}, session.flags().liqo());
   if (!made) co_return std::unexpected(std::move(made.error()));
   std::erase_if(made->manifests, [](const json::value& manifest) {
-    return kube::string_at(manifest, {"kind"}) != "CustomResourceDefinition";
+    return kube::string_at(manifest, {"kind"}) != kinds::custom_resource_definitions.kind;
   });
   if (only_print) {
     print(session, made->manifests);
@@ -189,7 +191,7 @@ asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
   if (auto marked = co_await mark_namespace(cluster, made->manifests.front()); !marked) co_return marked;
   if (auto done = co_await apply_installation(session, cluster, made->manifests); !done) co_return done;
   const std::string id = id_of(*values);
-  const bool has_daemon = kube::string_at(made->manifests.back(), {"kind"}) == "Deployment";
+  const bool has_daemon = kube::string_at(made->manifests.back(), {"kind"}) == kinds::deployments.kind;
   if (!has_daemon || !flags.wait) {
     session.output().success("", std::to_string(made->manifests.size()) + " objects applied");
     co_return Result<void>();

@@ -20,7 +20,7 @@ using kube::Errc;
 constexpr kube::Resource referring[] = {kube::resources::pods,
                                         kinds::ingresses,
                                         kube::resources::service_accounts,
-                                        {"apps", "v1", "deployments", "Deployment"},
+                                        kinds::deployments,
                                         {"apps", "v1", "statefulsets", "StatefulSet"},
                                         {"apps", "v1", "daemonsets", "DaemonSet"},
                                         {"apps", "v1", "replicasets", "ReplicaSet"},

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <set>
 
+#include "liqo/api/kinds.hpp"
+#include "liqo/core/figures/metrics_api.hpp"
 #include "model/check.hpp"
 #include "model/install.hpp"
 #include "model/kinds.hpp"
@@ -15,6 +17,7 @@ namespace liqoctl {
 namespace {
 
 namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
 constexpr std::string_view field_manager = "liqoctl";
@@ -22,48 +25,36 @@ constexpr std::string_view field_manager = "liqoctl";
 constexpr std::string_view chart_objects =
     "app.kubernetes.io/name=liqod,app.kubernetes.io/instance=liqo,app.kubernetes.io/part-of=liqo";
 constexpr int oldest_minor = 30;
+constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
+constexpr kube::Resource access_reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
+                                        "SelfSubjectAccessReview", false};
 
 /// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more;
 /// then what owns the objects that it made, which Kubernetes removes.
-constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
-constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
-constexpr kube::Resource cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
-                                               "ClusterRoleBinding", false};
-constexpr kube::Resource definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                                     "CustomResourceDefinition", false};
-constexpr kube::Resource access_reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
-                                        "SelfSubjectAccessReview", false};
-constexpr kube::Resource api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
-constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
 constexpr std::array kinds_of_chart{
-    deployments,
+    kinds::deployments,
     kube::Resource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
     kube::Resource{"monitoring.coreos.com", "v1", "podmonitors", "PodMonitor"},
     kube::Resource{"monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor"},
     kube::Resource{"monitoring.coreos.com", "v1", "prometheusrules", "PrometheusRule"},
     kube::resources::services,
-    cluster_roles,
-    cluster_role_bindings,
-    kube::Resource{"rbac.authorization.k8s.io", "v1", "roles", "Role"},
-    kube::Resource{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"},
+    kinds::cluster_roles,
+    kinds::cluster_role_bindings,
+    kinds::roles,
+    kinds::role_bindings,
     kube::resources::config_maps,
     kube::resources::service_accounts,
     kube::resources::secrets,
-    kube::Resource{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
-    kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false},
-    kube::Resource{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false},
-    kube::Resource{"offloading.liqo.io", "v1beta1", "vkoptionstemplates", "VkOptionsTemplate"},
+    kinds::network_policies,
+    kinds::runtime_classes,
+    kinds::storage_classes,
+    kinds::vk_options_templates,
 };
-constexpr std::array webhook_configurations{
-    kube::Resource{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
-                   "MutatingWebhookConfiguration", false},
-    kube::Resource{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                   "ValidatingWebhookConfiguration", false}};
 
 Result<kube::Resource> resource_of(const json::value& manifest) {
   const std::string_view kind = kube::string_at(manifest, {"kind"});
   if (kind == kube::resources::namespaces.kind) return kube::resources::namespaces;
-  if (kind == definitions.kind) return definitions;
+  if (kind == kinds::custom_resource_definitions.kind) return kinds::custom_resource_definitions;
   const auto found = std::ranges::find(kinds_of_chart, kind, &kube::Resource::kind);
   if (found == kinds_of_chart.end()) return kube::fail(Errc::unsupported, "the chart has a " + std::string(kind));
   return *found;
@@ -132,7 +123,7 @@ bool is_established(const Object& definition) {
 /// Whether the kind in the cluster takes more than this one. It is not replaced then: objects would lose what a newer
 /// version has written into them.
 asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& definition) {
-  auto there = co_await cluster.find(definitions, definition.key());
+  auto there = co_await cluster.find(kinds::custom_resource_definitions, definition.key());
   if (!there) co_return std::unexpected(std::move(there.error()));
   if (!*there) co_return false;
   const auto lost = model::lost_between((*there)->tree(), definition.tree());
@@ -171,7 +162,7 @@ bool is_rolled_out(const Object& deployment) {
 
 asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
   Installed there;
-  auto bound = co_await cluster.find(cluster_role_bindings, {"", "liqo-liqod"});
+  auto bound = co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-liqod"});
   if (!bound) co_return std::unexpected(std::move(bound.error()));
   if (*bound) {
     for (const json::value& subject : kube::array_at((*bound)->tree(), {"subjects"}))
@@ -179,10 +170,10 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
     there.helm_release = (*bound)->annotation("meta.helm.sh/release-name");
   }
   // Helm installs what its hook needs before the rest of the chart, and removes it with the hook.
-  auto hook = co_await cluster.find(cluster_role_bindings, {"", "liqo-kinds"});
+  auto hook = co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-kinds"});
   if (!hook) co_return std::unexpected(std::move(hook.error()));
   there.helm_installs = there.ns.empty() && hook->has_value();
-  auto go = co_await cluster.list(deployments, "",
+  auto go = co_await cluster.list(kinds::deployments, "",
                                   "app.kubernetes.io/part-of=liqo,app.kubernetes.io/component=controller-manager");
   if (!go) co_return std::unexpected(std::move(go.error()));
   if (!go->empty()) there.go_liqo = go->front().key().ns;
@@ -193,7 +184,7 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
 }
 
 asio::awaitable<Result<std::vector<kube::ObjectKey>>> find_virtual_kubelets(Cluster& cluster) {
-  auto found = co_await cluster.list(deployments, "", std::string(model::virtual_kubelets));
+  auto found = co_await cluster.list(kinds::deployments, "", std::string(model::virtual_kubelets));
   if (!found) co_return std::unexpected(std::move(found.error()));
   std::vector<kube::ObjectKey> keys;
   for (const Object& deployment : *found) keys.push_back(deployment.key());
@@ -245,7 +236,7 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
     if (!kind) co_return std::unexpected(kind.error());
     Object object(manifest.as_object());
     cluster.output().doing(cluster.scope(), "applying " + std::string(kind->kind) + " " + object.key().text());
-    if (*kind == definitions) {
+    if (*kind == kinds::custom_resource_definitions) {
       served.push_back(object.key());
       auto narrows = co_await would_narrow(cluster, object);
       if (!narrows) co_return std::unexpected(std::move(narrows.error()));
@@ -257,7 +248,7 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
   for (const kube::ObjectKey& key : served) {
     auto done = co_await wait_for_object(
         cluster, {.what = "kind " + key.name + " to be served", .deadline = session.deadline()},
-        {.resource = definitions, .key = key},
+        {.resource = kinds::custom_resource_definitions, .key = key},
         [](const Object* definition) { return Look{.done = definition && is_established(*definition)}; });
     if (!done) co_return done;
   }
@@ -274,7 +265,7 @@ asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& clus
 }
 
 asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
-  auto found = co_await cluster.find(deployments, {cluster.liqo_namespace(), "liqod"});
+  auto found = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
   if (!found) co_return std::unexpected(std::move(found.error()));
   if (!*found) co_return Look{.seen = "there is no Deployment liqod"};
   if (is_rolled_out(**found)) co_return Look{.done = true};
@@ -288,16 +279,16 @@ asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
   // The daemon does not make the API again without its role.
-  auto removed = co_await cluster.remove(cluster_roles, {"", std::string(metric_agent_role)});
+  auto removed = co_await cluster.remove(kinds::cluster_roles, {"", std::string(metric_agent_role)});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
-  const kube::ObjectKey key{"", "v1beta1.metrics.liqo.io"};
-  auto found = co_await cluster.find(api_services, key);
+  const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
+  auto found = co_await cluster.find(liqo::core::api_services, key);
   if (!found) co_return std::unexpected(std::move(found.error()));
   const bool is_ours =
       *found && std::ranges::any_of((*found)->owner_references(),
                                     [](const kube::OwnerReference& owner) { return owner.name == metric_agent_role; });
   if (!is_ours) co_return Result<void>();
-  removed = co_await cluster.remove(api_services, key);
+  removed = co_await cluster.remove(liqo::core::api_services, key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   co_return Result<void>();
 }
@@ -306,14 +297,14 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
   const std::string ns = cluster.liqo_namespace();
   cluster.output().doing(cluster.scope(), "removing liqod");
   if (auto first = co_await remove_figures(cluster); !first) co_return first;
-  auto removed = co_await cluster.remove(deployments, {ns, "liqod"});
+  auto removed = co_await cluster.remove(kinds::deployments, {ns, "liqod"});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   auto done = co_await wait_for_absence(
       cluster, {.what = "the pods of liqod to go", .deadline = session.deadline()},
       {.resource = kube::resources::pods, .ns = ns, .label_selector = "app.kubernetes.io/name=liqod"});
   if (!done) co_return done;
   if (done = co_await remove_all_but(cluster, {}); !done) co_return done;
-  for (const kube::Resource& kind : webhook_configurations)
+  for (const kube::Resource& kind : {kinds::mutating_configurations, kinds::validating_configurations})
     if (done = co_await wait_for_absence(
             cluster, {.what = "the " + std::string(kind.kind) + " to go", .deadline = session.deadline()},
             {.resource = kind, .label_selector = "liqo.io/webhook=true"});
@@ -344,13 +335,14 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
 asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
                                            const std::vector<json::value>& manifests) {
   for (const json::value& manifest : manifests) {
-    if (kube::string_at(manifest, {"kind"}) != definitions.kind) continue;
+    if (kube::string_at(manifest, {"kind"}) != kinds::custom_resource_definitions.kind) continue;
     const kube::ObjectKey key{"", std::string(kube::string_at(manifest, {"metadata", "name"}))};
-    auto removed = co_await cluster.remove(definitions, key);
+    auto removed = co_await cluster.remove(kinds::custom_resource_definitions, key);
     if (!removed) co_return std::unexpected(std::move(removed.error()));
-    auto gone = co_await wait_for_object(
-        cluster, {.what = "kind " + key.name + " to go", .deadline = session.deadline()},
-        {.resource = definitions, .key = key}, [](const Object* there) { return Look{.done = !there}; });
+    auto gone =
+        co_await wait_for_object(cluster, {.what = "kind " + key.name + " to go", .deadline = session.deadline()},
+                                 {.resource = kinds::custom_resource_definitions, .key = key},
+                                 [](const Object* there) { return Look{.done = !there}; });
     if (!gone) co_return gone;
   }
   co_return Result<void>();

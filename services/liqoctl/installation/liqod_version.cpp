@@ -1,10 +1,8 @@
 #include "installation/liqod_version.hpp"
 
-namespace liqoctl {
-namespace {
-constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
-}
+#include "liqo/api/kinds.hpp"
 
+namespace liqoctl {
 std::string image_tag(std::string_view image) {
   image = image.substr(0, image.find('@'));
   const std::size_t colon = image.rfind(':');
@@ -13,7 +11,7 @@ std::string image_tag(std::string_view image) {
 }
 
 asio::awaitable<Result<std::string>> read_liqod_image(Cluster& cluster) {
-  auto found = co_await cluster.list(deployments, cluster.liqo_namespace());
+  auto found = co_await cluster.list(liqo::api::kinds::deployments, cluster.liqo_namespace());
   if (!found) co_return std::unexpected(std::move(found.error()));
   for (const Object& deployment : *found)
     for (const auto& container : kube::array_at(deployment.spec(), {"template", "spec", "containers"}))

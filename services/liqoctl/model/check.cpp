@@ -7,6 +7,7 @@
 #include "kube/base/quantity.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/api/auth_params.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 namespace core = liqo::core;
 namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
 using kube::array_at;
 using kube::string_at;
 
@@ -107,7 +109,7 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
   std::vector<std::string> missing, unserved, other, old;
   std::size_t count = 0;
   for (const json::value& manifest : wanted) {
-    if (string_at(manifest, {"kind"}) != "CustomResourceDefinition") continue;
+    if (string_at(manifest, {"kind"}) != kinds::custom_resource_definitions.kind) continue;
     ++count;
     const std::string name(string_at(manifest, {"metadata", "name"}));
     const kube::Object* found = find(there, manifest);
@@ -139,8 +141,8 @@ Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<k
   std::vector<std::string> missing, other;
   for (const json::value& manifest : wanted) {
     const std::string_view kind = string_at(manifest, {"kind"});
-    const bool binds = kind == "ClusterRoleBinding" || kind == "RoleBinding";
-    if (!binds && kind != "ClusterRole" && kind != "Role") continue;
+    const bool binds = kind == kinds::cluster_role_bindings.kind || kind == kinds::role_bindings.kind;
+    if (!binds && kind != kinds::cluster_roles.kind && kind != kinds::roles.kind) continue;
     const std::string name = std::string(kind) + " " + std::string(string_at(manifest, {"metadata", "name"}));
     const kube::Object* found = find(there, manifest);
     if (!found) {

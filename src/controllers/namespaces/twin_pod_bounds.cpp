@@ -25,8 +25,6 @@ constexpr kube::Duration settle_time = 50ms;
 constexpr kube::Duration look_interval = 60s, retry_interval = 15s;
 constexpr kube::Duration changed_pause = 200ms;
 
-constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
-
 constexpr std::string_view by_tenant = "bounds-tenant", by_twin = "bounds-twin";
 
 void index_twin(const kube::Object& ns, std::vector<std::string>& out) {
@@ -246,7 +244,7 @@ asio::awaitable<kube::Result<TwinPodBounds::Roles>> TwinPodBounds::look_at(std::
         now - known->second.at < (known->second.verdict.refusal.empty() ? look_interval : retry_interval);
     if (!is_known) {
       Look look{.at = now, .verdict = {}};
-      auto role = co_await context_.home.api().get(cluster_roles, {"", name});
+      auto role = co_await context_.home.api().get(kinds::cluster_roles, {"", name});
       if (role) {
         look.verdict = core::judge_tenant_role(*role);
         if (!look.verdict.refusal.empty())

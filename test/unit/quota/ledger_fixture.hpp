@@ -19,7 +19,7 @@ namespace liqo::quota {
 using namespace std::chrono_literals;
 namespace json = kube::json;
 
-inline constexpr kube::Resource runtime_classes{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
+using api::kinds::runtime_classes;
 inline const kube::ObjectKey quota_key{"liqo-tenant-rome", "pool"};
 
 /// Shows each request before it is sent, and has some fail.
@@ -55,8 +55,8 @@ class LedgerFixture {
         group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
         ledger({{simulator.executor(), simulator.clock(), random_, metrics_}, home_, events_, leadership_}, api_,
                LedgerSettings{}) {
-    for (const kube::Resource& kind : {api::kinds::shadow_pods, api::kinds::quotas, runtime_classes,
-                                       kube::Resource{"", "v1", "limitranges", "LimitRange"}})
+    for (const kube::Resource& kind :
+         {api::kinds::shadow_pods, api::kinds::quotas, runtime_classes, api::kinds::limit_ranges})
       server.serve(kind);
     apply(kube::resources::namespaces,
           {{"metadata", json::object{{"name", "liqo-tenant-rome"},

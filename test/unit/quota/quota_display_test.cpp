@@ -42,8 +42,7 @@ struct Display {
                 leads ? static_cast<kube::Leadership&>(leader) : follower},
         group(simulator.executor()) {
     for (const kube::Resource& kind :
-         {api::kinds::shadow_pods, api::kinds::quotas, kube::Resource{"", "v1", "limitranges", "LimitRange"},
-          kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false}})
+         {api::kinds::shadow_pods, api::kinds::quotas, api::kinds::limit_ranges, api::kinds::runtime_classes})
       server.serve(kind);
     kube::Object quota = kube::Object::make(api::kinds::quotas, key);
     quota.mutable_spec() = {{"user", user}, {"resources", json::object{{"cpu", "8"}, {"memory", "4Gi"}}}};

@@ -71,8 +71,7 @@ class World {
         group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
     for (const kube::Resource& kind :
          {kinds::shadow_pods, kinds::quotas, kinds::foreign_clusters, kinds::namespace_offloadings,
-          kinds::resource_slices, kube::Resource{"", "v1", "limitranges", "LimitRange"},
-          kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false}})
+          kinds::resource_slices, kinds::limit_ranges, kinds::runtime_classes})
       server.serve(kind);
     make(kube::resources::namespaces, R"({"metadata":{"name":"shop","labels":{"liqo.io/remote-cluster-id":"rome"}}})");
     make(kube::resources::namespaces, R"({"metadata":{"name":"liqo-tenant-rome","labels":{

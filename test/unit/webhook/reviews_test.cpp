@@ -35,8 +35,7 @@ struct World {
         group(simulator.executor()) {
     for (const kube::Resource& kind :
          {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::shadow_pods,
-          kinds::ingresses, kinds::vk_options_templates, kube::Resource{"", "v1", "limitranges", "LimitRange"},
-          kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false}})
+          kinds::ingresses, kinds::vk_options_templates, kinds::limit_ranges, kinds::runtime_classes})
       server.serve(kind);
     reviews.add_to(admission);
   }

@@ -15,16 +15,15 @@ namespace kinds = api::kinds;
 namespace labels = api::labels;
 namespace resources = kube::resources;
 
-constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
 constexpr std::string_view with_widgets = R"({"clusterRoles": ["widgets"]})";
 const std::string shop = "shop-rome", blog = "blog-rome";
 
 /// Provider milan, which has granted rome ten pods, and has two twins of it.
 struct Provider : ClusterFixture {
   Provider() : ClusterFixture("milan") {
-    server.serve(cluster_roles);
-    server.serve(kube::Resource{"", "v1", "limitranges", "LimitRange"});
-    server.serve(kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false});
+    server.serve(kinds::cluster_roles);
+    server.serve(kinds::limit_ranges);
+    server.serve(kinds::runtime_classes);
     apply(resources::namespaces, core::forge_tenant_namespace("rome"));
     grant(10);
     set_role("example.org", "widgets");
@@ -57,13 +56,13 @@ struct Provider : ClusterFixture {
     apply(kinds::quotas, quota);
   }
   void set_role(std::string_view group, std::string_view kind) {
-    kube::Object role = kube::Object::make(cluster_roles, {"", "widgets"});
+    kube::Object role = kube::Object::make(kinds::cluster_roles, {"", "widgets"});
     role.tree()["rules"] = json::array{json::object{
         {"apiGroups", json::array{json::string(group)}},
         {"resources", json::array{json::string(kind)}},
         {"verbs", json::array{"get", "create"}},
     }};
-    apply(cluster_roles, role);
+    apply(kinds::cluster_roles, role);
   }
   void set_policy(std::string_view policy) {
     change(resources::namespaces, {"", ns}, "", [&](json::object& next) {
