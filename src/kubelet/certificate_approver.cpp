@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/base64.hpp"
+#include "kube/client/self_review.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
 
@@ -13,8 +14,6 @@ namespace json = kube::json;
 using namespace std::chrono_literals;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
-constexpr kube::Resource self_subject_reviews{"authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview",
-                                              false};
 // VirtualNodes may become known after the request for one of them.
 constexpr kube::Duration look_again = 10s;
 
@@ -52,17 +51,6 @@ bool is_decided(const kube::Object& request) {
          !kube::string_at(request.status(), {"certificate"}).empty();
 }
 
-asio::awaitable<kube::Result<std::string>> own_username(kube::Api& api) {
-  json::object review;
-  review["apiVersion"] = self_subject_reviews.api_version();
-  review["kind"] = json::string(self_subject_reviews.kind);
-  auto answer = co_await api.post(self_subject_reviews, {}, {}, std::move(review));
-  if (!answer) co_return kube::fail(std::move(answer.error()), "asking who we are");
-  std::string name(kube::string_at(*answer, {"status", "userInfo", "username"}));
-  if (name.empty()) co_return kube::fail(kube::Errc::protocol, "asking who we are: the answer has no user name");
-  co_return name;
-}
-
 CertificateApprover::CertificateApprover(ApproverContext context)
     : context_(std::move(context)),
       requests_(context_.home.acquire(
@@ -77,8 +65,11 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
   const auto request = requests_->find(key.object);
   if (!request || is_decided(*request)) co_return kube::Outcome::done();
   if (username_.empty()) {
-    auto username = co_await own_username(context_.leader_api);
-    if (!username) co_return kube::Outcome::retry(std::move(username.error()));
+    auto username = co_await kube::own_username(context_.leader_api);
+    if (!username) co_return kube::Outcome::retry(std::move(username.error()).in("asking who we are"));
+    if (username->empty())
+      co_return kube::Outcome::retry(
+          kube::Failure(kube::Errc::protocol, "asking who we are: the answer has no user name"));
     username_ = std::move(*username);
   }
   if (kube::string_at(request->spec(), {"username"}) != username_) co_return kube::Outcome::done();

@@ -27,9 +27,6 @@ bool may_approve(const kube::Object& request, std::string_view own_username, std
 /// True once the request was approved, denied or has failed.
 bool is_decided(const kube::Object& request);
 
-/// Who this process is to the API server: a SelfSubjectReview.
-asio::awaitable<kube::Result<std::string>> own_username(kube::Api& api);
-
 struct ApproverContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& leader_api;

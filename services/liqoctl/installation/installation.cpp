@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "kube/client/self_review.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "model/check.hpp"
@@ -26,8 +27,6 @@ constexpr std::string_view chart_objects =
     "app.kubernetes.io/name=liqod,app.kubernetes.io/instance=liqo,app.kubernetes.io/part-of=liqo";
 constexpr int oldest_minor = 30;
 constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
-constexpr kube::Resource access_reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
-                                        "SelfSubjectAccessReview", false};
 
 /// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more;
 /// then what owns the objects that it made, which Kubernetes removes.
@@ -101,12 +100,9 @@ asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind,
   // A right to change may be restricted to names, a right to create cannot.
   if (verb != "create") attributes["name"] = key.name;
   if (!key.ns.empty()) attributes["namespace"] = key.ns;
-  json::object review{{"apiVersion", access_reviews.api_version()},
-                      {"kind", access_reviews.kind},
-                      {"spec", json::object{{"resourceAttributes", std::move(attributes)}}}};
-  auto answer = co_await cluster.api().post(access_reviews, {}, {}, std::move(review));
-  if (!answer) co_return kube::fail(std::move(answer.error()), "asking what you may do");
-  if (!kube::bool_at(*answer, {"status", "allowed"}))
+  const auto may = co_await kube::may_do(cluster.api(), std::move(attributes));
+  if (!may) co_return kube::fail(may.error(), "asking what you may do");
+  if (!*may)
     co_return kube::fail(Errc::invalid_input, "you may not " + verb + " " + std::string(kind.plural) +
                                                   (key.ns.empty() ? "" : " in namespace " + key.ns) + " of " +
                                                   cluster.api().cluster() +

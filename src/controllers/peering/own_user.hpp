@@ -11,7 +11,7 @@ namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
-/// Asks once (SelfSubjectReview), and remembers the answer.
+/// Asks once, and remembers the answer.
 class OwnUser {
  public:
   /// `home` outlives it.
@@ -23,8 +23,5 @@ class OwnUser {
   kube::Api& home_;
   std::string name_;
 };
-
-/// A review of that kind, for the API server to fill in.
-kube::json::object make_review(const kube::Resource& kind);
 
 }  // namespace liqo::controllers

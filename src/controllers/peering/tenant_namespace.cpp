@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/guarded_write.hpp"
+#include "kube/client/self_review.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -88,17 +89,13 @@ void TenantNamespaces::tell(const kube::ObjectKey& key) const {
 }
 
 asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::string ns) {
-  constexpr kube::Resource reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
-                                   false};
   json::object attributes;
   attributes["namespace"] = ns;
   attributes["verb"] = "list";
   attributes["resource"] = "secrets";
-  json::object review = make_review(reviews);
-  kube::ensure_object(review, "spec")["resourceAttributes"] = std::move(attributes);
-  auto answer = co_await context_.home.api().post(reviews, {}, {}, std::move(review));
-  if (!answer) co_return kube::fail(std::move(answer.error()), "asking the cluster what we may do");
-  co_return kube::bool_at(*answer, {"status", "allowed"});
+  auto may = co_await kube::may_do(context_.home.api(), std::move(attributes));
+  if (!may) co_return kube::fail(std::move(may.error()), "asking the cluster what we may do");
+  co_return *may;
 }
 
 bool TenantNamespaces::has_credentials(std::string_view ns) const {

@@ -1,0 +1,19 @@
+// What the API server says of the user of these credentials.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "kube/client/api.hpp"
+
+namespace kube {
+
+/// The name by which the API server knows this user (a SelfSubjectReview); "" where its answer has none. Failures:
+/// those of Api::post().
+asio::awaitable<Result<std::string>> own_username(Api& api);
+
+/// Whether this user may do that (a SelfSubjectAccessReview). `attributes` are its `resourceAttributes`, such as
+/// namespace, verb and resource. Failures: those of Api::post().
+asio::awaitable<Result<bool>> may_do(Api& api, json::object attributes);
+
+}  // namespace kube
