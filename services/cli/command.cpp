@@ -261,14 +261,9 @@ std::vector<std::string> Command::values_of(const std::string& flag) const {
   if (!takes_value(flag)) return out;
   const std::string type = app_->get_option_no_throw(flag)->get_type_name();
   if (!type.contains('|')) return out;
-  for (std::size_t start = 0; start <= type.size();) {
-    const std::size_t end = std::min(type.find('|', start), type.size());
-    // A word in capitals is a placeholder.
-    if (const std::string word = type.substr(start, end - start);
-        std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; }))
-      out.push_back(word);
-    start = end + 1;
-  }
+  // A word in capitals is a placeholder.
+  for (const std::string_view word : kube::split(type, '|'))
+    if (std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; })) out.emplace_back(word);
   return out;
 }
 

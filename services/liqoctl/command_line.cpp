@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "kube/base/duration.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "text/duration.hpp"
 #include "text/suggest.hpp"
@@ -39,9 +40,7 @@ cli::Option add_output(cli::Command app, Format& into, const std::map<std::strin
     into = found->second;
     return {};
   };
-  std::string forms;
-  for (const auto& [name, format] : known) forms += (forms.empty() ? "" : "|") + name;
-  return app.option("-o,--output", read, what).type_name(forms);
+  return app.option("-o,--output", read, what).type_name(kube::join(known | std::views::keys, "|"));
 }
 
 cli::Option add_timeout(cli::Command app, kube::Duration& into, kube::Duration usual) {
@@ -205,8 +204,7 @@ int CommandLine::tell(const std::string& mistake) const {
     else if (below.size() == 1)
       text += "; did you mean '" + path + " " + below.front() + " " + left.front() + "'?";
   } else if (!below.empty() && app.needs_command() && left.empty()) {
-    text = "'" + path + "' needs one of: ";
-    for (std::size_t i = 0; i < below.size(); ++i) text += (i > 0 ? ", " : "") + below[i];
+    text = "'" + path + "' needs one of: " + kube::join(below, ", ");
   } else if (!left.empty()) {
     text = left.front().starts_with('-') ? "there is no flag '" + left.front() + "'"
                                          : "'" + left.front() + "' is one argument too many";

@@ -1,6 +1,7 @@
 // liqoctl get and describe: objects of peerings as tables, documents, or one in full.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/listing.hpp"
 #include "print_object.hpp"
@@ -73,7 +74,7 @@ asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind,
   Cluster& cluster = **opened;
   auto objects = co_await choose(cluster, kind, flags);
   if (!objects) co_return std::unexpected(std::move(objects.error()));
-  std::string out;
+  std::vector<std::string> described;
   for (const Object& object : *objects) {
     const std::string ns = kind.resource.namespaced ? std::string(object.ns()) : "default";
     auto events = co_await cluster.list(kube::resources::events, ns, "",
@@ -83,10 +84,9 @@ asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind,
       session.output().warn("", events.error().text());
       events = std::vector<Object>();
     }
-    out += (out.empty() ? "" : "\n") +
-           model::description(object, *events, session.clock().wall(), session.output().palette());
+    described.push_back(model::description(object, *events, session.clock().wall(), session.output().palette()));
   }
-  session.output().print(out);
+  session.output().print(kube::join(described, "\n"));
   co_return Result<void>();
 }
 

@@ -160,10 +160,8 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
                    [&](const json::value& part) { return model::render_peer(part, path, palette); });
   }
   co_return show(session, document, "", [&](const json::value& all) {
-    std::string out;
-    for (const auto& [id, one] : all.get_object())
-      out += (out.empty() ? "" : "\n\n") + model::render_peer(one, "", palette);
-    return out;
+    const auto render = [&palette](const auto& peer) { return model::render_peer(peer.value(), "", palette); };
+    return kube::join(all.get_object() | std::views::transform(render), "\n\n");
   });
 }
 

@@ -1,6 +1,7 @@
 // liqoctl offload|unoffload namespace: whose pods may run in other clusters.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/namespace_selection.hpp"
@@ -50,14 +51,13 @@ struct Reached {
 
 /// The twins that stay for their data, with their clusters.
 std::string held_twins(const Object& offloading) {
-  std::string held;
+  std::vector<std::string> held;
   for (const auto& [cluster, list] : kube::object_at(offloading.status(), {"remoteNamespacesConditions"}))
     if (const auto* entries = list.if_array())
       for (const kube::json::value& condition : *entries)
         if (kube::string_at(condition, {"reason"}) == liqo::api::reasons::twin_holds_data)
-          held += (held.empty() ? "" : "; ") + std::string(cluster) + ": " +
-                  text::printable(kube::string_at(condition, {"message"}));
-  return held;
+          held.push_back(std::string(cluster) + ": " + text::printable(kube::string_at(condition, {"message"})));
+  return kube::join(held, "; ");
 }
 
 /// Done in a phase that lasts, which is written to `reached`.
@@ -248,7 +248,7 @@ asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flag
 /// The namespaces of which something would be deleted, in words for a question. Errors: Errc::missing for a namespace
 /// that does not exist.
 asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<std::string> names, bool with_volumes) {
-  std::string all;
+  std::vector<std::string> changed;
   for (const std::string& name : names) {
     auto there = co_await cluster.find(kinds::namespace_offloadings, {name, "offloading"});
     if (!there) co_return std::unexpected(std::move(there.error()));
@@ -259,9 +259,9 @@ asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<
       if (ns && !*ns)
         co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
     }
-    if (*there || with_volumes) all += (all.empty() ? "" : ", ") + name;
+    if (*there || with_volumes) changed.push_back(name);
   }
-  co_return all;
+  co_return kube::join(changed, ", ");
 }
 
 asio::awaitable<Result<void>> unoffload(Session& session, const OffloadFlags& flags) {

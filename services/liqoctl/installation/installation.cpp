@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kube/client/self_review.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "model/check.hpp"
@@ -110,12 +111,6 @@ asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind,
   co_return Result<void>();
 }
 
-bool is_established(const Object& definition) {
-  for (const json::value& condition : kube::array_at(definition.tree(), {"status", "conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Established") return kube::string_at(condition, {"status"}) == "True";
-  return false;
-}
-
 /// Whether the kind in the cluster takes more than this one. It is not replaced then: objects would lose what a newer
 /// version has written into them.
 asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& definition) {
@@ -132,9 +127,8 @@ asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& defin
 
 /// What keeps the daemon from running, as far as it can be seen.
 asio::awaitable<std::string> trouble_of_daemon(Cluster& cluster, const Object& deployment) {
-  for (const json::value& condition : kube::array_at(deployment.tree(), {"status", "conditions"}))
-    if (kube::string_at(condition, {"type"}) == "ReplicaFailure")
-      co_return text::printable(kube::string_at(condition, {"message"}));
+  if (const json::object* failure = kube::find_condition(deployment.status(), "ReplicaFailure"))
+    co_return text::printable(kube::string_at(*failure, {"message"}));
   auto pods = co_await cluster.list(kube::resources::pods, cluster.liqo_namespace(), "app.kubernetes.io/name=liqod");
   if (pods)
     for (const Object& pod : *pods)
@@ -244,8 +238,9 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
   for (const kube::ObjectKey& key : served) {
     auto done = co_await wait_for_object(
         cluster, {.what = "kind " + key.name + " to be served", .deadline = session.deadline()},
-        {.resource = kinds::custom_resource_definitions, .key = key},
-        [](const Object* definition) { return Look{.done = definition && is_established(*definition)}; });
+        {.resource = kinds::custom_resource_definitions, .key = key}, [](const Object* definition) {
+          return Look{.done = definition && kube::has_condition(*definition, "Established")};
+        });
     if (!done) co_return done;
   }
   co_return Result<void>();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/quantity.hpp"
+#include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/resources.hpp"
@@ -54,14 +55,14 @@ std::string who_decides(std::string_view slice_class) {
 }
 
 std::string not_denied(const std::vector<kube::Object>& slices, std::string_view consumer) {
-  std::string out;
+  std::vector<std::string_view> left;
   for (const kube::Object& object : slices) {
     const liqo::api::ResourceSlice slice(object);
-    if (object.is_deleting() || slice.consumer() != consumer || slice.is_denied(liqo::api::slice_conditions::resources))
-      continue;
-    out += (out.empty() ? "" : ", ") + std::string(slice.name());
+    if (!object.is_deleting() && slice.consumer() == consumer &&
+        !slice.is_denied(liqo::api::slice_conditions::resources))
+      left.push_back(object.name());
   }
-  return out;
+  return kube::join(left, ", ");
 }
 
 const kube::Object* node_to_wait_for(const std::vector<kube::Object>& virtual_nodes, std::string_view slice) {

@@ -5,6 +5,7 @@
 
 #include "kube/base/base64.hpp"
 #include "kube/base/quantity.hpp"
+#include "kube/k8s/condition.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
@@ -17,6 +18,7 @@
 #include "model/peer_info.hpp"
 #include "model/resources.hpp"
 #include "text/duration.hpp"
+#include "text/some_of.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -36,13 +38,7 @@ Finding open(std::string_view about, std::string text) { return {std::string(abo
 
 std::string shown(std::string_view words) { return text::printable(words.substr(0, 512)); }
 
-/// "a, b, c and 2 more".
-std::string some_of(const std::vector<std::string>& names) {
-  std::string out;
-  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) out += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > most_named) out += " and " + std::to_string(names.size() - most_named) + " more";
-  return out;
-}
+std::string some_of(const std::vector<std::string>& names) { return text::some_of(names, most_named); }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view several) {
   return std::to_string(count) + " " + std::string(count == 1 ? one : several);
@@ -62,12 +58,6 @@ const kube::Object* find(const std::vector<kube::Object>& there, const json::val
            object.key().ns == string_at(wanted, {"metadata", "namespace"});
   });
   return found == there.end() ? nullptr : &*found;
-}
-
-bool is_established(const kube::Object& definition) {
-  return std::ranges::any_of(array_at(definition.status(), {"conditions"}), [](const json::value& condition) {
-    return string_at(condition, {"type"}) == "Established" && string_at(condition, {"status"}) == "True";
-  });
 }
 
 /// The value of an argument of the daemon, "--name=value".
@@ -115,7 +105,7 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
     const kube::Object* found = find(there, manifest);
     if (!found) {
       missing.push_back(name);
-    } else if (!is_established(*found)) {
+    } else if (!kube::has_condition(*found, "Established")) {
       unserved.push_back(name);
     } else if (const auto lacks = lost_between(manifest, found->tree()); !lacks.empty()) {
       // What takes more than this version is not replaced by it.
@@ -345,16 +335,14 @@ Finding judge_figures(const kube::Object* deployment, const kube::Object* api_se
     return bad(about, "APIService " + name + " leads to Service " + shown(service_ns) + "/" + shown(service) +
                           ", and liqod leaves it alone: kubectl delete apiservice " + name +
                           " has it make its own, or set metricAgent.enabled=false here");
-  for (const json::value& condition : array_at(api_service->status(), {"conditions"})) {
-    if (string_at(condition, {"type"}) != "Available") continue;
-    if (string_at(condition, {"status"}) == "True")
-      return good(about, "the API server reaches what tells consumers of their pods' use");
-    return bad(about, "APIService " + name + " is not available (" + shown(string_at(condition, {"message"})) +
-                          "), and as long Kubernetes removes no namespace: liqod has to run, and its port " +
-                          std::string(is_on ? port : "8443") +
-                          " to be open for the API server, or the APIService to go");
-  }
-  return bad(about, "the API server has not looked at APIService " + name + " yet: liqoctl check again");
+  const json::object* available = kube::find_condition(api_service->status(), "Available");
+  if (!available)
+    return bad(about, "the API server has not looked at APIService " + name + " yet: liqoctl check again");
+  if (string_at(*available, {"status"}) == "True")
+    return good(about, "the API server reaches what tells consumers of their pods' use");
+  return bad(about, "APIService " + name + " is not available (" + shown(string_at(*available, {"message"})) +
+                        "), and as long Kubernetes removes no namespace: liqod has to run, and its port " +
+                        std::string(is_on ? port : "8443") + " to be open for the API server, or the APIService to go");
 }
 
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own) {

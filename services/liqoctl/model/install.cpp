@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "kube/base/text.hpp"
 #include "kube/wire/yaml.hpp"
 #include "template/numbers.hpp"
 #include "template/schema.hpp"
@@ -52,9 +53,7 @@ kube::Result<json::object> read_object(std::span<const chart::File> files, std::
 kube::Result<void> check(const json::object& schema, const json::object& values) {
   auto findings = chart::check_values(schema, values);
   if (!findings) return std::unexpected(std::move(findings.error()));
-  std::string all;
-  for (const std::string& finding : *findings) all += (all.empty() ? "" : "; ") + finding;
-  if (!all.empty()) return kube::fail(Errc::invalid_input, all);
+  if (!findings->empty()) return kube::fail(Errc::invalid_input, kube::join(*findings, "; "));
   return {};
 }
 
@@ -104,13 +103,9 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
 
   auto told = engine->render("liqo.noEffect", root);
   if (!told) return std::unexpected(std::move(told.error()));
-  for (std::string_view rest = *told; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
+  for (const std::string_view line : kube::split(*told, '\n'))
     if (const std::size_t path = line.find(": "); path != std::string_view::npos)
       made.without_effect.push_back({std::string(line.substr(0, path)), std::string(line.substr(path + 2))});
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
   return made;
 }
 

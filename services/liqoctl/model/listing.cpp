@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/events.hpp"
@@ -26,9 +27,8 @@ std::string shown(std::string_view words) { return text::printable(words.substr(
 
 /// The status of the condition of that type, "" where there is none.
 std::string condition(const Object& object, std::string_view type) {
-  for (const json::value& entry : array_at(object.status(), {"conditions"}))
-    if (string_at(entry, {"type"}) == type) return shown(string_at(entry, {"status"}));
-  return {};
+  const json::object* found = kube::find_condition(object.status(), type);
+  return found ? shown(string_at(*found, {"status"})) : std::string();
 }
 
 std::string peer_of(const Object& object) { return shown(object.label(labels::remote_cluster_id)); }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/selector_text.hpp"
+#include "text/some_of.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -122,49 +124,51 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
   return out;
 }
 
-std::string selector_in_words(const Object& offloading) {
-  std::string out;
-  for (const json::value& term : kube::array_at(offloading.spec(), {"clusterSelector", "nodeSelectorTerms"})) {
-    std::string one;
-    for (const json::value& requirement : kube::array_at(term, {"matchExpressions"})) {
-      const std::string_view key = kube::string_at(requirement, {"key"}),
-                             op = kube::string_at(requirement, {"operator"});
-      std::string values;
-      const json::array& listed = kube::array_at(requirement, {"values"});
-      for (const json::value& value : listed)
-        if (const auto* word = value.if_string()) values += (values.empty() ? "" : ",") + std::string(*word);
-      one += (one.empty() ? "" : ",");
-      if (op == "Exists" || op == "DoesNotExist") {
-        one += (op == "Exists" ? "" : "!") + std::string(key);
-      } else if (listed.size() == 1 && (op == "In" || op == "NotIn")) {
-        one += std::string(key) + (op == "In" ? "=" : "!=") + values;
-      } else {
-        one += std::string(key) +
-               (op == "In"      ? " in ("
-                : op == "NotIn" ? " notin ("
-                                : " " + std::string(op) + " (") +
-               values + ")";
-      }
-    }
-    out += (out.empty() ? "" : " or ") + (one.empty() ? "fields of the Node" : one);
+namespace {
+
+/// "zone=a", "zone in (a,b)", "!gpu": a requirement as kubectl writes it.
+std::string requirement_in_words(const json::value& requirement) {
+  const std::string key(kube::string_at(requirement, {"key"})), op(kube::string_at(requirement, {"operator"}));
+  if (op == "Exists") return key;
+  if (op == "DoesNotExist") return "!" + key;
+  const json::array& listed = kube::array_at(requirement, {"values"});
+  std::vector<std::string> words;
+  for (const json::value& value : listed)
+    if (const auto* word = value.if_string()) words.emplace_back(*word);
+  const std::string values = kube::join(words, ",");
+  if (listed.size() == 1 && op == "In") return key + "=" + values;
+  if (listed.size() == 1 && op == "NotIn") return key + "!=" + values;
+  return key + " " + (op == "In" ? "in" : op == "NotIn" ? "notin" : op) + " (" + values + ")";
+}
+
+std::string term_in_words(const json::value& term) {
+  const json::array& requirements = kube::array_at(term, {"matchExpressions"});
+  if (requirements.empty()) return "fields of the Node";
+  return kube::join(requirements | std::views::transform(requirement_in_words), ",");
+}
+
+/// The name of a node, with those of its labels by which users choose nodes.
+std::string node_in_words(const Object& node) {
+  std::vector<std::string> told;
+  for (const auto& [key, value] : node.labels()) {
+    const std::string_view domain = std::string_view(key).substr(0, std::min(key.find('/'), key.size()));
+    const bool place = std::string_view(key).starts_with("topology.kubernetes.io/");
+    const bool usual = domain.ends_with("kubernetes.io") || domain.ends_with("liqo.io") || key == "type";
+    if ((usual && !place && key != labels::remote_cluster_id) || !value.is_string()) continue;
+    told.push_back(std::string(key) + "=" + std::string(value.get_string()));
   }
-  return text::printable(out);
+  return std::string(node.name()) + (told.empty() ? "" : " (" + kube::join(told, ", ") + ")");
+}
+
+}  // namespace
+
+std::string selector_in_words(const Object& offloading) {
+  const json::array& terms = kube::array_at(offloading.spec(), {"clusterSelector", "nodeSelectorTerms"});
+  return text::printable(kube::join(terms | std::views::transform(term_in_words), " or "));
 }
 
 std::string nodes_in_words(const std::vector<Object>& nodes) {
-  std::string out;
-  for (const Object& node : nodes) {
-    std::string told;
-    for (const auto& [key, value] : node.labels()) {
-      const std::string_view domain = std::string_view(key).substr(0, std::min(key.find('/'), key.size()));
-      const bool place = std::string_view(key).starts_with("topology.kubernetes.io/");
-      const bool usual = domain.ends_with("kubernetes.io") || domain.ends_with("liqo.io") || key == "type";
-      if ((usual && !place && key != labels::remote_cluster_id) || !value.is_string()) continue;
-      told += (told.empty() ? "" : ", ") + std::string(key) + "=" + std::string(value.get_string());
-    }
-    out += (out.empty() ? "" : "; ") + std::string(node.name()) + (told.empty() ? "" : " (" + told + ")");
-  }
-  return text::printable(out);
+  return text::printable(kube::join(nodes | std::views::transform(node_in_words), "; "));
 }
 
 std::string pods_in_words(const std::vector<Object>& pods) {
@@ -178,10 +182,7 @@ std::string pods_in_words(const std::vector<Object>& pods) {
   for (auto& [ns, names] : by_namespace) {
     if (told++ == namespaces) return out + " and in " + std::to_string(by_namespace.size() - namespaces) + " more";
     std::ranges::sort(names);
-    out += (out.empty() ? "" : ", ") + ns + " (";
-    for (std::size_t i = 0; i < std::min(names.size(), named); ++i) out += (i ? ", " : "") + names[i];
-    if (names.size() > named) out += " and " + std::to_string(names.size() - named) + " more";
-    out += ")";
+    out += (out.empty() ? "" : ", ") + ns + " (" + text::some_of(names, named) + ")";
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/base/text.hpp"
 #include "liqo/core/addresses/ip.hpp"
 #include "liqo/core/quoted.hpp"
 
@@ -62,11 +63,9 @@ json::array ranges_of_k3s(const std::vector<kube::Object>& nodes) {
 }
 
 json::array ranges_of_openshift(const std::optional<kube::Object>& network) {
-  std::string joined;
-  if (network)
-    for (const json::value& entry : array_at(network->spec(), {"clusterNetwork"}))
-      joined.append(joined.empty() ? "" : ",").append(string_at(entry, {"cidr"}));
-  return ranges_of(joined);
+  if (!network) return {};
+  const auto cidr_of = [](const json::value& entry) { return string_at(entry, {"cidr"}); };
+  return ranges_of(kube::join(array_at(network->spec(), {"clusterNetwork"}) | std::views::transform(cidr_of), ","));
 }
 
 }  // namespace

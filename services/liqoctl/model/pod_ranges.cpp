@@ -51,7 +51,7 @@ std::vector<Cidr> published_ranges(const kube::Object* cluster_id, const std::ve
   if (told.empty())
     for (const kube::Object& network : networks)
       if (network.label("ipam.liqo.io/network-type") == "pod-cidr")
-        joined.append(joined.empty() ? "" : ",").append(string_at(network.spec(), {"cidr"}));
+        joined.append(",").append(string_at(network.spec(), {"cidr"}));
   auto ranges = core::parse_ranges(joined);
   if (!ranges || ranges->size() > most_published) return {};
   return core::merge_ranges(std::move(*ranges));

@@ -1,5 +1,6 @@
 #include "model/remote_trust.hpp"
 
+#include "kube/base/text.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -21,8 +22,7 @@ std::string deeds_of(const kube::wire::ClusterConfig& config) {
   std::string out = "Its kubeconfig runs on this machine: " + word(config.exec->command);
   for (const std::string& argument : config.exec->args) out += " " + word(argument);
   // Their values may be secrets.
-  std::string variables;
-  for (const auto& [name, value] : config.exec->env) variables += (variables.empty() ? "" : ", ") + word(name);
+  const std::string variables = kube::join(config.exec->env | std::views::keys | std::views::transform(word), ", ");
   return out + (variables.empty() ? "" : " (with the variables " + variables + ")") + ".";
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kube/base/quantity.hpp"
+#include "kube/base/text.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -88,34 +89,30 @@ std::vector<std::pair<std::string, std::string>> in_order(const json::object& re
 }
 
 std::string in_words(const json::object& resources) {
-  std::string out;
-  for (const auto& [key, amount] : in_order(resources))
-    out += (out.empty() ? "" : ", ") + text::printable(key) + " " + readable(amount);
-  return out.empty() ? "nothing" : out;
+  if (resources.empty()) return "nothing";
+  const auto told = [](const auto& one) { return text::printable(one.first) + " " + readable(one.second); };
+  return kube::join(in_order(resources) | std::views::transform(told), ", ");
 }
 
 std::string change_in_words(const json::object& before, const json::object& after) {
-  std::string out;
   const auto amount_in = [](const json::object& list, std::string_view key) {
     const json::value* found = list.if_contains(key);
     return found ? readable(amount_text(*found)) : std::string();
   };
+  const auto told = [&](const auto& one) {
+    const std::string was = amount_in(before, one.first), is = amount_in(after, one.first);
+    const std::string change =
+        was == is ? is
+                  : (was.empty() ? "as the provider gives" : was) + " → " + (is.empty() ? "as the provider gives" : is);
+    return text::printable(one.first) + " " + change;
+  };
   json::object all = before;
   for (const auto& [key, amount] : after) all[key] = amount;
-  for (const auto& [key, amount] : in_order(all)) {
-    const std::string was = amount_in(before, key), is = amount_in(after, key);
-    out += (out.empty() ? "" : ", ") + text::printable(key) + " ";
-    if (was == is) {
-      out += is;
-    } else {
-      out += (was.empty() ? "as the provider gives" : was) + " → " + (is.empty() ? "as the provider gives" : is);
-    }
-  }
-  return out.empty() ? "nothing" : out;
+  return all.empty() ? "nothing" : kube::join(in_order(all) | std::views::transform(told), ", ");
 }
 
 std::string beyond_nodes(const json::object& granted, const std::vector<kube::Object>& nodes) {
-  std::string out;
+  std::vector<std::string> beyond;
   for (const auto& [key, amount] : in_order(granted)) {
     kube::Quantity sum;
     for (const kube::Object& node : nodes) {
@@ -125,10 +122,9 @@ std::string beyond_nodes(const json::object& granted, const std::vector<kube::Ob
     }
     const auto wanted = kube::Quantity::parse(amount);
     if (!wanted || !(sum < *wanted)) continue;
-    out += (out.empty() ? "" : ", ") + text::printable(key) + " " + readable(amount) + " (its nodes have " +
-           readable(sum.text()) + ")";
+    beyond.push_back(text::printable(key) + " " + readable(amount) + " (its nodes have " + readable(sum.text()) + ")");
   }
-  return out;
+  return kube::join(beyond, ", ");
 }
 
 json::object counted_use(const json::object& quota_status) {

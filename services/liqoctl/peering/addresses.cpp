@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -69,8 +70,7 @@ asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Clus
 asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& session, Cluster& consumer,
                                                                  const AddressFlags& flags) {
   if (!flags.local_cidrs.empty()) {
-    std::string joined;
-    for (const std::string& word : flags.local_cidrs) joined += (joined.empty() ? "" : ",") + word;
+    const std::string joined = kube::join(flags.local_cidrs, ",");
     auto ranges = joined == "none" ? Result<std::vector<model::Cidr>>() : core::parse_ranges(joined);
     if (!ranges) co_return kube::fail(std::move(ranges.error()), "--local-cidr");
     std::vector<model::OwnRange> own;

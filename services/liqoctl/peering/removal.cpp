@@ -1,6 +1,7 @@
 #include "peering/removal.hpp"
 
 #include "find_one.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -62,14 +63,13 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   std::vector<kube::ObjectKey> keys;
-  std::string named;
   for (const std::string& name : flags.names) {
     auto key = co_await find_one(cluster, resource, name, flags.provider);
     if (!key) co_return std::unexpected(std::move(key.error()));
-    named += (named.empty() ? "" : ", ") + key->text();
     keys.push_back(std::move(*key));
   }
   const std::string kind(resource.kind);
+  const std::string named = kube::join(keys | std::views::transform(&kube::ObjectKey::text), ", ");
   if (auto yes =
           co_await session.confirm(kind + " " + named + " will be deleted: " + std::string(words.question) + ".");
       !yes)

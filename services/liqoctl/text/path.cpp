@@ -3,6 +3,7 @@
 #include <charconv>
 #include <vector>
 
+#include "kube/base/text.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::text {
@@ -33,25 +34,31 @@ std::vector<std::string> parts(std::string_view path) {
   return found;
 }
 
-const json::value* step(const json::value& at, std::string_view part, std::string& there) {
-  const std::string wanted = lower_case(part);
-  const auto mention = [&](std::string_view name) { there += (there.empty() ? "" : ", ") + std::string(name); };
+const json::value* step(const json::value& at, std::string_view part) {
   if (const auto* object = at.if_object()) {
-    for (const auto& [key, value] : *object) {
+    const std::string wanted = lower_case(part);
+    for (const auto& [key, value] : *object)
       if (lower_case(key) == wanted) return &value;
-      mention(key);
-    }
   } else if (const auto* list = at.if_array()) {
     std::size_t index = 0;
     const auto [end, failure] = std::from_chars(part.data(), part.data() + part.size(), index);
     if (failure == std::errc() && end == part.data() + part.size() && index < list->size()) return &(*list)[index];
-    for (const json::value& item : *list) {
-      const std::string_view name = kube::string_at(item, {"name"});
-      if (!name.empty() && name == part) return &item;
-      mention(name);
-    }
+    for (const json::value& item : *list)
+      if (kube::string_at(item, {"name"}) == part) return &item;
   }
   return nullptr;
+}
+
+/// The names by which step() finds what is there.
+std::vector<std::string_view> names_below(const json::value& at) {
+  std::vector<std::string_view> names;
+  if (const auto* object = at.if_object()) {
+    for (const auto& [key, value] : *object) names.push_back(key);
+  } else if (const auto* list = at.if_array()) {
+    for (const json::value& item : *list)
+      if (const std::string_view name = kube::string_at(item, {"name"}); !name.empty()) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -60,11 +67,12 @@ kube::Result<json::value> pick(const json::value& root, std::string_view path) {
   const json::value* at = &root;
   std::string done;
   for (const std::string& part : parts(path)) {
-    std::string there;
-    const json::value* next = step(*at, part, there);
-    if (!next)
+    const json::value* next = step(*at, part);
+    if (!next) {
+      const std::string there = kube::join(names_below(*at), ", ");
       return kube::fail(kube::Errc::missing, "there is no '" + part + "'" + (done.empty() ? "" : " in '" + done + "'") +
                                                  (there.empty() ? "" : "; there is " + there));
+    }
     done += (done.empty() ? "" : ".") + part;
     at = next;
   }

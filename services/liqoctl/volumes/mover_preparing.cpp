@@ -1,9 +1,11 @@
 #include <array>
 
 #include "installation/liqod_version.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
+#include "text/some_of.hpp"
 #include "text/width.hpp"
 #include "volumes/mover.hpp"
 
@@ -23,12 +25,6 @@ using kube::string_at;
 std::string cluster_of(const Object& node) {
   return node.label(labels::type) == labels::type_virtual_node ? std::string(node.label(labels::remote_cluster_id))
                                                                : "";
-}
-
-bool is_ready(const Object& node) {
-  for (const json::value& condition : kube::array_at(node.status(), {"conditions"}))
-    if (string_at(condition, {"type"}) == "Ready") return string_at(condition, {"status"}) == "True";
-  return false;
 }
 
 }  // namespace
@@ -57,10 +53,8 @@ asio::awaitable<Result<void>> Mover::check_users(std::string_view when) {
   const std::array carriers{carrier_key(false).name, carrier_key(true).name};
   const auto users = model::users_of(*pods, asked_.claim, carriers);
   if (users.empty()) co_return Result<void>();
-  std::string named;
-  for (std::size_t i = 0; i < users.size() && i < 5; ++i) named += (i ? ", " : "") + users[i];
-  if (users.size() > 5) named += " and " + std::to_string(users.size() - 5) + " more";
-  co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is used by " + named + std::string(when) +
+  co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is used by " + text::some_of(users, 5) +
+                                                std::string(when) +
                                                 ": end these pods (scale down what makes them), and run it again");
 }
 
@@ -70,7 +64,7 @@ asio::awaitable<Result<std::string>> Mover::node_of_source(const Object& claim, 
   if (!nodes) co_return std::unexpected(std::move(nodes.error()));
   std::string chosen;
   for (const Object& node : *nodes) {
-    if (cluster_of(node) != cluster || !is_ready(node)) continue;
+    if (cluster_of(node) != cluster || !kube::has_condition(node, "Ready")) continue;
     if (node.name() == noted) co_return noted;
     if (!cluster.empty()) chosen = node.name();
   }
