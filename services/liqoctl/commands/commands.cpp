@@ -9,7 +9,9 @@ void add_commands(CommandLine& line) {
   add_virtual_node(line);
   add_namespace(line);
   add_move(line);
-  add_manual(line);
+  add_nonce(line);
+  add_tenant(line);
+  add_identity(line);
   add_peering_user(line);
   add_control(line);
   add_force(line);

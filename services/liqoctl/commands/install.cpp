@@ -1,16 +1,12 @@
 // liqoctl install: puts liqod, its rights and its kinds into a cluster. The chart is in this program.
-#include <fstream>
-#include <sstream>
-
+#include "model/install.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "documents.hpp"
 #include "installation/chart.hpp"
 #include "installation/installation.hpp"
-#include "kube/wire/yaml.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/advice.hpp"
 #include "model/check.hpp"
-#include "model/install.hpp"
 #include "model/objects.hpp"
 #include "model/platform.hpp"
 #include "peering/addresses.hpp"
@@ -34,12 +30,8 @@ struct Flags {
 /// The user's values, over those that the cluster itself tells.
 Result<json::object> read_values(const Flags& flags, json::object values) {
   for (const std::string& path : flags.values) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    if (!file) return kube::fail(Errc::missing, model::unreadable(path));
-    auto documents = kube::wire::read_yaml(text.str());
-    if (!documents) return kube::fail(std::move(documents.error()), path);
+    auto documents = read_documents(path);
+    if (!documents) return std::unexpected(std::move(documents.error()));
     for (const json::value& document : *documents) {
       if (!document.is_object()) return kube::fail(Errc::parse, path + " is no file of values");
       chart::overlay(values, document.get_object());

@@ -1,0 +1,158 @@
+// liqoctl generate|create|delete identity and get kubeconfig: the second half of a handshake by hand
+// (commands/tenant.cpp).
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "find_one.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "model/handed_over.hpp"
+#include "peering/addresses.hpp"
+#include "peering/handed_file.hpp"
+#include "peering/handshake.hpp"
+#include "print_object.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+struct GenerateFlags {
+  std::string peer, remote_namespace;
+};
+
+struct CreateFlags {
+  HandedFile file;
+  bool replace = false;
+  AddressFlags addresses;
+};
+
+/// An Identity by its name, and, where that is not unique, its provider.
+struct NamedIdentity {
+  std::string name, peer;
+};
+
+asio::awaitable<Result<void>> generate_identity(Session& session, const GenerateFlags& flags) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  auto tenants = co_await cluster.list(kinds::tenants, "");
+  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
+  for (const Object& tenant : *tenants) {
+    if (kube::string_at(tenant.spec(), {"clusterID"}) != flags.peer) continue;
+    const auto& params = kube::object_at(tenant.status(), {"authParams"});
+    if (params.empty()) {
+      const std::string why = co_await last_warning(cluster, kinds::tenants, tenant.key(), std::string(tenant.uid()));
+      co_return kube::fail(Errc::missing, "Tenant " + std::string(tenant.name()) + " has no credentials yet" +
+                                              (why.empty() ? "" : " (" + why + ")"));
+    }
+    const std::string home = flags.remote_namespace.empty() ? core::tenant_namespace_name(*id) : flags.remote_namespace;
+    const core::IdentityOrder order{
+        .tenant_namespace = home,
+        .provider = *id,
+        .auth_params = params,
+        .remote_namespace = std::string(kube::string_at(tenant.status(), {"tenantNamespace"})),
+        .slice = {}};
+    print_object(session, core::forge_identity(order));
+    co_return Result<void>();
+  }
+  co_return kube::fail(Errc::missing, "there is no Tenant of " + flags.peer +
+                                          " here: the consumer's is applied first " +
+                                          "(liqoctl generate tenant there)");
+}
+
+asio::awaitable<Result<void>> create_identity(Session& session, const CreateFlags& flags) {
+  auto identity = read_object(flags.file, kinds::identities);
+  if (!identity) co_return std::unexpected(std::move(identity.error()));
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  auto provider = read_peer(flags.file, *identity);
+  if (!provider) co_return std::unexpected(std::move(provider.error()));
+  auto ranges = co_await choose_pod_ranges(session, {.consumer = *opened, .provider_id = *provider}, flags.addresses);
+  if (!ranges) co_return std::unexpected(std::move(ranges.error()));
+  auto ns = co_await ensure_tenant_namespace(session, **opened, *provider);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  auto taken = model::identity_to_adopt(*identity, *ns);
+  if (!taken) co_return kube::fail(std::move(taken.error()), flags.file.path);
+  tell_left_out(session, flags.file, taken->left_out);
+  auto adopted = co_await adopt_identity(session, **opened, std::move(taken->object), flags.replace);
+  if (!adopted) co_return adopted;
+  co_return co_await declare_pod_ranges(session, **opened, *provider, std::move(*ranges));
+}
+
+asio::awaitable<Result<void>> delete_identity(Session& session, const NamedIdentity& named) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::identities, named.name, named.peer);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  if (auto yes =
+          co_await session.confirm("Identity " + key->text() + " will be deleted, and what works with it stops.");
+      !yes)
+    co_return yes;
+  auto removed = co_await cluster.remove(kinds::identities, *key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (!session.flags().dry_run) session.output().success(cluster.scope(), "Identity " + key->name + " deleted");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> get_kubeconfig(Session& session, const NamedIdentity& named) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::identities, named.name, named.peer);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  auto identity = co_await cluster.api().get(kinds::identities, *key);
+  if (!identity) co_return std::unexpected(std::move(identity.error()));
+  const std::string name(kube::string_at(identity->status(), {"kubeconfigSecretRef", "name"}));
+  if (name.empty()) co_return kube::fail(Errc::missing, "Identity " + named.name + " has no kubeconfig Secret yet");
+  auto secret = co_await cluster.api().get(kube::resources::secrets, {key->ns, name});
+  if (!secret) co_return std::unexpected(std::move(secret.error()));
+  session.output().print(core::secret_bytes(*secret, "kubeconfig"));
+  co_return Result<void>();
+}
+
+void add_named_identity(cli::Command app, NamedIdentity& named) {
+  app.option("name", named.name, "Name of the Identity").required().type_name("NAME");
+  app.option("--remote-cluster-id", named.peer, "ID of the provider").type_name("ID");
+}
+
+}  // namespace
+
+void add_identity(CommandLine& line) {
+  auto generate = std::make_shared<GenerateFlags>();
+  const cli::Command printed =
+      line.command(line.verb("generate"), {"identity", "Provider: print the Identity that the consumer is to be given"},
+                   {.prints = true, .aliases = {"identities"}},
+                   [generate](Session& session) { return generate_identity(session, *generate); });
+  add_remote_cluster_id(printed, generate->peer, "ID of the consumer");
+  printed.option("--remote-tenant-namespace", generate->remote_namespace, "Our tenant namespace at the consumer")
+      .type_name("NAME");
+
+  auto create = std::make_shared<CreateFlags>();
+  const cli::Command made =
+      line.command(line.verb("create"), {"identity", "Consumer: take the credentials that are in a file"},
+                   {.writes = true, .creates = true, .timeout = std::chrono::minutes(2), .aliases = {"identities"}},
+                   [create](Session& session) { return create_identity(session, *create); });
+  add_handed_file(made, create->file, "What generate identity printed; - is standard input");
+  add_replace(made, create->replace);
+  add_address_flags(made, create->addresses);
+
+  auto removed = std::make_shared<NamedIdentity>();
+  add_named_identity(line.command(line.verb("delete"), {"identity", "Consumer: forget credentials"},
+                                  {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}},
+                                  [removed](Session& session) { return delete_identity(session, *removed); }),
+                     *removed);
+  auto shown = std::make_shared<NamedIdentity>();
+  add_named_identity(line.command(line.verb("get"), {"kubeconfig", "Consumer: print the kubeconfig of an Identity"},
+                                  {.argument = Candidates::identities, .aliases = {"kc"}},
+                                  [shown](Session& session) { return get_kubeconfig(session, *shown); }),
+                     *shown);
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,83 @@
+// liqoctl create|generate|get|delete nonce: the provider's part of a handshake by hand (commands/tenant.cpp).
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "peering/handshake.hpp"
+#include "print_object.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+using kube::Errc;
+
+struct Flags {
+  std::string peer;
+};
+
+asio::awaitable<Result<void>> create_nonce(Session& session, const Flags& flags) {
+  auto cluster = co_await session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  if (session.flags().output != Format::none && !session.flags().dry_run) {
+    auto ns = co_await (*cluster)->tenant_namespace(flags.peer);
+    if (!ns) co_return std::unexpected(std::move(ns.error()));
+    print_objects(session,
+                  {core::forge_tenant_namespace(flags.peer, ns->name), core::forge_nonce_secret(ns->name, flags.peer)});
+    co_return Result<void>();
+  }
+  auto ns = co_await ensure_tenant_namespace(session, **cluster, flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  auto nonce = co_await obtain_nonce(session, **cluster, *ns, flags.peer);
+  if (!nonce) co_return std::unexpected(std::move(nonce.error()));
+  if (!session.flags().dry_run) session.output().print(*nonce + "\n");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> get_nonce(Session& session, const Flags& flags) {
+  auto cluster = co_await session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  auto secret = co_await (*cluster)->find(kube::resources::secrets, {*ns, std::string(core::nonce_secret)});
+  if (!secret) co_return std::unexpected(std::move(secret.error()));
+  const std::string nonce = *secret ? core::secret_bytes(**secret, "nonce") : "";
+  if (nonce.empty())
+    co_return kube::fail(Errc::missing, "there is no nonce for " + flags.peer +
+                                            " (liqoctl create nonce --remote-cluster-id " + flags.peer + ")");
+  session.output().print(nonce);
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> delete_nonce(Session& session, const Flags& flags) {
+  auto cluster = co_await session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  for (const std::string_view name : {core::nonce_secret, core::signed_nonce_secret}) {
+    auto removed = co_await (*cluster)->remove(kube::resources::secrets, {*ns, std::string(name)});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    if (*removed && !session.flags().dry_run)
+      session.output().success((*cluster)->scope(), "Secret " + std::string(name) + " deleted");
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_nonce(CommandLine& line) {
+  const auto add = [&line](const std::string& verb, std::string_view what, const CommandTraits& traits,
+                           asio::awaitable<Result<void>> (*run)(Session&, const Flags&)) {
+    auto flags = std::make_shared<Flags>();
+    const cli::Command app = line.command(line.verb(verb), {"nonce", what}, traits,
+                                          [flags, run](Session& session) { return run(session, *flags); });
+    add_remote_cluster_id(app, flags->peer, verb == "delete" ? "ID of the other cluster" : "ID of the consumer");
+  };
+  const CommandTraits making{.writes = true, .creates = true, .prints = true, .timeout = std::chrono::minutes(2)};
+  add("create", "Provider: make the nonce that a consumer is to sign, and print it", making, create_nonce);
+  add("generate", "Provider: the same as create nonce", making, create_nonce);
+  add("get", "Provider: print the nonce for a consumer, without a line break", {}, get_nonce);
+  add("delete", "Forget the nonce, or its signature", {.writes = true}, delete_nonce);
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,123 @@
+// liqoctl generate|create|delete tenant. By hand, where nobody may reach both clusters, each side prints what the other
+// one is to be given:
+//   provider: create nonce -> consumer: generate tenant --nonce -> provider: create tenant -f
+//   provider: generate identity -> consumer: create identity -f
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "find_one.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "model/handed_over.hpp"
+#include "peering/handed_file.hpp"
+#include "peering/handshake.hpp"
+#include "print_object.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+struct GenerateFlags {
+  std::string peer, nonce, remote_namespace;
+};
+
+asio::awaitable<Result<void>> generate_tenant(Session& session, const GenerateFlags& flags) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  auto key = co_await read_key(cluster);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  auto ns = co_await ensure_tenant_namespace(session, cluster, flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  std::string nonce = flags.nonce;
+  if (nonce.empty()) {
+    // The one of the last time, so that the same Tenant can be printed again.
+    auto secret = co_await cluster.find(kube::resources::secrets, {*ns, std::string(core::signed_nonce_secret)});
+    if (!secret) co_return std::unexpected(std::move(secret.error()));
+    if (*secret) nonce = core::secret_bytes(**secret, "nonce");
+    if (nonce.empty())
+      co_return kube::fail(Errc::missing,
+                           "the provider's nonce is needed: give --nonce (liqoctl get nonce there prints it)");
+  }
+  auto signature =
+      co_await obtain_signature(session, cluster, {.tenant_namespace = *ns, .provider = flags.peer, .nonce = nonce});
+  if (!signature) co_return std::unexpected(std::move(signature.error()));
+  const core::TenantOrder order{.tenant_namespace = flags.remote_namespace, .consumer = *id, .signature = *signature};
+  auto tenant = core::forge_tenant(order, *key);
+  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  print_object(session, *tenant);
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> create_tenant(Session& session, const HandedFile& file) {
+  auto tenant = read_object(file, kinds::tenants);
+  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto consumer = read_peer(file, *tenant);
+  if (!consumer) co_return std::unexpected(std::move(consumer.error()));
+  auto ns = co_await ensure_tenant_namespace(session, cluster, *consumer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  auto taken = model::tenant_to_admit(*tenant, *ns);
+  if (!taken) co_return kube::fail(std::move(taken.error()), file.path);
+  tell_left_out(session, file, taken->left_out);
+  auto done = co_await admit_tenant(session, cluster, std::move(taken->object));
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> delete_tenant(Session& session, const std::string& name) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::tenants, name);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  if (auto yes =
+          co_await session.confirm("Tenant " + key->text() + " will be deleted: its credentials, grants and pods go.");
+      !yes)
+    co_return yes;
+  auto removed = co_await cluster.remove(kinds::tenants, *key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (!session.flags().dry_run) session.output().success(cluster.scope(), "Tenant " + key->name + " deleted");
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_tenant(CommandLine& line) {
+  auto flags = std::make_shared<GenerateFlags>();
+  const cli::Command printed =
+      line.command(line.verb("generate"), {"tenant", "Consumer: print the Tenant that the provider is to be given"},
+                   {.prints = true,
+                    .timeout = std::chrono::minutes(2),
+                    .aliases = {"tenants"},
+                    .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},
+                   [flags](Session& session) { return generate_tenant(session, *flags); });
+  add_remote_cluster_id(printed, flags->peer, "ID of the provider");
+  printed.option("--nonce", flags->nonce, "The provider's nonce; that of the last time where none is given")
+      .type_name("TEXT");
+  printed.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the provider")
+      .type_name("NAME");
+
+  auto file = std::make_shared<HandedFile>();
+  const cli::Command made =
+      line.command(line.verb("create"), {"tenant", "Provider: admit the consumer whose Tenant is in a file"},
+                   {.writes = true, .creates = true, .timeout = std::chrono::minutes(2), .aliases = {"tenants"}},
+                   [file](Session& session) { return create_tenant(session, *file); });
+  add_handed_file(made, *file, "What generate tenant printed; - is standard input");
+
+  auto name = std::make_shared<std::string>();
+  const cli::Command removed =
+      line.command(line.verb("delete"), {"tenant", "Provider: take a consumer's credentials, grants and pods away"},
+                   {.writes = true, .argument = Candidates::tenants, .aliases = {"tenants"}},
+                   [name](Session& session) { return delete_tenant(session, *name); });
+  removed.option("name", *name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,29 @@
+// A file by which the other cluster's administrator hands an object over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "session.hpp"
+
+namespace liqoctl {
+
+struct HandedFile {
+  std::string path;  ///< "-" = standard input
+  std::string peer;  ///< the cluster that it must be of; "" = any
+};
+
+/// `--filename` and `--remote-cluster-id`.
+void add_handed_file(cli::Command app, HandedFile& file, std::string_view what);
+
+/// The first object of that kind in the file.
+Result<Object> read_object(const HandedFile& file, const kube::Resource& resource);
+
+/// The cluster that the object is of. Errors: Errc::invalid_input where that is none, or not `peer`.
+Result<std::string> read_peer(const HandedFile& file, const Object& object);
+
+/// Says which fields of the object are not taken.
+void tell_left_out(Session& session, const HandedFile& file, const std::vector<std::string>& fields);
+
+}  // namespace liqoctl
