@@ -2,7 +2,7 @@
 // --get).
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "installation/liqod_version.hpp"
+#include "installation/daemon.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,12 +1,12 @@
 // liqoctl uninstall: takes out what liqoctl install has put in.
-#include <algorithm>
-
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "installation/chart.hpp"
 #include "installation/installation.hpp"
+#include "installation/installed.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/install.hpp"
+#include "text/some_of.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl {
@@ -33,12 +33,10 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
     if (!found && found.error().is_not_found()) continue;  // the kind itself is not there
     if (!found) co_return std::unexpected(std::move(found.error()));
     if (found->empty()) continue;
-    std::string names;
-    for (std::size_t i = 0; i < std::min<std::size_t>(found->size(), 5); ++i)
-      names += (i == 0 ? " " : ", ") + text::printable((*found)[i].key().text());
-    if (found->size() > 5) names += " and " + std::to_string(found->size() - 5) + " more";
-    co_return kube::fail(Errc::invalid_input,
-                         "Liqo is in use: " + std::string(kind.kind) + names + " (" + command + ")");
+    std::vector<std::string> names;
+    for (const Object& object : *found) names.push_back(text::printable(object.key().text()));
+    co_return kube::fail(Errc::invalid_input, "Liqo is in use: " + std::string(kind.kind) + " " +
+                                                  text::some_of(names, 5) + " (" + command + ")");
   }
   co_return Result<void>();
 }

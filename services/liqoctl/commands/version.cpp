@@ -1,7 +1,7 @@
 // liqoctl version: of this program, and of the daemon in the cluster.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "installation/liqod_version.hpp"
+#include "installation/daemon.hpp"
 #include "session.hpp"
 
 namespace liqoctl {

@@ -9,11 +9,11 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
-#include "model/check.hpp"
 #include "model/install.hpp"
 #include "model/kinds.hpp"
 #include "model/objects.hpp"
 #include "text/width.hpp"
+#include "wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -125,81 +125,7 @@ asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& defin
   co_return true;
 }
 
-/// What keeps the daemon from running, as far as it can be seen.
-asio::awaitable<std::string> trouble_of_daemon(Cluster& cluster, const Object& deployment) {
-  if (const json::object* failure = kube::find_condition(deployment.status(), "ReplicaFailure"))
-    co_return text::printable(kube::string_at(*failure, {"message"}));
-  auto pods = co_await cluster.list(kube::resources::pods, cluster.liqo_namespace(), "app.kubernetes.io/name=liqod");
-  if (pods)
-    for (const Object& pod : *pods)
-      if (const std::string trouble = model::trouble_of(pod); !trouble.empty())
-        co_return "pod " + std::string(pod.name()) + ": " + text::printable(trouble);
-  co_return std::to_string(kube::int_at(deployment.tree(), {"status", "availableReplicas"})) + " of " +
-      std::to_string(kube::int_at(deployment.tree(), {"spec", "replicas"})) + " replicas answer";
-}
-
-bool is_rolled_out(const Object& deployment) {
-  const auto of_status = [&deployment](std::string_view key) {
-    return kube::int_at(deployment.tree(), {"status", key});
-  };
-  const std::int64_t wanted = kube::int_at(deployment.tree(), {"spec", "replicas"});
-  return of_status("observedGeneration") >= kube::int_at(deployment.tree(), {"metadata", "generation"}) &&
-         of_status("updatedReplicas") == wanted && of_status("availableReplicas") == wanted &&
-         of_status("replicas") == wanted;
-}
-
 }  // namespace
-
-asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
-  Installed there;
-  auto bound = co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-liqod"});
-  if (!bound) co_return std::unexpected(std::move(bound.error()));
-  if (*bound) {
-    for (const json::value& subject : kube::array_at((*bound)->tree(), {"subjects"}))
-      there.ns = kube::string_at(subject, {"namespace"});
-    there.helm_release = (*bound)->annotation("meta.helm.sh/release-name");
-  }
-  // Helm installs what its hook needs before the rest of the chart, and removes it with the hook.
-  auto hook = co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-kinds"});
-  if (!hook) co_return std::unexpected(std::move(hook.error()));
-  there.helm_installs = there.ns.empty() && hook->has_value();
-  auto go = co_await cluster.list(kinds::deployments, "",
-                                  "app.kubernetes.io/part-of=liqo,app.kubernetes.io/component=controller-manager");
-  if (!go) co_return std::unexpected(std::move(go.error()));
-  if (!go->empty()) there.go_liqo = go->front().key().ns;
-  auto kubelets = co_await find_virtual_kubelets(cluster);
-  if (!kubelets) co_return std::unexpected(std::move(kubelets.error()));
-  there.virtual_kubelets = std::move(*kubelets);
-  co_return there;
-}
-
-asio::awaitable<Result<std::vector<kube::ObjectKey>>> find_virtual_kubelets(Cluster& cluster) {
-  auto found = co_await cluster.list(kinds::deployments, "", std::string(model::virtual_kubelets));
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  std::vector<kube::ObjectKey> keys;
-  for (const Object& deployment : *found) keys.push_back(deployment.key());
-  co_return keys;
-}
-
-Result<void> check_installers(const Installed& there, const std::string& ns, std::string_view command) {
-  if (!there.go_liqo.empty())
-    return kube::fail(Errc::invalid_input, "the Go version of Liqo is installed in namespace " + there.go_liqo +
-                                               ": uninstall that first, by its own liqoctl");
-  if (const auto finding = model::judge_virtual_kubelets(there.virtual_kubelets); finding && command != "uninstall")
-    return kube::fail(Errc::invalid_input, finding->about + " " + finding->text);
-  if (there.helm_installs && command != "uninstall")
-    return kube::fail(Errc::invalid_input,
-                      "Helm installs Liqo here just now: wait until it is done, and see helm list "
-                      "--all-namespaces --all. Where that has none, it was ended: kubectl delete clusterrolebinding "
-                      "liqo-kinds");
-  if (!there.helm_release.empty())
-    return kube::fail(Errc::invalid_input, "Helm has installed Liqo here: helm " + std::string(command) + " " +
-                                               there.helm_release + " -n " + there.ns);
-  if (!there.ns.empty() && there.ns != ns)
-    return kube::fail(Errc::invalid_input, "Liqo is installed in namespace " + there.ns + " of this cluster, not in " +
-                                               ns + ": give -n " + there.ns);
-  return {};
-}
 
 asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<json::value>& manifests) {
   auto good = co_await check_version(cluster);
@@ -253,19 +179,6 @@ asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& clus
     kept.emplace(kube::string_at(manifest, {"kind"}), Object(manifest.as_object()).key());
   if (auto applied = co_await apply_all(session, cluster, manifests); !applied) co_return applied;
   co_return co_await remove_all_but(cluster, std::move(kept));
-}
-
-asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
-  auto found = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (!*found) co_return Look{.seen = "there is no Deployment liqod"};
-  if (is_rolled_out(**found)) co_return Look{.done = true};
-  co_return Look{.seen = co_await trouble_of_daemon(cluster, **found)};
-}
-
-asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {
-  const std::function<asio::awaitable<Result<Look>>()> look = [&cluster] { return look_at_daemon(cluster); };
-  co_return co_await wait_for(cluster, {.what = "liqod to run", .deadline = session.deadline()}, look);
 }
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {

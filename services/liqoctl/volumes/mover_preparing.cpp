@@ -1,6 +1,6 @@
 #include <array>
 
-#include "installation/liqod_version.hpp"
+#include "installation/daemon.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
