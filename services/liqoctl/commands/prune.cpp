@@ -50,27 +50,29 @@ asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& co
   co_return out;
 }
 
-/// Adds the Secrets that objects of a namespace refer to. A kind that this user may not list is an error: its Secrets
+/// The Secrets that objects of a namespace refer to. A kind that this user may not list is an error: its Secrets
 /// would look unused.
-asio::awaitable<Result<void>> read_references(Cluster& cluster, std::string ns, std::set<std::string>& into) {
+asio::awaitable<Result<std::set<std::string>>> read_references(Cluster& cluster, std::string ns) {
+  std::set<std::string> referred;
   for (const kube::Resource& kind : referring) {
     auto found = co_await cluster.list(kind, ns);
     if (!found)
       co_return kube::fail(std::move(found.error()), "nothing is deleted, because which Secrets the " +
                                                          std::string(kind.plural) + " of namespace " + ns +
                                                          " use is not known");
-    for (const Object& object : *found) model::add_references(object, into);
+    for (const Object& object : *found) model::add_references(object, referred);
   }
-  co_return Result<void>();
+  co_return referred;
 }
 
-/// Adds the Secrets at home that are copied even if nothing refers to them.
-asio::awaitable<Result<void>> read_allowed(Cluster& consumer, std::string ns, std::set<std::string>& into) {
+/// The Secrets at home that are copied even if nothing refers to them.
+asio::awaitable<Result<std::set<std::string>>> read_allowed(Cluster& consumer, std::string ns) {
   auto found = co_await consumer.list(kube::resources::secrets, ns);
   if (!found) co_return std::unexpected(std::move(found.error()));
+  std::set<std::string> allowed;
   for (const Object& secret : *found)
-    if (secret.has_annotation(liqo::api::annotations::allow_reflection)) into.emplace(secret.name());
-  co_return Result<void>();
+    if (secret.has_annotation(liqo::api::annotations::allow_reflection)) allowed.emplace(secret.name());
+  co_return allowed;
 }
 
 /// Whether the pods of a namespace stay at home, so that its Secrets are there for workloads of the provider.
@@ -92,17 +94,18 @@ asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pai
     auto stays = co_await keeps_pods(*pair.consumer, local);
     if (!stays) co_return std::unexpected(std::move(stays.error()));
     if (*stays) continue;
-    std::set<std::string> referred;
-    if (auto read = co_await read_allowed(*pair.consumer, local, referred); !read)
-      co_return std::unexpected(std::move(read.error()));
-    for (const auto& [cluster, ns] : {std::pair{pair.consumer, local}, std::pair{pair.provider, twin}})
-      if (auto read = co_await read_references(*cluster, ns, referred); !read)
-        co_return std::unexpected(std::move(read.error()));
+    auto used = co_await read_allowed(*pair.consumer, local);
+    if (!used) co_return std::unexpected(std::move(used.error()));
+    for (const auto& [cluster, ns] : {std::pair{pair.consumer, local}, std::pair{pair.provider, twin}}) {
+      auto referred = co_await read_references(*cluster, ns);
+      if (!referred) co_return std::unexpected(std::move(referred.error()));
+      used->merge(*referred);
+    }
     auto secrets = co_await pair.provider->list(
         kube::resources::secrets, twin, std::string(liqo::api::labels::reflection_origin) + "=" + pair.consumer_id);
     if (!secrets) co_return std::unexpected(std::move(secrets.error()));
     for (const Object& secret :
-         model::leftover_secrets(*secrets, referred, {.local = pair.consumer_id, .remote = pair.provider_id}))
+         model::leftover_secrets(*secrets, *used, {.local = pair.consumer_id, .remote = pair.provider_id}))
       out.push_back(
           {local, twin, std::string(secret.name()), std::string(secret.uid()), std::string(secret.resource_version())});
   }
