@@ -86,7 +86,8 @@ kube::Object carrier(const CarrierRequest& request) {
   pod.set_label("app.kubernetes.io/managed-by", "liqoctl");
   // Files may have any owner and permissions.
   json::array capabilities{"DAC_OVERRIDE"};
-  if (request.writes) capabilities.insert(capabilities.end(), {"CHOWN", "FOWNER", "FSETID"});
+  const bool writes = request.carrier == Carrier::writes;
+  if (writes) capabilities.insert(capabilities.end(), {"CHOWN", "FOWNER", "FSETID"});
   const json::object security{
       {"runAsUser", 0},
       {"runAsNonRoot", false},
@@ -102,7 +103,7 @@ kube::Object carrier(const CarrierRequest& request) {
       {"resources", json::object{{"requests", json::object{{"cpu", "50m"}, {"memory", "64Mi"}}},
                                  {"limits", json::object{{"cpu", "1"}, {"memory", "256Mi"}}}}},
       {"volumeMounts",
-       json::array{json::object{{"name", "data"}, {"mountPath", volume_directory}, {"readOnly", !request.writes}}}}};
+       json::array{json::object{{"name", "data"}, {"mountPath", volume_directory}, {"readOnly", !writes}}}}};
   json::object& spec = pod.mutable_spec();
   spec["containers"] = json::array{container};
   spec["restartPolicy"] = "Never";

@@ -27,10 +27,13 @@ kube::Object claim_of_volume(const kube::Object& kept, std::string_view node, st
 std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::string_view claim,
                                   std::span<const std::string> carriers = {});
 
+/// What a pod that carries the data does with its volume.
+enum class Carrier { reads, writes };
+
 struct CarrierRequest {
   kube::ObjectKey key;
   std::string claim, node, image;  ///< no node: the scheduler chooses
-  bool writes = false;
+  Carrier carrier = Carrier::reads;
   std::int64_t seconds = 0;  ///< it ends by itself by then
 };
 /// A pod that has the volume and does nothing by itself.

@@ -36,8 +36,8 @@ class Mover {
 
   kube::ObjectKey claim_key() const { return {ns_, asked_.claim}; }
   kube::ObjectKey copy_key() const { return {ns_, model::move_name(asked_.claim)}; }
-  kube::ObjectKey carrier_key(bool writes) const {
-    return {ns_, model::move_name(asked_.claim) + (writes ? "-to" : "-from")};
+  kube::ObjectKey key_of(model::Carrier carrier) const {
+    return {ns_, model::move_name(asked_.claim) + (carrier == model::Carrier::writes ? "-to" : "-from")};
   }
   kube::Deadline soon() const { return {std::min(session_.deadline().at, cluster_.clock().now() + patience)}; }
   void say(const std::string& what) { cluster_.output().info(cluster_.scope(), what); }
@@ -61,10 +61,10 @@ class Mover {
   asio::awaitable<Result<void>> make_copy_claim();
   /// With `with_data`, the data of its volume is deleted, too.
   asio::awaitable<Result<void>> remove_copy_claim(bool with_data);
-  asio::awaitable<Result<void>> make_carrier(bool writes, std::string claim, std::string node);
-  asio::awaitable<Result<void>> wait_for_carrier(bool writes);
+  asio::awaitable<Result<void>> make_carrier(model::Carrier carrier, std::string claim, std::string node);
+  asio::awaitable<Result<void>> wait_for_carrier(model::Carrier carrier);
   asio::awaitable<Result<void>> remove_carriers();
-  RemoteProgram program(bool writes, std::vector<std::string> words) const;
+  RemoteProgram program(model::Carrier carrier, std::vector<std::string> words) const;
   asio::awaitable<Result<std::string>> state();
   /// A connection that is cut makes it copy again.
   asio::awaitable<Result<void>> copy();

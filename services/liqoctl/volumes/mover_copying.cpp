@@ -13,6 +13,7 @@ namespace annotations = liqo::api::annotations;
 namespace resources = kube::resources;
 using kube::Errc;
 using kube::string_at;
+using model::Carrier;
 
 /// How often the data is copied when connections are cut.
 constexpr int attempts = 5;
@@ -24,10 +25,10 @@ asio::awaitable<Result<void>> Mover::carry() {
   if (auto made = co_await make_copy_claim(); !made) co_return made;
   // At a provider the copy already has the name of the claim, by which pods find it.
   const std::string to = target_.empty() ? copy_key().name : asked_.claim;
-  if (auto made = co_await make_carrier(false, asked_.claim, source_node_); !made) co_return made;
-  if (auto made = co_await make_carrier(true, to, asked_.node); !made) co_return made;
-  for (const bool writes : {false, true})
-    if (auto runs = co_await wait_for_carrier(writes); !runs) co_return runs;
+  if (auto made = co_await make_carrier(Carrier::reads, asked_.claim, source_node_); !made) co_return made;
+  if (auto made = co_await make_carrier(Carrier::writes, to, asked_.node); !made) co_return made;
+  for (const Carrier carrier : {Carrier::reads, Carrier::writes})
+    if (auto runs = co_await wait_for_carrier(carrier); !runs) co_return runs;
   auto before = co_await state();
   if (!before) co_return std::unexpected(std::move(before.error()));
   if (auto copied = co_await copy(); !copied) co_return copied;
@@ -100,20 +101,20 @@ asio::awaitable<Result<void>> Mover::remove_copy_claim(bool with_data) {
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> Mover::make_carrier(bool writes, std::string claim, std::string node) {
+asio::awaitable<Result<void>> Mover::make_carrier(Carrier carrier, std::string claim, std::string node) {
   const kube::Duration left = session_.deadline().at - cluster_.clock().now() + std::chrono::minutes(1);
   auto made = co_await cluster_.create(
-      resources::pods, model::carrier({.key = carrier_key(writes),
+      resources::pods, model::carrier({.key = key_of(carrier),
                                        .claim = std::move(claim),
                                        .node = std::move(node),
                                        .image = image_,
-                                       .writes = writes,
+                                       .carrier = carrier,
                                        .seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count()}));
   if (!made) co_return kube::fail(std::move(made.error()), "making a pod that carries the data");
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> Mover::wait_for_carrier(bool writes) {
+asio::awaitable<Result<void>> Mover::wait_for_carrier(Carrier carrier) {
   const std::function<Look(const Object*)> look = [](const Object* pod) {
     if (!pod) return Look{.seen = "it is not there"};
     for (const json::value& status : kube::array_at(pod->status(), {"containerStatuses"})) {
@@ -124,31 +125,31 @@ asio::awaitable<Result<void>> Mover::wait_for_carrier(bool writes) {
     return Look{.seen = "phase " + phase_of(*pod)};
   };
   co_return co_await wait_for_object(
-      cluster_, {.what = "pod " + carrier_key(writes).text() + " to run image " + image_, .deadline = soon()},
-      {.resource = resources::pods, .key = carrier_key(writes), .blame = Blame::warnings}, look);
+      cluster_, {.what = "pod " + key_of(carrier).text() + " to run image " + image_, .deadline = soon()},
+      {.resource = resources::pods, .key = key_of(carrier), .blame = Blame::warnings}, look);
 }
 
 asio::awaitable<Result<void>> Mover::remove_carriers() {
-  for (const bool writes : {false, true}) {
-    auto removed = co_await cluster_.remove(resources::pods, carrier_key(writes));
+  for (const Carrier carrier : {Carrier::reads, Carrier::writes}) {
+    auto removed = co_await cluster_.remove(resources::pods, key_of(carrier));
     if (!removed) co_return std::unexpected(std::move(removed.error()));
   }
-  for (const bool writes : {false, true})
-    if (auto gone = co_await wait_until_gone(resources::pods, carrier_key(writes)); !gone) co_return gone;
+  for (const Carrier carrier : {Carrier::reads, Carrier::writes})
+    if (auto gone = co_await wait_until_gone(resources::pods, key_of(carrier)); !gone) co_return gone;
   co_return Result<void>();
 }
 
-RemoteProgram Mover::program(bool writes, std::vector<std::string> words) const {
+RemoteProgram Mover::program(Carrier carrier, std::vector<std::string> words) const {
   std::vector<std::string> command{"/usr/bin/liqoctl", "volume"};
   command.insert(command.end(), words.begin(), words.end());
   command.emplace_back(model::volume_directory);
-  return {carrier_key(writes), std::move(command)};
+  return {key_of(carrier), std::move(command)};
 }
 
 asio::awaitable<Result<std::string>> Mover::state() {
-  auto state = co_await run_program(cluster_, session_.deadline(), program(false, {"state"}));
+  auto state = co_await run_program(cluster_, session_.deadline(), program(Carrier::reads, {"state"}));
   for (int attempt = 1; !state && state.error().code() == Errc::closed && attempt < attempts; ++attempt)
-    state = co_await run_program(cluster_, session_.deadline(), program(false, {"state"}));
+    state = co_await run_program(cluster_, session_.deadline(), program(Carrier::reads, {"state"}));
   if (!state) co_return kube::fail(std::move(state.error()), "looking at the files of " + words());
   co_return state;
 }
@@ -171,8 +172,9 @@ asio::awaitable<Result<void>> Mover::copy_once() {
     shown = bytes;
     output.doing(cluster_.scope(), what + ": " + std::to_string(bytes >> 20) + " MiB");
   };
-  auto kept = co_await pipe_program(cluster_, session_.deadline(),
-                                    {.from = program(false, {"send"}), .to = program(true, {"receive"}), .seen = seen});
+  auto kept = co_await pipe_program(
+      cluster_, session_.deadline(),
+      {.from = program(Carrier::reads, {"send"}), .to = program(Carrier::writes, {"receive"}), .seen = seen});
   if (!kept) co_return kube::fail(std::move(kept.error()), "copying " + words());
   std::vector<std::string> list{"list"};
   for (const auto& [flag, what_not] : {std::pair<std::string, std::string>{"--without-owners", "owners"},
@@ -182,7 +184,8 @@ asio::awaitable<Result<void>> Mover::copy_once() {
       output.warn(cluster_.scope(), "the volume at the target does not keep the " + what_not + " of files");
     }
   output.doing(cluster_.scope(), "comparing the copy with " + words());
-  auto compared = co_await compare_programs(cluster_, session_.deadline(), program(false, list), program(true, list));
+  auto compared = co_await compare_programs(cluster_, session_.deadline(), program(Carrier::reads, list),
+                                            program(Carrier::writes, list));
   if (!compared) co_return kube::fail(std::move(compared.error()), "comparing the copy with " + words());
   say("copied and compared: " + std::to_string(*compared) + " files and directories");
   co_return Result<void>();

@@ -50,7 +50,7 @@ asio::awaitable<Result<Object>> Mover::existing(const kube::Resource& kind, Obje
 asio::awaitable<Result<void>> Mover::check_users(std::string_view when) {
   auto pods = co_await cluster_.list(resources::pods, ns_);
   if (!pods) co_return std::unexpected(std::move(pods.error()));
-  const std::array carriers{carrier_key(false).name, carrier_key(true).name};
+  const std::array carriers{key_of(model::Carrier::reads).name, key_of(model::Carrier::writes).name};
   const auto users = model::users_of(*pods, asked_.claim, carriers);
   if (users.empty()) co_return Result<void>();
   co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is used by " + text::some_of(users, 5) +

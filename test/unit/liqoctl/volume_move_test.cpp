@@ -79,7 +79,8 @@ TEST_CASE("pods that use a claim are all but those that have finished and those 
 TEST_CASE("a pod that carries data has no more rights than that takes") {
   const kube::Object from =
       model::carrier({.key = {"shop", "a"}, .claim = "data", .node = "milan", .image = "liqo:1", .seconds = 60});
-  const kube::Object to = model::carrier({.key = {"shop", "b"}, .claim = "data", .image = "liqo:1", .writes = true});
+  const kube::Object to =
+      model::carrier({.key = {"shop", "b"}, .claim = "data", .image = "liqo:1", .carrier = model::Carrier::writes});
   const auto capabilities = [](const kube::Object& pod) {
     const json::value& container = kube::array_at(pod.spec(), {"containers"}).at(0);
     CHECK_FALSE(kube::bool_at(container, {"securityContext", "allowPrivilegeEscalation"}, true));
