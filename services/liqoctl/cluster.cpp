@@ -11,6 +11,7 @@
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/quoted.hpp"
 #include "model/objects.hpp"
+#include "model/selectors.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {
@@ -136,8 +137,7 @@ asio::awaitable<Result<void>> Cluster::learn_id() {
 asio::awaitable<Result<Cluster::TenantNamespace>> Cluster::tenant_namespace(const std::string& peer) {
   namespace labels = liqo::api::labels;
   const std::string usual = liqo::core::tenant_namespace_name(peer);
-  const std::string selector =
-      std::string(labels::remote_cluster_id) + "=" + peer + "," + std::string(labels::tenant_namespace);
+  const std::string selector = model::about(peer) + "," + std::string(labels::tenant_namespace);
   auto found = co_await list(kube::resources::namespaces, "", selector);
   if (found) {
     if (found->size() > 1)

@@ -1,7 +1,7 @@
 #include "find_one.hpp"
 
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "model/selectors.hpp"
 
 namespace liqoctl {
 
@@ -10,7 +10,7 @@ using kube::Errc;
 asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
                                                   std::string peer) {
   std::string selector;
-  if (!peer.empty()) selector = std::string(liqo::api::labels::remote_cluster_id) + "=" + peer;
+  if (!peer.empty()) selector = model::about(peer);
   auto found = co_await cluster.list(resource, cluster.flags().ns, selector, "metadata.name=" + name);
   if (!found) co_return std::unexpected(std::move(found.error()));
   const std::string what = std::string(resource.kind) + " " + name;

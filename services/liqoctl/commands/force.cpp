@@ -6,6 +6,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "model/selectors.hpp"
 #include "peering/removal.hpp"
 #include "text/width.hpp"
 #include "volumes/remote_data.hpp"
@@ -14,7 +15,6 @@ namespace liqoctl {
 namespace {
 
 namespace kinds = liqo::api::kinds;
-namespace labels = liqo::api::labels;
 using kube::Errc;
 
 struct Flags {
@@ -30,12 +30,11 @@ struct Stock {
 };
 
 asio::awaitable<Result<Stock>> count(Cluster& cluster, std::string peer) {
-  const std::string about = std::string(labels::remote_cluster_id) + "=" + peer;
-  auto slices = co_await cluster.list(kinds::resource_slices, "", towards(peer));
+  auto slices = co_await cluster.list(kinds::resource_slices, "", model::towards(peer));
   if (!slices) co_return std::unexpected(std::move(slices.error()));
-  auto nodes = co_await cluster.list(kinds::virtual_nodes, "", about);
+  auto nodes = co_await cluster.list(kinds::virtual_nodes, "", model::about(peer));
   if (!nodes) co_return std::unexpected(std::move(nodes.error()));
-  auto tenants = co_await cluster.list(kinds::tenants, "", about);
+  auto tenants = co_await cluster.list(kinds::tenants, "", model::about(peer));
   if (!tenants) co_return std::unexpected(std::move(tenants.error()));
   auto data = co_await find_remote_data(cluster, {.ns = {}, .cluster = peer});
   if (!data && !data.error().is_forbidden()) co_return std::unexpected(std::move(data.error()));
@@ -89,13 +88,11 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
 
   auto done = co_await give_up(cluster, flags.peer);
   if (!done) co_return done;
-  done = co_await remove_all(session, cluster,
-                             {.resource = kinds::resource_slices, .label_selector = towards(flags.peer)}, flags.wait);
+  done = co_await remove_all(
+      session, cluster, {.resource = kinds::resource_slices, .label_selector = model::towards(flags.peer)}, flags.wait);
   if (!done) co_return done;
   done = co_await remove_all(
-      session, cluster,
-      {.resource = kinds::virtual_nodes, .label_selector = std::string(labels::remote_cluster_id) + "=" + flags.peer},
-      flags.wait);
+      session, cluster, {.resource = kinds::virtual_nodes, .label_selector = model::about(flags.peer)}, flags.wait);
   if (!done) co_return done;
   done = co_await release_twins(session, cluster, flags.peer);
   if (!done) co_return done;

@@ -2,8 +2,8 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
 #include "model/listing.hpp"
+#include "model/selectors.hpp"
 #include "print_object.hpp"
 
 namespace liqoctl {
@@ -20,8 +20,7 @@ struct GetFlags {
 
 asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const ListedKind& kind, const GetFlags& flags) {
   std::string selector = flags.selector;
-  if (!flags.peer.empty())
-    selector += (selector.empty() ? "" : ",") + std::string(liqo::api::labels::remote_cluster_id) + "=" + flags.peer;
+  if (!flags.peer.empty()) selector += (selector.empty() ? "" : ",") + model::about(flags.peer);
   auto found = co_await cluster.list(
       kind.resource, kind.resource.namespaced && !flags.all_namespaces ? cluster.flags().ns : "", selector);
   if (!found || flags.names.empty()) co_return found;

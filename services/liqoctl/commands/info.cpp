@@ -8,6 +8,7 @@
 #include "liqo/api/labels.hpp"
 #include "model/local_info.hpp"
 #include "model/peer_info.hpp"
+#include "model/selectors.hpp"
 #include "session.hpp"
 #include "text/path.hpp"
 #include "text/width.hpp"
@@ -92,7 +93,6 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
 }
 
 asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object foreign_cluster, std::string peer) {
-  const std::string about = std::string(labels::remote_cluster_id) + "=" + peer;
   model::PeerObjects objects{.foreign_cluster = std::move(foreign_cluster)};
   struct Wanted {
     const kube::Resource& resource;
@@ -101,7 +101,7 @@ asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object f
   for (const Wanted& wanted :
        {Wanted{kinds::resource_slices, objects.slices}, Wanted{kinds::virtual_nodes, objects.virtual_nodes},
         Wanted{kube::resources::nodes, objects.nodes}, Wanted{kinds::tenants, objects.tenants}}) {
-    auto found = co_await cluster.list(wanted.resource, "", about);
+    auto found = co_await cluster.list(wanted.resource, "", model::about(peer));
     if (!found) co_return std::unexpected(std::move(found.error()));
     wanted.into = std::move(*found);
   }

@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "model/selectors.hpp"
 #include "peering/addresses.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 namespace kinds = liqo::api::kinds;
 namespace json = kube::json;
-namespace labels = liqo::api::labels;
 using kube::Errc;
 
 struct PeerFlags {
@@ -161,8 +161,7 @@ struct UnpeerFlags {
 
 /// Asks before pods lose their node.
 asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer, std::string provider) {
-  auto nodes =
-      co_await consumer.list(kinds::virtual_nodes, "", std::string(labels::remote_cluster_id) + "=" + provider);
+  auto nodes = co_await consumer.list(kinds::virtual_nodes, "", model::about(provider));
   if (!nodes) co_return std::unexpected(std::move(nodes.error()));
   std::vector<Object> pods;
   for (const Object& node : *nodes) {
@@ -195,13 +194,12 @@ asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags)
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
                                                   ": end that peering first, it uses the same tenant namespaces");
-  auto done = co_await remove_all(session, consumer,
-                                  {.resource = kinds::resource_slices, .label_selector = towards(pair->provider_id)},
-                                  flags.wait);
+  auto done = co_await remove_all(
+      session, consumer, {.resource = kinds::resource_slices, .label_selector = model::towards(pair->provider_id)},
+      flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   done = co_await remove_all(session, consumer,
-                             {.resource = kinds::virtual_nodes,
-                              .label_selector = std::string(labels::remote_cluster_id) + "=" + pair->provider_id},
+                             {.resource = kinds::virtual_nodes, .label_selector = model::about(pair->provider_id)},
                              flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   // Volumes that were begun since the first look would go with their twins.

@@ -6,12 +6,12 @@
 #include "kube/base/base64.hpp"
 #include "kube/net/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/kubeconfig.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "model/objects.hpp"
+#include "model/selectors.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
 #include "wait.hpp"
@@ -80,7 +80,7 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
 /// Refuses where the user exists already. Remains of a user that was half made or half deleted are removed, because
 /// nobody has its key.
 asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, const Flags& flags) {
-  const std::string name = user_name(flags.consumer), selector = peering_user_selector(flags.consumer);
+  const std::string name = user_name(flags.consumer), selector = model::of_peering_user(flags.consumer);
   auto bindings = co_await cluster.list(kinds::role_bindings, "", selector);
   if (!bindings) co_return std::unexpected(std::move(bindings.error()));
   const auto has = [&](std::string_view suffix) {
@@ -219,7 +219,7 @@ asio::awaitable<Result<void>> remove(Session& session, const Flags& flags) {
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   if (auto yes = co_await confirm_removal(session, cluster, flags.consumer); !yes) co_return yes;
-  const std::string selector = peering_user_selector(flags.consumer);
+  const std::string selector = model::of_peering_user(flags.consumer);
   std::size_t count = 0;
   for (const kube::Resource& resource : {kinds::role_bindings, kube::resources::certificate_signing_requests}) {
     auto found = co_await cluster.list(resource, "", selector);

@@ -3,9 +3,9 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/objects.hpp"
+#include "model/selectors.hpp"
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
 #include "print_object.hpp"
@@ -40,8 +40,7 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
 /// Fails where there are no credentials by which the request would reach the provider.
 asio::awaitable<Result<void>> check_credentials(Cluster& cluster, const model::SliceRequest& request) {
   auto secrets = co_await cluster.list(kube::resources::secrets, request.ns,
-                                       std::string(liqo::api::labels::remote_cluster_id) + "=" + request.provider +
-                                           ",liqo.io/identity-type=ControlPlane");
+                                       model::about(request.provider) + ",liqo.io/identity-type=ControlPlane");
   // A user who may not look waits for the answer instead.
   if (!secrets || !secrets->empty()) co_return Result<void>();
   co_return kube::fail(kube::Errc::missing, "cluster " + cluster.scope() + " has no credentials at " +

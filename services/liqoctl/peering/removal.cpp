@@ -3,31 +3,20 @@
 #include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "model/objects.hpp"
+#include "model/selectors.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
-namespace {
 
 namespace core = liqo::core;
 namespace kinds = liqo::api::kinds;
-namespace labels = liqo::api::labels;
-
-std::string about(const std::string& peer) { return std::string(labels::remote_cluster_id) + "=" + peer; }
-
-}  // namespace
 
 void add_delete_namespaces(cli::Command app, DeleteNamespaces& into) {
   app.flag("--delete-namespaces", into, true,
            "Delete the tenant namespaces whoever made them; by default those that liqoctl made");
   app.flag("--keep-namespaces", into, false, "Delete no tenant namespace");
-}
-
-std::string towards(std::string_view provider) {
-  return std::string(labels::replication) + "=true," + std::string(labels::replication_destination) + "=" +
-         std::string(provider);
 }
 
 asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Selection selection, bool wait) {
@@ -50,8 +39,8 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Sel
 }
 
 asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer, std::string provider) {
-  auto done = co_await remove_all(session, consumer,
-                                  {.resource = kinds::namespace_maps, .label_selector = towards(provider)}, false);
+  auto done = co_await remove_all(
+      session, consumer, {.resource = kinds::namespace_maps, .label_selector = model::towards(provider)}, false);
   // Where this user may not, liqod deletes the maps of twins without data of volumes.
   if (!done && !done.error().is_forbidden()) co_return done;
   co_return Result<void>();
@@ -92,10 +81,6 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
   co_return Result<void>();
 }
 
-std::string peering_user_selector(std::string_view consumer) {
-  return "liqo.io/peering-user-name=liqo-peer-user-" + std::string(consumer);
-}
-
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer) {
   auto found = co_await cluster.tenant_namespace(peer);
@@ -112,7 +97,7 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNa
   if (!which) {
     // The rights of the peering user lie in the namespace, and the next peering needs them. The peering user itself may
     // not look for them.
-    auto users = co_await cluster.list(kinds::role_bindings, found->name, peering_user_selector(peer));
+    auto users = co_await cluster.list(kinds::role_bindings, found->name, model::of_peering_user(peer));
     if (users && !users->empty()) {
       session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays, because " + peer +
                                                  " has a peering user (liqoctl delete peering-user removes both)");
@@ -155,7 +140,7 @@ asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consume
       consumer, {.what = "the credentials at " + provider + " to be withdrawn", .deadline = session.deadline()},
       {.resource = kube::resources::secrets,
        .ns = ns,
-       .label_selector = about(provider) + ",liqo.io/identity-type=ControlPlane"});
+       .label_selector = model::about(provider) + ",liqo.io/identity-type=ControlPlane"});
   if (!gone) co_return kube::fail(std::move(gone.error()), consumer.scope());
   session.output().success(consumer.scope(),
                            *removed ? "Identity " + key.name + " deleted" : "Identity " + key.name + " was not there");
@@ -175,7 +160,7 @@ asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider,
   if (session.flags().dry_run) co_return Result<void>();
   auto gone =
       co_await wait_for_absence(provider, {.what = "Tenant " + consumer + " to go", .deadline = session.deadline()},
-                                {.resource = kinds::tenants, .ns = ns, .label_selector = about(consumer)});
+                                {.resource = kinds::tenants, .ns = ns, .label_selector = model::about(consumer)});
   if (!gone) co_return kube::fail(std::move(gone.error()), provider.scope());
   session.output().success(provider.scope(),
                            any ? "Tenant " + consumer + " deleted" : "Tenant " + consumer + " was not there");
@@ -187,7 +172,7 @@ asio::awaitable<void> sweep_secrets(Cluster& cluster, std::string peer, std::str
   const std::string_view fixed = provider ? core::nonce_secret : core::signed_nonce_secret;
   auto done = co_await cluster.remove(kube::resources::secrets, {ns, std::string(fixed)});
   if (!done && !done.error().is_forbidden()) cluster.output().warn(cluster.scope(), done.error().text());
-  auto secrets = co_await cluster.list(kube::resources::secrets, ns, about(peer));
+  auto secrets = co_await cluster.list(kube::resources::secrets, ns, model::about(peer));
   if (!secrets) co_return;
   for (const Object& secret : *secrets) {
     const bool nonce = secret.has_label(provider ? "liqo.io/nonce" : "liqo.io/signed-nonce");

@@ -15,9 +15,6 @@ using DeleteNamespaces = std::optional<bool>;
 /// The flags that say so.
 void add_delete_namespaces(cli::Command app, DeleteNamespaces& into);
 
-/// Selects what is replicated to that provider.
-std::string towards(std::string_view provider);
-
 /// Deletes the objects; with `wait`, it waits until they are gone.
 asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Selection selection, bool wait);
 
@@ -38,9 +35,6 @@ struct DeleteWords {
 /// Asks once for all, deletes them, and waits until each is gone. None is deleted where one is not there.
 asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource resource, DeleteFlags flags,
                                              DeleteWords words);
-
-/// Selects the RoleBindings and the request of a peering user.
-std::string peering_user_selector(std::string_view consumer);
 
 /// Deletes the tenant namespace where that was asked for, or where liqoctl made it and neither the other direction nor
 /// a peering user needs it. Answers its name, "" where it stays or is not there.

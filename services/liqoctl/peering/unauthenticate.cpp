@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/kinds.hpp"
+#include "model/selectors.hpp"
 #include "peering/removal.hpp"
 
 namespace liqoctl {
@@ -16,7 +17,7 @@ asio::awaitable<Result<void>> unauthenticate(Session& session, Session::Pair pai
   auto away = co_await pair.provider->tenant_namespace(pair.consumer_id);
   if (!away) co_return kube::fail(std::move(away.error()), pair.provider->scope());
   if (home->exists) {
-    auto slices = co_await pair.consumer->list(kinds::resource_slices, "", towards(pair.provider_id));
+    auto slices = co_await pair.consumer->list(kinds::resource_slices, "", model::towards(pair.provider_id));
     if (!slices) co_return kube::fail(std::move(slices.error()), pair.consumer->scope());
     // Slices that are being deleted end by these credentials, which stay until then.
     const auto left = std::ranges::count_if(*slices, [](const Object& slice) { return !slice.is_deleting(); });
