@@ -124,32 +124,31 @@ cli::Command CommandLine::verb(const std::string& name) {
   return made;
 }
 
-cli::Command CommandLine::command(cli::Command parent, CommandText text, const CommandTraits& traits, Run run) {
-  const cli::Command app = parent.add(text.name, text.what);
-  for (const std::string& alias : traits.aliases) app.alias(alias);
-  if (!traits.examples.empty()) app.footer("Examples:\n" + traits.examples);
-  add_common(app, true);
-  if (traits.two_clusters) {
-    add_connection(app, flags_.remote, "remote-", "Cluster of the provider");
-    app.option("--remote-namespace,--remote-liqo-namespace", flags_.remote_liqo_namespace,
-               "Namespace of Liqo in the provider's cluster (default liqo)")
-        .group("Cluster of the provider")
-        .type_name("NAME");
-    app.option("--remote-cluster-id", flags_.remote_cluster_id, "Refuse a provider that is not this cluster")
-        .group("Cluster of the provider")
-        .type_name("ID");
-    app.flag("--remote-allow-exec", flags_.remote_allow_exec,
-             "Let the provider's kubeconfig run its program, or send its token file")
-        .group("Cluster of the provider");
-    check(app, [this, one_will_do = traits.one_will_do]() -> kube::Result<void> {
-      if (!one_will_do && !flags_.remote.is_given())
-        return kube::fail(kube::Errc::invalid_input,
-                          "the provider's cluster is not named: give --remote-kubeconfig or --remote-context");
-      return {};
-    });
-  }
+void CommandLine::add_provider(cli::Command app, bool one_will_do) {
+  const std::string_view group = "Cluster of the provider";
+  add_connection(app, flags_.remote, "remote-", group);
+  app.option("--remote-namespace,--remote-liqo-namespace", flags_.remote_liqo_namespace,
+             "Namespace of Liqo in the provider's cluster (default liqo)")
+      .group(group)
+      .type_name("NAME");
+  app.option("--remote-cluster-id", flags_.remote_cluster_id, "Refuse a provider that is not this cluster")
+      .group(group)
+      .type_name("ID");
+  app.flag("--remote-allow-exec", flags_.remote_allow_exec,
+           "Let the provider's kubeconfig run its program, or send its token file")
+      .group(group);
+  if (one_will_do) return;
+  check(app, [this]() -> kube::Result<void> {
+    if (!flags_.remote.is_given())
+      return kube::fail(kube::Errc::invalid_input,
+                        "the provider's cluster is not named: give --remote-kubeconfig or --remote-context");
+    return {};
+  });
+}
+
+void CommandLine::add_namespaces(cli::Command app, Namespaces meant) {
   constexpr std::string_view of_liqo = "Namespace of Liqo (default liqo)";
-  switch (traits.namespaces) {
+  switch (meant) {
     case Namespaces::liqo:
       app.option("-n,--namespace,--liqo-namespace", flags_.liqo_namespace, of_liqo).group("Cluster").type_name("NAME");
       break;
@@ -161,6 +160,15 @@ cli::Command CommandLine::command(cli::Command parent, CommandText text, const C
       app.option("--liqo-namespace", flags_.liqo_namespace, of_liqo).group("");
       break;
   }
+}
+
+cli::Command CommandLine::command(cli::Command parent, CommandText text, const CommandTraits& traits, Run run) {
+  const cli::Command app = parent.add(text.name, text.what);
+  for (const std::string& alias : traits.aliases) app.alias(alias);
+  if (!traits.examples.empty()) app.footer("Examples:\n" + traits.examples);
+  add_common(app, true);
+  if (traits.two_clusters) add_provider(app, traits.one_will_do);
+  add_namespaces(app, traits.namespaces);
   if (traits.writes) {
     app.flag("--dry-run", flags_.dry_run, "Write nothing; print what would be written, and where");
   }

@@ -99,6 +99,9 @@ class CommandLine {
 
  private:
   void add_common(cli::Command app, bool shown);
+  /// The flags about the other cluster, which must be named unless `one_will_do`.
+  void add_provider(cli::Command app, bool one_will_do);
+  void add_namespaces(cli::Command app, Namespaces meant);
   int tell(const std::string& mistake) const;
 
   cli::Program program_;

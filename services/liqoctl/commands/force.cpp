@@ -68,6 +68,16 @@ asio::awaitable<Result<void>> give_up(Cluster& cluster, std::string peer) {
   co_return std::unexpected(std::move(marked.error()));
 }
 
+/// Says what the peer still has of this cluster, `own`.
+void tell_what_stays(Output& output, const std::string& peer, const std::string& own, const Stock& stock) {
+  if (stock.slices + stock.nodes > 0)
+    output.warn("", "in " + peer + " the Tenant " + own + " stays, with its quotas, twin namespaces and " +
+                        "the pods that run in them: whoever runs it ends them by liqoctl delete tenant " + own);
+  if (stock.tenants > 0)
+    output.warn("", "in " + peer + " its slices, virtual nodes and credentials of " + own +
+                        " stay: liqoctl force unpeer " + own + " there ends them");
+}
+
 asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags) {
   if (!liqo::core::is_cluster_id(flags.peer))
     co_return kube::fail(Errc::invalid_input, "'" + text::printable(flags.peer) + "' is no cluster ID");
@@ -111,13 +121,7 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
   }
   if (session.flags().dry_run) co_return Result<void>();
   session.output().success("", *id + " has forgotten " + flags.peer);
-  if (stock->slices + stock->nodes > 0)
-    session.output().warn("",
-                          "in " + flags.peer + " the Tenant " + *id + " stays, with its quotas, twin namespaces and " +
-                              "the pods that run in them: whoever runs it ends them by liqoctl delete tenant " + *id);
-  if (stock->tenants > 0)
-    session.output().warn("", "in " + flags.peer + " its slices, virtual nodes and credentials of " + *id +
-                                  " stay: liqoctl force unpeer " + *id + " there ends them");
+  tell_what_stays(session.output(), flags.peer, *id, *stock);
   co_return Result<void>();
 }
 

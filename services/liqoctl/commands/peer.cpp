@@ -177,6 +177,22 @@ asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer
   co_return co_await session.confirm("Pods that run in " + provider + " will end there: " + moving + ".");
 }
 
+/// Deletes the tenant namespaces of both clusters.
+asio::awaitable<Result<void>> delete_namespaces(Session& session, Session::Pair pair, const UnpeerFlags& flags) {
+  auto home = co_await delete_namespace(session, flags.delete_namespaces, *pair.consumer, pair.provider_id);
+  if (!home) co_return std::unexpected(std::move(home.error()));
+  auto away = co_await delete_namespace(session, flags.delete_namespaces, *pair.provider, pair.consumer_id);
+  if (!away) co_return std::unexpected(std::move(away.error()));
+  if (!flags.wait || session.flags().dry_run) co_return Result<void>();
+  // Kubernetes removes a deleted namespace only after five seconds, so both clusters wait at the same time.
+  for (const auto& [cluster, name] : {std::pair{pair.consumer, *home}, std::pair{pair.provider, *away}}) {
+    if (name.empty()) continue;
+    auto gone = co_await wait_for_namespace_to_go(session, *cluster, name);
+    if (!gone) co_return gone;
+  }
+  co_return Result<void>();
+}
+
 asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags) {
   if (auto home = co_await session.local(); !home) co_return std::unexpected(std::move(home.error()));
   auto pair = co_await session.both();
@@ -211,19 +227,8 @@ asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags)
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   done = co_await unauthenticate(session, *pair);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
-  if (!both_ways) {
-    // Kubernetes removes a deleted namespace only after five seconds, so both clusters wait at the same time.
-    auto home = co_await delete_namespace(session, flags.delete_namespaces, *pair->consumer, pair->provider_id);
-    if (!home) co_return std::unexpected(std::move(home.error()));
-    auto away = co_await delete_namespace(session, flags.delete_namespaces, *pair->provider, pair->consumer_id);
-    if (!away) co_return std::unexpected(std::move(away.error()));
-    const bool waits = flags.wait && !session.flags().dry_run;
-    for (const auto& [cluster, name] : {std::pair{pair->consumer, *home}, std::pair{pair->provider, *away}}) {
-      if (!waits || name.empty()) continue;
-      done = co_await wait_for_namespace_to_go(session, *cluster, name);
-      if (!done) co_return done;
-    }
-  }
+  if (!both_ways) done = co_await delete_namespaces(session, *pair, flags);
+  if (!done) co_return done;
   if (!session.flags().dry_run)
     session.output().success("", pair->consumer_id + " is no longer peered with " + pair->provider_id);
   co_return Result<void>();

@@ -14,6 +14,7 @@
 #include "model/selectors.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
+#include "text/hex.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -128,6 +129,19 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
       co_await wait_for(cluster, {.what = "the rights of the new user", .deadline = deadline}, probe);
 }
 
+/// Gives the user its rights in the namespaces of Liqo and of the consumer.
+asio::awaitable<Result<void>> bind(Cluster& cluster, std::string consumer, std::string user, std::string ns) {
+  const std::string name = user_name(consumer);
+  for (const Object& wanted :
+       {binding({cluster.liqo_namespace(), name + std::string(reader_suffix)}, {kinds::roles.kind, liqo_role}, user,
+                consumer),
+        binding({ns, name + std::string(writer_suffix)}, {kinds::cluster_roles.kind, tenant_role}, user, consumer)}) {
+    auto made = co_await cluster.create(kinds::role_bindings, wanted);
+    if (!made) co_return std::unexpected(std::move(made.error()));
+  }
+  co_return Result<void>();
+}
+
 asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
@@ -142,11 +156,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   auto random = core::secure_random(16);
   if (!random) co_return std::unexpected(std::move(random.error()));
   // The random part invalidates certificates of an earlier user of that name.
-  std::string user = user_name(flags.consumer) + "-";
-  for (const char byte : *random) {
-    user += "0123456789abcdef"[(static_cast<unsigned char>(byte) >> 4) & 15];
-    user += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
-  }
+  const std::string user = user_name(flags.consumer) + "-" + text::hex(*random);
   auto csr = core::make_signing_request(*key, {user, std::string(core::control_plane_organization)});
   if (!csr) co_return std::unexpected(std::move(csr.error()));
   auto ca = kube::net::read_authorities(cluster.config());
@@ -158,14 +168,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   auto certificate =
       session.flags().dry_run ? Result<std::string>(std::string()) : co_await issue(session, cluster, flags, *csr);
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
-  const std::string name = user_name(flags.consumer);
-  for (const Object& wanted :
-       {binding({cluster.liqo_namespace(), name + std::string(reader_suffix)}, {"Role", liqo_role}, user,
-                flags.consumer),
-        binding({*ns, name + std::string(writer_suffix)}, {"ClusterRole", tenant_role}, user, flags.consumer)}) {
-    auto made = co_await cluster.create(kinds::role_bindings, wanted);
-    if (!made) co_return std::unexpected(std::move(made.error()));
-  }
+  if (auto bound = co_await bind(cluster, flags.consumer, user, *ns); !bound) co_return bound;
   if (session.flags().dry_run) co_return Result<void>();
   co_await wait_in_force(session, cluster, user, *ns);
   const auto& server = cluster.config().server;

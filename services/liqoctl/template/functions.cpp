@@ -173,6 +173,30 @@ Returned joined(const json::value& separator, const json::value& list) {
   return json::value(out);
 }
 
+Returned appended(const json::value& list, const json::value& item) {
+  json::array out = list.get_array();
+  out.push_back(item);
+  return out;
+}
+
+/// "" where the map has no such key.
+Returned entry_of(const json::value& map, const json::value& key) {
+  const json::value* found = map.get_object().if_contains(key.get_string());
+  return found ? *found : json::value("");
+}
+
+Returned different(const json::value& left, const json::value& right) {
+  auto same = equal(left, right);
+  if (!same) return same;
+  return !same->get_bool();
+}
+
+Returned quoted(const json::value& value) {
+  auto text = printed(value);
+  if (!text) return std::unexpected(std::move(text.error()));
+  return json::value(text::in_double_quotes(*text, text::Quotes::json));
+}
+
 /// What a function takes, a letter for each argument: s text, l list, m map, n whole number, b boolean, * anything; a
 /// last + is any number of such.
 struct Function {
@@ -209,25 +233,14 @@ bool fits(std::string_view takes, Arguments arguments) {
 const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> known{
       {"add", {"nn", [](Arguments a) { return sum(a[0], a[1]); }}},
-      {"append",
-       {"l*",
-        [](Arguments a) -> Returned {
-          json::array out = a[0].get_array();
-          out.push_back(a[1]);
-          return out;
-        }}},
+      {"append", {"l*", [](Arguments a) { return appended(a[0], a[1]); }}},
       {"concat", {"l+", list_of_all}},
       {"default", {"**", [](Arguments a) -> Returned { return is_empty(a[1]) ? a[0] : a[1]; }}},
       {"dict", {"*+", map_of}},
       {"eq", {"**", [](Arguments a) { return equal(a[0], a[1]); }}},
       {"fromYaml", {"s", [](Arguments a) { return read_yaml(a[0], false); }}},
       {"fromYamlArray", {"s", [](Arguments a) { return read_yaml(a[0], true); }}},
-      {"get",
-       {"ms",
-        [](Arguments a) -> Returned {
-          const json::value* found = a[0].get_object().if_contains(a[1].get_string());
-          return found ? *found : json::value("");
-        }}},
+      {"get", {"ms", [](Arguments a) { return entry_of(a[0], a[1]); }}},
       {"gt", {"**", [](Arguments a) { return greater(a[0], a[1]); }}},
       {"has",
        {"*l",
@@ -239,23 +252,11 @@ const std::map<std::string_view, Function>& functions() {
       {"join", {"sl", [](Arguments a) { return joined(a[0], a[1]); }}},
       {"len", {"*", [](Arguments a) { return length(a[0]); }}},
       {"list", {"*+", [](Arguments a) -> Returned { return json::array(a.begin(), a.end()); }}},
-      {"ne",
-       {"**",
-        [](Arguments a) -> Returned {
-          auto same = equal(a[0], a[1]);
-          if (!same) return same;
-          return !same->get_bool();
-        }}},
+      {"ne", {"**", [](Arguments a) { return different(a[0], a[1]); }}},
       {"nindent", {"ns", [](Arguments a) { return indented(a[0], a[1]); }}},
       {"not", {"*", [](Arguments a) -> Returned { return is_empty(a[0]); }}},
       {"printf", {"s*+", format}},
-      {"quote",
-       {"*",
-        [](Arguments a) -> Returned {
-          auto text = printed(a[0]);
-          if (!text) return std::unexpected(std::move(text.error()));
-          return json::value(text::in_double_quotes(*text, text::Quotes::json));
-        }}},
+      {"quote", {"*", [](Arguments a) { return quoted(a[0]); }}},
       {"regexMatch", {"ss", [](Arguments a) { return matches(a[0], a[1]); }}},
       {"sub", {"nn", [](Arguments a) { return difference(a[0], a[1]); }}},
       {"ternary", {"**b", [](Arguments a) -> Returned { return a[2].get_bool() ? a[0] : a[1]; }}},

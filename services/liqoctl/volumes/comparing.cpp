@@ -1,3 +1,4 @@
+#include "text/hex.hpp"
 #include "volumes/files.hpp"
 #include "volumes/walk.hpp"
 #include "volumes/writer.hpp"
@@ -6,16 +7,6 @@ namespace liqoctl {
 namespace {
 
 using kube::Result;
-
-std::string hex(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string made;
-  for (const char byte : bytes) {
-    made.push_back(digits[static_cast<unsigned char>(byte) >> 4]);
-    made.push_back(digits[static_cast<unsigned char>(byte) & 15]);
-  }
-  return made;
-}
 
 std::string octal(unsigned number, std::size_t digits) {
   std::string made(digits, '0');
@@ -53,7 +44,8 @@ class Lister final : public Visitor {
       return {};
     });
     if (!read) return read;
-    return line("file", file.about, std::to_string(file.about.st_size) + " " + hex(digest.end()), escaped(file.path));
+    return line("file", file.about, std::to_string(file.about.st_size) + " " + text::hex(digest.end()),
+                escaped(file.path));
   }
   Result<void> symlink(const WalkedFile& link, const std::string& target) override {
     struct stat without_mode = link.about;
@@ -82,7 +74,7 @@ class Lister final : public Visitor {
 
 class Fingerprint final : public Visitor {
  public:
-  std::string end() { return hex(digest_.end()); }
+  std::string end() { return text::hex(digest_.end()); }
 
   Result<void> enter(const WalkedFile& directory) override { return add(directory); }
   Result<void> file(const WalkedFile& file, int) override { return add(file); }

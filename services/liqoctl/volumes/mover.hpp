@@ -50,6 +50,8 @@ class Mover {
   asio::awaitable<Result<Found>> find_record();
   asio::awaitable<Result<Object>> existing(const kube::Resource& kind, kube::ObjectKey key);
   asio::awaitable<Result<void>> check_users(std::string_view when);
+  /// Whether it is one of Liqo's StorageClass, with files.
+  asio::awaitable<Result<void>> check_claim(const Object& claim);
   /// The node of the source's cluster on which its pod runs; "" = the scheduler chooses.
   asio::awaitable<Result<std::string>> node_of_source(const Object& claim, std::string cluster);
   /// Looks at everything before anything is made.

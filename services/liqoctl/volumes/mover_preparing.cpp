@@ -74,21 +74,26 @@ asio::awaitable<Result<std::string>> Mover::node_of_source(const Object& claim, 
   co_return chosen;
 }
 
-asio::awaitable<Result<void>> Mover::prepare() {
-  auto claim = co_await existing(kinds::claims, claim_key());
-  if (!claim) co_return std::unexpected(std::move(claim.error()));
-  if (claim->is_deleting())
+asio::awaitable<Result<void>> Mover::check_claim(const Object& claim) {
+  if (claim.is_deleting())
     co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is being deleted");
-  const std::string class_name(string_at(claim->spec(), {"storageClassName"}));
+  const std::string class_name(string_at(claim.spec(), {"storageClassName"}));
   auto storage_class = co_await cluster_.find(kinds::storage_classes, {"", class_name});
   if (!storage_class) co_return std::unexpected(std::move(storage_class.error()));
   if (!*storage_class || string_at((*storage_class)->tree(), {"provisioner"}) != liqo::api::storage_provisioner)
     co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is of class '" +
                                                   text::printable(class_name) +
                                                   "': only volumes of Liqo's StorageClass can be moved");
-  if (string_at(claim->spec(), {"volumeMode"}) == "Block")
+  if (string_at(claim.spec(), {"volumeMode"}) == "Block")
     co_return kube::fail(Errc::invalid_input,
                          "claim " + claim_key().text() + " has volumeMode Block: only volumes with files can be moved");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Mover::prepare() {
+  auto claim = co_await existing(kinds::claims, claim_key());
+  if (!claim) co_return std::unexpected(std::move(claim.error()));
+  if (auto good = co_await check_claim(*claim); !good) co_return good;
   auto node = co_await existing(resources::nodes, {"", asked_.node});
   if (!node) co_return std::unexpected(std::move(node.error()));
   const std::string volume_name(string_at(claim->spec(), {"volumeName"}));
