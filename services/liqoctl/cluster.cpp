@@ -61,19 +61,20 @@ class UsersPlugin final : public kube::net::CredentialPlugin {
 
 }  // namespace
 
-Cluster::Cluster(const ClusterContext& context, bool remote, std::shared_ptr<kube::net::Credentials> credentials)
+Cluster::Cluster(const ClusterContext& context, Side side, std::shared_ptr<kube::net::Credentials> credentials)
     : clock_(context.clock),
       output_(context.output),
       flags_(context.flags),
-      remote_(remote),
+      side_(side),
       config_(credentials->config()),
       random_(std::random_device{}()),
       client_(context.executor, clock_, std::move(credentials), {.user_agent = "liqoctl/" LIQOCTL_VERSION}) {
-  const std::string name = config_.cluster.empty() ? (remote ? "the remote cluster" : "the cluster") : config_.cluster;
+  const std::string name =
+      config_.cluster.empty() ? (is_remote() ? "the remote cluster" : "the cluster") : config_.cluster;
   api_ = std::make_unique<kube::Api>(client_, clock_, random_, metrics_, kube::ApiSettings{.cluster = name});
 }
 
-asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext context, bool remote,
+asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext context, Side side,
                                                                 kube::wire::ClusterConfig config) {
   auto credentials = kube::net::Credentials::make(std::move(config), context.clock,
                                                   std::make_unique<UsersPlugin>(context.clock, context.output));
@@ -81,7 +82,7 @@ asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext c
   // Not under the deadline of a request, because somebody may have to log in.
   if (auto ready = co_await (*credentials)->ready(); !ready)
     co_return kube::fail(std::move(ready.error()), "user '" + (*credentials)->config().user + "'");
-  co_return std::unique_ptr<Cluster>(new Cluster(context, remote, std::move(*credentials)));
+  co_return std::unique_ptr<Cluster>(new Cluster(context, side, std::move(*credentials)));
 }
 
 std::string Cluster::ns() const {
@@ -89,12 +90,12 @@ std::string Cluster::ns() const {
   return config_.ns.empty() ? "default" : config_.ns;
 }
 
-std::string Cluster::liqo_namespace() const { return remote_ ? flags_.remote_liqo_namespace : flags_.liqo(); }
+std::string Cluster::liqo_namespace() const { return is_remote() ? flags_.remote_liqo_namespace : flags_.liqo(); }
 
 asio::awaitable<Result<std::string>> Cluster::id() {
   if (!id_.empty()) co_return id_;
   auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
-  if (!usual && usual.error().is_forbidden() && remote_)
+  if (!usual && usual.error().is_forbidden() && is_remote())
     usual.error() = std::move(usual.error())
                         .in("a peering user that was deleted has no rights any more (liqoctl "
                             "generate peering-user makes another)");
@@ -117,7 +118,7 @@ asio::awaitable<Result<std::string>> Cluster::id() {
     co_return kube::fail(Errc::invalid_input, "cluster " + api_->cluster() + " calls itself " +
                                                   liqo::core::in_quotes(told) +
                                                   ", which no cluster ID is: a DNS label of at most 51 characters");
-  if (remote_ && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id)
+  if (is_remote() && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id)
     co_return kube::fail(Errc::invalid_input, "the remote kubeconfig leads to cluster " + told + ", not to " +
                                                   flags_.remote_cluster_id + " as --remote-cluster-id says");
   id_ = std::move(told);
@@ -129,7 +130,7 @@ asio::awaitable<Result<void>> Cluster::learn_id() {
   if (!usual && usual.error().code() != Errc::api) co_return std::unexpected(std::move(usual.error()));
   if (!usual || !*usual) co_return Result<void>();
   std::string told(kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"}));
-  const bool other = remote_ && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id;
+  const bool other = is_remote() && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id;
   if (liqo::core::is_cluster_id(told) && !other) id_ = std::move(told);
   co_return Result<void>();
 }

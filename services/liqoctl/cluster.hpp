@@ -42,7 +42,7 @@ class Cluster {
  public:
   /// Asks the exec plugin of the kubeconfig, which may talk on the terminal; connects at the first request. Errors:
   /// Errc::missing, Errc::invalid_input and the like.
-  static asio::awaitable<Result<std::unique_ptr<Cluster>>> open(ClusterContext context, bool remote,
+  static asio::awaitable<Result<std::unique_ptr<Cluster>>> open(ClusterContext context, Side side,
                                                                 kube::wire::ClusterConfig config);
 
   kube::Api& api() { return *api_; }
@@ -52,7 +52,7 @@ class Cluster {
   Output& output() { return output_; }
   const CommonFlags& flags() const { return flags_; }
   /// Whether it is the remote one of a command on two clusters.
-  bool is_remote() const { return remote_; }
+  bool is_remote() const { return side_ == Side::remote; }
   const kube::wire::ClusterConfig& config() const { return config_; }
   /// For lines of progress: the cluster's ID; while that is not known, what the kubeconfig calls it.
   std::string scope() const { return id_.empty() ? api_->cluster() : id_; }
@@ -92,13 +92,13 @@ class Cluster {
   bool would_be_new(const kube::Resource& resource, const kube::ObjectKey& key) const;
 
  private:
-  Cluster(const ClusterContext& context, bool remote, std::shared_ptr<kube::net::Credentials> credentials);
+  Cluster(const ClusterContext& context, Side side, std::shared_ptr<kube::net::Credentials> credentials);
   void print_dry(std::string_view verb, const Object& object);
 
   kube::async::Clock& clock_;
   Output& output_;
   const CommonFlags& flags_;
-  bool remote_;
+  Side side_;
   kube::wire::ClusterConfig config_;
   kube::Random random_;
   kube::Metrics metrics_;

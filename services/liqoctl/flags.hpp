@@ -8,6 +8,9 @@
 
 namespace liqoctl {
 
+/// Which of the clusters of a command.
+enum class Side { local, remote };
+
 /// Which API server, and as whom; the same set once more with `--remote-` in front for commands on two clusters.
 struct ConnectionFlags {
   std::string kubeconfig, context, cluster, user;

@@ -9,24 +9,25 @@ using kube::Errc;
 using kube::Result;
 using kube::wire::ClusterConfig;
 
-Result<ClusterConfig> find_config(const ConnectionFlags& flags, bool remote) {
+Result<ClusterConfig> find_config(const ConnectionFlags& flags, Side side) {
   const kube::net::ConfigChoice choice{.context = flags.context, .cluster = flags.cluster, .user = flags.user};
   if (!flags.kubeconfig.empty()) return kube::net::read_kubeconfig(flags.kubeconfig, choice);
   auto found = kube::net::infer_config(choice);
   if (found || found.error().code() != Errc::missing) return found;
   if (!flags.server.empty()) return ClusterConfig{};
-  return kube::fail(Errc::missing, "there is no kubeconfig: give " + std::string(remote ? "--remote-" : "--") +
+  return kube::fail(Errc::missing, "there is no kubeconfig: give " +
+                                       std::string(side == Side::remote ? "--remote-" : "--") +
                                        "kubeconfig, or set KUBECONFIG, or write ~/.kube/config");
 }
 
 }  // namespace
 
-Result<ClusterConfig> find_cluster(const ConnectionFlags& flags, bool remote) {
-  auto config = find_config(flags, remote);
+Result<ClusterConfig> find_cluster(const ConnectionFlags& flags, Side side) {
+  auto config = find_config(flags, side);
   if (!config) return config;
   if (!flags.server.empty()) {
     auto url = kube::wire::parse_server_url(flags.server);
-    if (!url) return kube::fail(std::move(url.error()), remote ? "--remote-server" : "--server");
+    if (!url) return kube::fail(std::move(url.error()), side == Side::remote ? "--remote-server" : "--server");
     config->server = std::move(*url);
     if (config->cluster.empty()) config->cluster = flags.server;
   }

@@ -7,8 +7,7 @@
 namespace liqoctl {
 
 /// The kubeconfig of `--kubeconfig`, of $KUBECONFIG (its first file that has the context), of ~/.kube/config, or the
-/// service account of the pod that this runs in. With `remote`, the flags are those of the other cluster, and only
-/// `--remote-kubeconfig` counts unless a context is named.
-kube::Result<kube::wire::ClusterConfig> find_cluster(const ConnectionFlags& flags, bool remote);
+/// service account of the pod that this runs in. `side` is whose flags these are, for the text of a failure.
+kube::Result<kube::wire::ClusterConfig> find_cluster(const ConnectionFlags& flags, Side side);
 
 }  // namespace liqoctl

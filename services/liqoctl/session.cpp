@@ -25,16 +25,18 @@ Session::Session(asio::any_io_executor executor, CommonFlags flags)
   output_.set_verbose(flags_.verbose);
 }
 
-asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& cluster, bool remote, bool with_id) {
+asio::awaitable<Result<Cluster*>> Session::opened(Side side, bool with_id) {
+  const bool remote = side == Side::remote;
+  std::unique_ptr<Cluster>& cluster = remote ? remote_ : local_;
   if (!cluster) {
-    auto config = find_cluster(remote ? flags_.remote : flags_.local, remote);
+    auto config = find_cluster(remote ? flags_.remote : flags_.local, side);
     if (!config) co_return std::unexpected(std::move(config.error()));
     // Only a kubeconfig that --remote-kubeconfig names may be of somebody else.
     if (remote && !flags_.remote.kubeconfig.empty())
       if (auto allowed = co_await allow_remote(*config); !allowed)
         co_return std::unexpected(std::move(allowed.error()));
     auto opened = co_await Cluster::open({.executor = executor_, .clock = clock_, .output = output_, .flags = flags_},
-                                         remote, std::move(*config));
+                                         side, std::move(*config));
     if (!opened) co_return std::unexpected(std::move(opened.error()));
     if (with_id)
       if (auto answers = co_await (*opened)->learn_id(); !answers) {
@@ -46,9 +48,9 @@ asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& clus
   co_return cluster.get();
 }
 
-asio::awaitable<Result<Cluster*>> Session::local() { return opened(local_, false); }
-asio::awaitable<Result<Cluster*>> Session::local_without_id() { return opened(local_, false, false); }
-asio::awaitable<Result<Cluster*>> Session::remote() { return opened(remote_, true); }
+asio::awaitable<Result<Cluster*>> Session::local() { return opened(Side::local); }
+asio::awaitable<Result<Cluster*>> Session::local_without_id() { return opened(Side::local, false); }
+asio::awaitable<Result<Cluster*>> Session::remote() { return opened(Side::remote); }
 
 asio::awaitable<Result<Session::Pair>> Session::both() {
   auto consumer = co_await local();

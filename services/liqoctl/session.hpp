@@ -39,7 +39,7 @@ class Session {
   asio::awaitable<void> stop();
 
  private:
-  asio::awaitable<Result<Cluster*>> opened(std::unique_ptr<Cluster>& cluster, bool remote, bool with_id = true);
+  asio::awaitable<Result<Cluster*>> opened(Side side, bool with_id = true);
   /// Asks whether the kubeconfig of the other cluster may do on this machine what it says.
   asio::awaitable<Result<void>> allow_remote(const kube::wire::ClusterConfig& config);
   asio::awaitable<bool> answered_yes(std::string question);

@@ -206,8 +206,8 @@ asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
   }
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   auto stranger = co_await Cluster::open(
-      {.executor = executor, .clock = session_.clock(), .output = session_.output(), .flags = session_.flags()}, false,
-      std::move(config));
+      {.executor = executor, .clock = session_.clock(), .output = session_.output(), .flags = session_.flags()},
+      Side::local, std::move(config));
   if (!stranger) co_return stranger.error().text();
   auto answer = co_await (*stranger)->api().raw("/version", patience);
   co_await (*stranger)->stop();

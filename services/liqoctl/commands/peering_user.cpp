@@ -130,7 +130,7 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
 }
 
 /// Gives the user its rights in the namespaces of Liqo and of the consumer.
-asio::awaitable<Result<void>> bind(Cluster& cluster, std::string consumer, std::string user, std::string ns) {
+asio::awaitable<Result<void>> give_rights(Cluster& cluster, std::string consumer, std::string user, std::string ns) {
   const std::string name = user_name(consumer);
   for (const Object& wanted :
        {binding({cluster.liqo_namespace(), name + std::string(reader_suffix)}, {kinds::roles.kind, liqo_role}, user,
@@ -168,7 +168,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   auto certificate =
       session.flags().dry_run ? Result<std::string>(std::string()) : co_await issue(session, cluster, flags, *csr);
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
-  if (auto bound = co_await bind(cluster, flags.consumer, user, *ns); !bound) co_return bound;
+  if (auto bound = co_await give_rights(cluster, flags.consumer, user, *ns); !bound) co_return bound;
   if (session.flags().dry_run) co_return Result<void>();
   co_await wait_in_force(session, cluster, user, *ns);
   const auto& server = cluster.config().server;
