@@ -118,7 +118,7 @@ asio::awaitable<Result<Ensured>> update(Cluster& cluster, const kube::Resource& 
 asio::awaitable<Result<Ensured>> ensure(Cluster& cluster, const kube::Resource& resource, Object wanted,
                                         std::vector<std::string> replaced = {});
 
-/// "created", "updated", "is up to date", "would be created": for a line of progress.
+/// "created", "updated", "unchanged", "not written (dry run)": for a line of progress.
 std::string_view in_words(Ensured ensured);
 
 }  // namespace liqoctl

@@ -34,7 +34,7 @@ std::set<std::string> types_of(const json::value& schema) {
   return types;
 }
 
-/// Adds the types that only the first schema takes; whether they have any in common.
+/// Adds the types that only the first schema takes. Answers whether both schemas have a type in common.
 bool compare_types(const json::value& schema, const json::value& other, const std::string& path,
                    std::vector<std::string>& lost) {
   const auto types = types_of(schema), theirs = types_of(other);

@@ -11,7 +11,7 @@
 namespace liqoctl::model {
 
 /// Adds the names of the Secrets that an object refers to: a Pod, what makes pods of a template, an Ingress (with what
-/// its annotations may name) or a ServiceAccount. Of others there are none.
+/// its annotations may name) or a ServiceAccount. Other objects refer to none.
 void add_references(const kube::Object& object, std::set<std::string>& into);
 
 /// The Secrets of one twin that the Go version copied from this consumer and that nothing needs: without those that

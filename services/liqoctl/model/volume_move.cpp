@@ -13,7 +13,7 @@ namespace kinds = liqo::api::kinds;
 namespace annotations = liqo::api::annotations;
 using kube::string_at;
 
-/// Of the pods that carry data. Providers refuse labels that are none of everybody's.
+/// The label of the pods that carry data: one that everybody uses, because providers refuse others.
 constexpr std::string_view component = "app.kubernetes.io/component", carries = "volume-carrier";
 
 /// Annotations of Kubernetes' controllers and of liqod, about the earlier claim.

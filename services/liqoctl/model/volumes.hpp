@@ -1,4 +1,4 @@
-// How it is told that volumes stand in the way of what would end the twins that hold their data. Pure.
+// The refusal to end twins that hold the data of volumes, as a sentence. Pure.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace liqoctl::model {
 
-/// Why these, of which there is at least one, stand in the way, and what to do about it: save and delete, or `way_out`.
+/// Names the claims, of which there is at least one, and says what to do: save the data and delete them, or `way_out`.
 std::string describe_remote_data(std::span<const liqo::core::storage::RemoteData> data, std::string_view way_out);
 
 }  // namespace liqoctl::model

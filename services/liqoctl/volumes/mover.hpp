@@ -88,7 +88,7 @@ class Mover {
   /// older liqod or another provisioner would have made an empty volume.
   asio::awaitable<Result<Object>> check_given(std::string volume);
   asio::awaitable<Result<void>> remove_volume(std::string name);
-  /// Checks that the copy equals its source.
+  /// Gives the claim the copy, which was compared, and deletes the source unless it is to be kept.
   asio::awaitable<Result<void>> finish(model::MoveRecord record, std::string copy);
   /// Goes on with an interrupted switch; answers whether nothing is left to do.
   asio::awaitable<Result<bool>> resume(model::MoveRecord record, std::string copy);

@@ -36,7 +36,7 @@ class Descriptor {
   int number_;
 };
 
-/// What the last system call has failed at (errno). `path` is below the volume, "" = that itself.
+/// The failure (errno) of the last system call, which was `what`. `path` is below the volume, "" = the volume itself.
 std::unexpected<kube::Failure> failed(std::string_view what, const std::string& path);
 
 /// Opens a directory, but not through a link.
@@ -54,7 +54,7 @@ struct WalkedFile {
   struct stat about{};
 };
 
-/// Who sees the files of a walk, directory by directory.
+/// Is shown the files of a walk, directory by directory.
 class Visitor {
  public:
   Visitor() = default;
