@@ -1,10 +1,12 @@
-// The text units of liqoctl: tables, boxes, durations, paths, suggestions.
+// The text units of liqoctl: tables, boxes, durations, paths, suggestions, lists of names.
 #include <doctest/doctest.h>
 
 #include "kube/wire/yaml.hpp"
 #include "text/box.hpp"
 #include "text/duration.hpp"
+#include "text/hex.hpp"
 #include "text/path.hpp"
+#include "text/some_of.hpp"
 #include "text/suggest.hpp"
 #include "text/table.hpp"
 #include "text/width.hpp"
@@ -111,6 +113,14 @@ TEST_CASE("only a near word is suggested") {
   CHECK(nearest("autenticate", known) == "authenticate");
   CHECK(nearest("foo", known) == "");
 }
+
+TEST_CASE("of many names the first are told, and how many more there are") {
+  CHECK(some_of({}, 2) == "");
+  CHECK(some_of({"a", "b"}, 2) == "a, b");
+  CHECK(some_of({"a", "b", "c", "d"}, 2) == "a, b and 2 more");
+}
+
+TEST_CASE("bytes are two digits each") { CHECK(hex(std::string_view("\x00\x0f\xff", 3)) == "000fff"); }
 
 TEST_CASE("a line of progress stays one line") {
   CHECK(shortened("waiting", 7) == "waiting");
