@@ -124,7 +124,7 @@ cli::Command CommandLine::verb(const std::string& name) {
   return made;
 }
 
-void CommandLine::add_provider(cli::Command app, bool one_will_do) {
+void CommandLine::add_provider(cli::Command app, Clusters clusters) {
   const std::string_view group = "Cluster of the provider";
   add_connection(app, flags_.remote, "remote-", group);
   app.option("--remote-namespace,--remote-liqo-namespace", flags_.remote_liqo_namespace,
@@ -137,7 +137,7 @@ void CommandLine::add_provider(cli::Command app, bool one_will_do) {
   app.flag("--remote-allow-exec", flags_.remote_allow_exec,
            "Let the provider's kubeconfig run its program, or send its token file")
       .group(group);
-  if (one_will_do) return;
+  if (clusters != Clusters::two) return;
   check(app, [this]() -> kube::Result<void> {
     if (!flags_.remote.is_given())
       return kube::fail(kube::Errc::invalid_input,
@@ -167,7 +167,7 @@ cli::Command CommandLine::command(cli::Command parent, CommandText text, const C
   for (const std::string& alias : traits.aliases) app.alias(alias);
   if (!traits.examples.empty()) app.footer("Examples:\n" + traits.examples);
   add_common(app, true);
-  if (traits.two_clusters) add_provider(app, traits.one_will_do);
+  if (traits.clusters != Clusters::one) add_provider(app, traits.clusters);
   add_namespaces(app, traits.namespaces);
   if (traits.writes) {
     app.flag("--dry-run", flags_.dry_run, "Write nothing; print what would be written, and where");
@@ -176,8 +176,8 @@ cli::Command CommandLine::command(cli::Command parent, CommandText text, const C
     app.list("--global-labels", flags_.global_labels, "Labels for everything that is created").type_name("K=V,...");
     app.list("--global-annotations", flags_.global_annotations, "Annotations likewise").type_name("K=V,...");
   }
-  if (traits.prints) add_output(app, flags_.output, formats, "Print the object");
-  if (traits.prints_tables) add_output(app, flags_.output, table_formats, "How to print");
+  if (traits.prints == Prints::objects) add_output(app, flags_.output, formats, "Print the object");
+  if (traits.prints == Prints::tables) add_output(app, flags_.output, table_formats, "How to print");
   if (traits.timeout.count() > 0) add_timeout(app, flags_.timeout, traits.timeout);
   arguments_.emplace(app, traits.argument);
   // Each command has a default of its own, so it is set once the command is known.

@@ -41,6 +41,16 @@ enum class Candidates {
 /// How `-n` is meant by a command.
 enum class Namespaces { none, liqo, object };
 
+/// How many clusters a command works on; the second one is the provider's.
+enum class Clusters { one, one_or_two, two };
+
+/// What `-o` of a command takes.
+enum class Prints {
+  nothing,  ///< it has no -o
+  objects,  ///< json|yaml
+  tables,   ///< json|yaml|wide|name
+};
+
 struct CommandText {
   std::string_view name;
   std::string_view what;  ///< begins with a capital and has no full stop at its end
@@ -49,14 +59,12 @@ struct CommandText {
 /// What a command has beside its own flags.
 struct CommandTraits {
   Namespaces namespaces = Namespaces::object;
-  bool two_clusters = false;
-  bool one_will_do = false;    ///< with two_clusters: the provider's need not be named
-  bool writes = false;         ///< has --dry-run
-  bool creates = false;        ///< has --global-labels and --global-annotations
-  bool prints = false;         ///< has -o json|yaml
-  bool prints_tables = false;  ///< has -o json|yaml|wide|name
-  bool asks = false;           ///< says so in its help; --skip-confirm is on every command
-  kube::Duration timeout{};    ///< default of --timeout; 0 = has no such flag
+  Clusters clusters = Clusters::one;
+  bool writes = false;   ///< has --dry-run
+  bool creates = false;  ///< has --global-labels and --global-annotations
+  Prints prints = Prints::nothing;
+  bool asks = false;         ///< says so in its help; --skip-confirm is on every command
+  kube::Duration timeout{};  ///< default of --timeout; 0 = has no such flag
   Candidates argument = Candidates::none;
   std::vector<std::string> aliases = {};
   std::string examples = {};  ///< lines below the help
@@ -99,8 +107,8 @@ class CommandLine {
 
  private:
   void add_common(cli::Command app, bool shown);
-  /// The flags about the other cluster, which must be named unless `one_will_do`.
-  void add_provider(cli::Command app, bool one_will_do);
+  /// The flags about the other cluster, which must be named where two are needed.
+  void add_provider(cli::Command app, Clusters clusters);
   void add_namespaces(cli::Command app, Namespaces meant);
   int tell(const std::string& mistake) const;
 

@@ -52,7 +52,7 @@ void add_authenticate(CommandLine& line) {
   const cli::Command app =
       line.command(line.root(), {"authenticate", "Get credentials at a provider"},
                    {.namespaces = Namespaces::liqo,
-                    .two_clusters = true,
+                    .clusters = Clusters::two,
                     .writes = true,
                     .creates = true,
                     .timeout = std::chrono::minutes(2),
@@ -66,7 +66,7 @@ void add_authenticate(CommandLine& line) {
   auto wait = std::make_shared<bool>(true);
   const cli::Command undo = line.command(line.root(), {"unauthenticate", "Withdraw the credentials at a provider"},
                                          {.namespaces = Namespaces::liqo,
-                                          .two_clusters = true,
+                                          .clusters = Clusters::two,
                                           .writes = true,
                                           .timeout = std::chrono::minutes(2),
                                           .aliases = {"unauth"}},

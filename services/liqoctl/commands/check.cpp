@@ -326,9 +326,8 @@ asio::awaitable<Result<void>> check(Session& session) {
 void add_check(CommandLine& line) {
   line.command(line.root(), {"check", "Check what an installation of Liqo stands on, and say what to do"},
                {.namespaces = Namespaces::liqo,
-                .two_clusters = true,
-                .one_will_do = true,
-                .prints = true,
+                .clusters = Clusters::one_or_two,
+                .prints = Prints::objects,
                 .examples = "  liqoctl check\n"
                             "  liqoctl check --remote-kubeconfig milan.yaml\n"
                             "  liqoctl check -o json\n"

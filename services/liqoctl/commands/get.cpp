@@ -105,7 +105,7 @@ void add_get(CommandLine& line) {
     auto flags = std::make_shared<GetFlags>();
     const cli::Command app =
         line.command(line.verb("get"), {kind.name, "List " + kind.what},
-                     {.prints_tables = true, .argument = candidates_of(kind), .aliases = kind.aliases},
+                     {.prints = Prints::tables, .argument = candidates_of(kind), .aliases = kind.aliases},
                      [flags, &kind](Session& session) { return get(session, kind, *flags); });
     app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
     app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");

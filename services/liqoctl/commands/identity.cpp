@@ -128,7 +128,7 @@ void add_identity(CommandLine& line) {
   auto generate = std::make_shared<GenerateFlags>();
   const cli::Command printed =
       line.command(line.verb("generate"), {"identity", "Provider: print the Identity that the consumer is to be given"},
-                   {.prints = true, .aliases = {"identities"}},
+                   {.prints = Prints::objects, .aliases = {"identities"}},
                    [generate](Session& session) { return generate_identity(session, *generate); });
   add_remote_cluster_id(printed, generate->peer, "ID of the consumer");
   printed.option("--remote-tenant-namespace", generate->remote_namespace, "Our tenant namespace at the consumer")

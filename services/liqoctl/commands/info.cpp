@@ -172,7 +172,7 @@ void add_info(CommandLine& line) {
   const cli::Command info_app =
       line.command(line.root(), {"info", "Show the state of this cluster and its peerings"},
                    {.namespaces = Namespaces::liqo,
-                    .prints = true,
+                    .prints = Prints::objects,
                     .examples = "  liqoctl info\n"
                                 "  liqoctl info --get clusterid\n"
                                 "  liqoctl info peer cool-firefly --get authentication.resourceslices\n"
@@ -184,7 +184,7 @@ void add_info(CommandLine& line) {
   const cli::Command peer_app =
       line.command(info_app, {"peer", "Show peerings: all, or those with the named clusters"},
                    {.namespaces = Namespaces::liqo,
-                    .prints = true,
+                    .prints = Prints::objects,
                     .argument = Candidates::peers,
                     .examples = "  liqoctl info peer\n"
                                 "  liqoctl info peer cool-firefly\n"

@@ -202,7 +202,7 @@ void add_install(CommandLine& line) {
   const cli::Command app = line.command(
       line.root(), {"install", "Install Liqo, or bring it up to date"},
       {.namespaces = Namespaces::liqo,
-       .prints = true,
+       .prints = Prints::objects,
        .timeout = std::chrono::minutes(10),
        .aliases = {"upgrade"},
        .examples =

@@ -292,7 +292,7 @@ void add_namespace(CommandLine& line) {
                    {.namespaces = Namespaces::none,
                     .writes = true,
                     .creates = true,
-                    .prints = true,
+                    .prints = Prints::objects,
                     .timeout = std::chrono::seconds(20),
                     .argument = Candidates::namespaces,
                     .aliases = aliases,

@@ -73,7 +73,8 @@ void add_nonce(CommandLine& line) {
                                           [flags, run](Session& session) { return run(session, *flags); });
     add_remote_cluster_id(app, flags->peer, verb == "delete" ? "ID of the other cluster" : "ID of the consumer");
   };
-  const CommandTraits making{.writes = true, .creates = true, .prints = true, .timeout = std::chrono::minutes(2)};
+  const CommandTraits making{
+      .writes = true, .creates = true, .prints = Prints::objects, .timeout = std::chrono::minutes(2)};
   add("create", "Provider: make the nonce that a consumer is to sign, and print it", making, create_nonce);
   add("generate", "Provider: the same as create nonce", making, create_nonce);
   add("get", "Provider: print the nonce for a consumer, without a line break", {}, get_nonce);

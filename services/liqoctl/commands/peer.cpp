@@ -241,7 +241,7 @@ void add_peer(CommandLine& line) {
   const cli::Command app = line.command(
       line.root(), {"peer", "Peer with a provider: credentials, a slice of its resources, a virtual node"},
       {.namespaces = Namespaces::liqo,
-       .two_clusters = true,
+       .clusters = Clusters::two,
        .writes = true,
        .creates = true,
        .timeout = std::chrono::minutes(10),
@@ -281,7 +281,7 @@ void add_peer(CommandLine& line) {
   const cli::Command back =
       line.command(line.root(), {"unpeer", "End a peering: slices, virtual nodes and credentials go"},
                    {.namespaces = Namespaces::liqo,
-                    .two_clusters = true,
+                    .clusters = Clusters::two,
                     .writes = true,
                     .asks = true,
                     .timeout = std::chrono::minutes(2),

@@ -155,7 +155,7 @@ void add_prune(CommandLine& line) {
   const cli::Command app = line.command(
       line.verb("prune"), {"secrets", "Delete copies of Secrets that the Go version made and nothing refers to"},
       {.namespaces = Namespaces::liqo,
-       .two_clusters = true,
+       .clusters = Clusters::two,
        .writes = true,
        .asks = true,
        .examples =

@@ -99,7 +99,7 @@ void add_resource_slice(CommandLine& line) {
       line.command(line.verb("create"), {"resourceslice", "Ask a provider for capacity, or change what is asked for"},
                    {.writes = true,
                     .creates = true,
-                    .prints = true,
+                    .prints = Prints::objects,
                     .timeout = std::chrono::minutes(2),
                     .aliases = aliases,
                     .examples = "  liqoctl create resourceslice gpu-pool --remote-cluster-id cool-firefly \\\n"
@@ -113,7 +113,7 @@ void add_resource_slice(CommandLine& line) {
   auto generate = std::make_shared<SliceFlags>();
   const cli::Command printed =
       line.command(line.verb("generate"), {"resourceslice", "Print a ResourceSlice to be applied later"},
-                   {.prints = true, .aliases = aliases},
+                   {.prints = Prints::objects, .aliases = aliases},
                    [generate](Session& session) { return generate_slice(session, *generate); });
   add_request_flags(printed, generate);
 

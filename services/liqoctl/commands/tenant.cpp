@@ -94,7 +94,7 @@ void add_tenant(CommandLine& line) {
   auto flags = std::make_shared<GenerateFlags>();
   const cli::Command printed =
       line.command(line.verb("generate"), {"tenant", "Consumer: print the Tenant that the provider is to be given"},
-                   {.prints = true,
+                   {.prints = Prints::objects,
                     .timeout = std::chrono::minutes(2),
                     .aliases = {"tenants"},
                     .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},

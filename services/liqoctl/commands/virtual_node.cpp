@@ -155,7 +155,7 @@ void add_virtual_node(CommandLine& line) {
       line.command(line.verb("create"), {"virtualnode", "Make a virtual node"},
                    {.writes = true,
                     .creates = true,
-                    .prints = true,
+                    .prints = Prints::objects,
                     .timeout = std::chrono::minutes(2),
                     .aliases = aliases,
                     .examples = "  liqoctl create virtualnode second --remote-cluster-id cool-firefly \\\n"
@@ -167,7 +167,7 @@ void add_virtual_node(CommandLine& line) {
   auto generate = std::make_shared<NodeFlags>();
   const cli::Command printed =
       line.command(line.verb("generate"), {"virtualnode", "Print a VirtualNode to be applied later"},
-                   {.prints = true, .aliases = aliases},
+                   {.prints = Prints::objects, .aliases = aliases},
                    [generate](Session& session) { return create_node(session, *generate, true); });
   add_node_flags(line, printed, generate);
 
