@@ -22,9 +22,10 @@ TEST_CASE("a user learns its name and its rights") {
   testing::Simulator simulator(1);
   testing::FakeApiServer server(simulator.clock());
   testing::SimLink link(simulator, server, "liqod-of-rome");
+  testing::SimTransport transport(link);
   Random random(1);
   Metrics metrics;
-  Api api(link, simulator.clock(), random, metrics, {.cluster = "rome"});
+  Api api(transport, simulator.clock(), random, metrics, {.cluster = "rome"});
   Result<std::string> name;
   Result<bool> may = false;
   simulator.run(ask(api, name, may));
