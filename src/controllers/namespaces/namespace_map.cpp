@@ -6,6 +6,7 @@
 #include <set>
 
 #include "controllers/guarded_write.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
@@ -222,11 +223,11 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   const auto latest = maps_->find(key);
   if (!latest || latest->uid() != object->uid()) co_return Outcome::done();
   if (const auto patch = core::plan_map_status(*latest, round.entries)) {
-    auto patched = co_await context_.home.api().patch(
-        kinds::namespace_maps, key, {kube::PatchType::merge, json::serialize(*patch)}, {.subresource = "status"});
-    if (patched) maps_->observe(std::move(*patched));
-    if (!patched && !patched.error().is_not_found())
-      co_return Outcome::retry(std::move(patched.error()).in("reporting the twin namespaces"));
+    auto patched = co_await kube::merge_patch(context_.home.api(), *maps_, key,
+                                              {.body = json::serialize(*patch),
+                                               .phase = "reporting the twin namespaces",
+                                               .options = {.subresource = "status"}});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
   }
   if (!round.failures.empty()) co_return Outcome::retry(kube::Failure(kube::Errc::api, std::move(round.failures)));
   if (object->is_deleting() && round.entries.empty()) {

@@ -8,6 +8,7 @@
 
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/node_context.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
@@ -292,11 +293,9 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std
   json::object changes;
   changes[labels::scheduling_enabled] = wanted ? json::value("true") : json::value(nullptr);
   const json::object patch{{"metadata", json::object{{"labels", std::move(changes)}}}};
-  auto patched = co_await context_.home.api().patch(kube::resources::namespaces, object->key(),
-                                                    {kube::PatchType::merge, json::serialize(patch)});
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "labelling the namespace");
-  if (patched) namespaces_->observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(context_.home.api(), *namespaces_, object->key(),
+                                            {.body = json::serialize(patch), .phase = "labelling the namespace"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 
@@ -304,19 +303,17 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
                                                                                 const core::OffloadingFacts& facts) {
   const auto patch = core::plan_offloading_status(offloading, facts, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
-  auto patched =
-      co_await context_.home.api().patch(api::kinds::namespace_offloadings, offloading.key(),
-                                         {kube::PatchType::merge, json::serialize(*patch)}, {.subresource = "status"});
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "reporting the status");
-  if (!patched) co_return kube::Result<void>();
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *offloadings_, offloading.key(),
+      {.body = json::serialize(*patch), .phase = "reporting the status", .options = {.subresource = "status"}});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (!*patched) co_return kube::Result<void>();
   constexpr std::string_view nobody = "NoClusterSelected";
   const bool before = kube::string_at(offloading.status(), {"offloadingPhase"}) == nobody;
-  const bool now = kube::string_at(patched->status(), {"offloadingPhase"}) == nobody;
+  const bool now = kube::string_at((*patched)->status(), {"offloadingPhase"}) == nobody;
   if (now && !before)
     log_.info("the namespace is offloaded and selects no provider", {{"namespace", std::string(offloading.ns())}});
   if (before && !now) log_.info("the namespace selects a provider", {{"namespace", std::string(offloading.ns())}});
-  offloadings_->observe(std::move(*patched));
   co_return kube::Result<void>();
 }
 

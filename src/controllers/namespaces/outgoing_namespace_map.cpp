@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "controllers/nodes/node_context.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
@@ -200,14 +201,11 @@ asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::
                                                                           core::WantedTwins wanted) {
   const auto patch = core::plan_namespace_map(map, cluster, wanted);
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(api::kinds::namespace_maps, map.key(),
-                                                    {kube::PatchType::merge, kube::json::serialize(*patch)});
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "writing the NamespaceMap");
-  if (patched) {
-    written_[cluster] = context_.clock.now();
-    maps_->observe(std::move(*patched));
-  }
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *maps_, map.key(),
+                                 {.body = kube::json::serialize(*patch), .phase = "writing the NamespaceMap"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (*patched) written_[cluster] = context_.clock.now();
   co_return kube::Result<void>();
 }
 

@@ -7,6 +7,7 @@
 #include "controllers/nodes/node_context.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -332,12 +333,11 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const k
   if (!wanted) co_return kube::Result<void>();
   const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", object->resource_version()}}},
                                  {"status", std::move(*wanted)}};
-  auto patched = co_await context_.home.api().patch(api::kinds::virtual_nodes, key,
-                                                    {kube::PatchType::merge, kube::json::serialize(patch)},
-                                                    {.subresource = "status"});
-  if (patched) virtual_nodes_->observe(std::move(*patched));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "setting a condition of the VirtualNode");
+  auto patched = co_await kube::merge_patch(context_.home.api(), *virtual_nodes_, key,
+                                            {.body = kube::json::serialize(patch),
+                                             .phase = "setting a condition of the VirtualNode",
+                                             .options = {.subresource = "status"}});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 

@@ -5,6 +5,7 @@
 
 #include "kube/async/finally.hpp"
 #include "kube/k8s/finalizer.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -176,22 +177,22 @@ void Replicator::read_namespaces() {
     return gone;
   });
   unread_.clear();
-  for (const kube::ObjectKey& key : namespaces_->store().keys()) {
-    const auto ns = namespaces_->find(key);
-    if (!ns || ns->label(api::labels::tenant_namespace) == "false" || secrets_.contains(key.name)) continue;
+  for (const kube::Object& tenant : namespaces_->objects()) {
+    const std::string ns(tenant.name());
+    if (tenant.label(api::labels::tenant_namespace) == "false" || secrets_.contains(ns)) continue;
     // Told when they may be read; those of one that is ending could be read before, or never will be.
-    if (!ns->is_deleting() && !tenants_.secrets(key.name)) {
-      unread_.insert(key.name);
+    if (!tenant.is_deleting() && !tenants_.secrets(ns)) {
+      unread_.insert(ns);
       continue;
     }
-    kube::InformerHandle& secrets = secrets_[key.name];
+    kube::InformerHandle& secrets = secrets_[ns];
     secrets = context_.home.acquire({.resource = kube::resources::secrets,
-                                     .ns = key.name,
+                                     .ns = ns,
                                      .selection = {.label_selector = std::string(api::labels::identity_type) + "=" +
                                                                      std::string(api::control_plane_identity)}});
     secrets.subscribe([this](const kube::ObjectKey& secret) { enqueue_secret(secret); },
-                      [this, ns = key.name] { enqueue_namespace(ns); });
-    enqueue_namespace(key.name);
+                      [this, ns] { enqueue_namespace(ns); });
+    enqueue_namespace(ns);
   }
 }
 
@@ -259,13 +260,12 @@ std::vector<kube::Object> Replicator::secrets_of(const PeerKey& key) const {
 std::vector<std::string> Replicator::held_by(const PeerKey& key, bool only_wanted) const {
   std::vector<std::string> held;
   for (std::size_t i = 0; i < locals_.size(); ++i)
-    for (const kube::ObjectKey& name : locals_[i]->store().keys_in(key.ns)) {
-      const auto object = locals_[i]->find(name);
-      if (!object || !object->has_finalizer(api::finalizers::replicated_object)) continue;
-      const std::string_view destination = object->label(api::labels::replication_destination);
+    for (const kube::Object& object : locals_[i]->objects_in(key.ns)) {
+      if (!object.has_finalizer(api::finalizers::replicated_object)) continue;
+      const std::string_view destination = object.label(api::labels::replication_destination);
       if (destination != key.name && !destination.empty()) continue;
-      if (only_wanted && object->is_deleting()) continue;
-      held.push_back(std::string(core::replicated_kinds()[i].kind) + " " + name.name);
+      if (only_wanted && object.is_deleting()) continue;
+      held.push_back(std::string(core::replicated_kinds()[i].kind) + " " + std::string(object.name()));
     }
   return held;
 }
@@ -470,10 +470,10 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
   log_.warn("let go without its replica: there are no credentials for its provider",
             {{"kind", kind->kind}, {"object", work.object}, {"cluster", cluster}});
   const auto patch = kube::finalizer_patch(*object, api::finalizers::replicated_object, false);
-  auto patched =
-      co_await context_.home.api().patch(*kind, work.object, {kube::PatchType::merge, kube::json::serialize(*patch)});
-  if (!patched && !patched.error().is_not_found())
-    co_return Outcome::retry(std::move(patched.error()).in("removing the finalizer of replication"));
+  auto released = co_await kube::merge_patch(
+      context_.home.api(), *informer, work.object,
+      {.body = kube::json::serialize(*patch), .phase = "removing the finalizer of replication"});
+  if (!released) co_return Outcome::retry(std::move(released.error()));
   orphans_.erase(work);
   co_return Outcome::done();
 }

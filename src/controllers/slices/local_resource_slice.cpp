@@ -1,6 +1,7 @@
 #include "controllers/slices/local_resource_slice.hpp"
 
 #include "kube/base/base64.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/peering/csr.hpp"
@@ -79,11 +80,10 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
                                "operator whether there is one");
   const auto* due = std::get_if<action::Patch>(&plan);
   if (!due) co_return Outcome::done();
-  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key,
-                                                    {kube::PatchType::merge, kube::json::serialize(due->patch)});
-  if (patched) slices_->observe(std::move(*patched));
-  if (!patched && !patched.error().is_not_found())
-    co_return Outcome::retry(std::move(patched.error()).in("completing the ResourceSlice"));
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *slices_, key,
+                                 {.body = kube::json::serialize(due->patch), .phase = "completing the ResourceSlice"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
   co_return Outcome::done();
 }
 

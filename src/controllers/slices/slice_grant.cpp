@@ -4,6 +4,7 @@
 
 #include "controllers/slices/slice_tenant.hpp"
 #include "kube/base/text.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -363,12 +364,10 @@ asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Obje
 }
 
 asio::awaitable<kube::Result<void>> SliceGrantController::write_status(kube::Object slice, json::object patch) {
-  auto patched =
-      co_await context_.home.api().patch(api::kinds::resource_slices, slice.key(),
-                                         {kube::PatchType::merge, json::serialize(patch)}, {.subresource = "status"});
-  if (patched) slices_->observe(std::move(*patched));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "answering the ResourceSlice");
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *slices_, slice.key(),
+      {.body = json::serialize(patch), .phase = "answering the ResourceSlice", .options = {.subresource = "status"}});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 

@@ -4,6 +4,7 @@
 
 #include "controllers/slices/slice_tenant.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/peering/csr.hpp"
@@ -122,11 +123,10 @@ asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::Object
   if (!slice || slice->uid() != uid) co_return kube::Result<void>();
   auto patch = core::plan_slice_authentication(*slice, accepted, auth_params, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(
-      api::kinds::resource_slices, key, {kube::PatchType::merge, json::serialize(*patch)}, {.subresource = "status"});
-  if (patched) slices_->observe(std::move(*patched));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "answering the ResourceSlice");
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *slices_, key,
+      {.body = json::serialize(*patch), .phase = "answering the ResourceSlice", .options = {.subresource = "status"}});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 
