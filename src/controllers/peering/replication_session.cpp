@@ -12,14 +12,11 @@ namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
-using core::ReplicationPlan;
+namespace action = core::replication_action;
 using kube::Outcome;
 
 /// The longest pause between two tries: so long after a drained tenant is activated, replication goes on at the latest.
 constexpr kube::Duration longest_pause = 20s;
-/// A provider that refuses us for so long what the end of an object takes has taken our rights away, and what is left
-/// there is its own to clean up. Shorter gaps are those of a binding that is made anew.
-constexpr kube::Duration refusal_patience = 15s;
 constexpr kube::Duration refusal_pause = 5s;
 /// Between two looks at what no event announces: the end of somebody else's object, or of a refusal to let us read.
 constexpr kube::Duration look_again = 30s;
@@ -140,45 +137,49 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
   auto local = kind.home->find(key);
   const auto remote = kind.provider->find(remote_key);
-  ReplicationPlan plan = core::plan_replication(kind.resource,
-                                                {.local = local ? &*local : nullptr,
-                                                 .remote = remote ? &*remote : nullptr,
-                                                 .local_known = kind.home->has_synced(),
-                                                 .remote_known = kind.provider->has_synced(),
-                                                 .peer_lost = peer_lost_},
-                                                peer_);
-  if (plan.remove || plan.finalizer == ReplicationPlan::Finalizer::remove)
-    co_return co_await end(kind, key, std::move(plan));
+  core::ReplicationPlan plan = core::plan_replication(kind.resource,
+                                                      {.local = local ? &*local : nullptr,
+                                                       .remote = remote ? &*remote : nullptr,
+                                                       .local_known = kind.home->has_synced(),
+                                                       .remote_known = kind.provider->has_synced(),
+                                                       .peer_lost = peer_lost_},
+                                                      peer_);
+  if (std::holds_alternative<action::Remove>(plan)) co_return co_await end(kind, key, Witness::cache);
+  if (const auto* release = std::get_if<action::Release>(&plan))
+    co_return co_await end(kind, key, release->confirm_absence ? Witness::provider : Witness::nobody);
   if (!local) {
     memory_.erase(work);
     // The completion of the caches brings every key back here, and the end of a replica its event.
     co_return Outcome::done();
   }
-  if (plan.confirm_absence) {
+  if (std::holds_alternative<action::AwaitEnd>(plan)) {
     Memory& memory = memory_[work];
     const kube::TimePoint now = context_.clock.now();
     if (!memory.ending_seen) memory.ending_seen = now;
     if (const kube::Duration waited = now - *memory.ending_seen; waited < look_again && !memory.refused_since)
       co_return Outcome::again_after(look_again - waited);
     memory.ending_seen = now;
-    co_return co_await end(kind, key, std::move(plan));
+    co_return co_await end(kind, key, Witness::provider);
   }
   memory_[work].refused_since.reset();
   memory_[work].ending_seen.reset();
-  if (plan.finalizer == ReplicationPlan::Finalizer::add) {
+  if (std::holds_alternative<action::Guard>(plan)) {
     // Its answer comes back through the cache, and with it this key.
     auto guarded = co_await add_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
     if (!guarded) co_return failed(kind, *local, std::move(guarded.error()));
     co_return Outcome::done();
   }
-  if (plan.create) co_return co_await create(kind, std::move(*local), std::move(*plan.create));
-  if (plan.update) {
-    auto updated = co_await update(kind, work, std::move(*plan.update));
-    if (!updated) co_return failed(kind, *local, std::move(updated.error()).in("updating the replica"));
-  }
-  if (plan.status) {
-    auto written = co_await write_status(kind, work, std::move(*plan.status));
-    if (!written) co_return failed(kind, *local, std::move(written.error()).in("taking over the provider's status"));
+  if (auto* made = std::get_if<action::Create>(&plan))
+    co_return co_await create(kind, std::move(*local), std::move(made->replica));
+  if (auto* follow = std::get_if<action::Follow>(&plan)) {
+    if (follow->update) {
+      auto updated = co_await update(kind, work, std::move(*follow->update));
+      if (!updated) co_return failed(kind, *local, std::move(updated.error()).in("updating the replica"));
+    }
+    if (follow->status) {
+      auto written = co_await write_status(kind, work, std::move(*follow->status));
+      if (!written) co_return failed(kind, *local, std::move(written.error()).in("taking over the provider's status"));
+    }
   }
   if (!kind.provider->has_synced() && core::is_for_peer(*local, peer_)) {
     if (const auto& trouble = kind.provider->trouble(); trouble && trouble->is_permanent())
@@ -198,12 +199,12 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> ReplicationSession::l
   co_return std::move(*live);
 }
 
-asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectKey key, ReplicationPlan plan) {
+asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectKey key, Witness witness) {
   const kube::WorkKey work{std::string(kind.resource.plural), key};
   const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
   std::optional<kube::Failure> failure;
-  auto replica = plan.remove ? kind.provider->find(remote_key) : std::nullopt;
-  if (plan.confirm_absence) {
+  auto replica = witness == Witness::cache ? kind.provider->find(remote_key) : std::nullopt;
+  if (witness == Witness::provider) {
     auto found = co_await look(kind, remote_key);
     if (!found) {
       failure = std::move(found.error());
@@ -225,7 +226,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
   // Its finalizers may hold it there for a time; its last event, or another look, tells of its end.
   if (replica && !failure) {
     memory_[work].refused_since.reset();
-    co_return Outcome::again_after(plan.confirm_absence ? 1s : look_again);
+    co_return Outcome::again_after(witness == Witness::provider ? 1s : look_again);
   }
 
   const auto local = kind.home->find(key);

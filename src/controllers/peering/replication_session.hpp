@@ -18,6 +18,10 @@
 
 namespace liqo::controllers {
 
+/// A provider that refuses us for so long what the end of an object takes has taken our rights away, and what is left
+/// there is its own to clean up. Shorter gaps are those of a binding that is made anew.
+inline constexpr kube::Duration refusal_patience = std::chrono::seconds(15);
+
 /// Copies the objects of one tenant namespace to its image at the provider and brings the status back. It has its own
 /// connection, caches, workers and task group: a provider that is away or refuses costs the others nothing. All it
 /// knows is in the caches, so it can be made anew at any moment. Works while its owner leads. One thread.
@@ -61,7 +65,10 @@ class ReplicationSession {
     std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  asio::awaitable<kube::Outcome> end(const Kind& kind, kube::ObjectKey key, core::ReplicationPlan plan);
+  /// Who says whether there is a replica.
+  enum class Witness { cache, provider, nobody };
+  /// Deletes the replica that the witness knows of; where it knows of none, removes the finalizer of the local object.
+  asio::awaitable<kube::Outcome> end(const Kind& kind, kube::ObjectKey key, Witness witness);
   /// The replica as the provider has it now, whatever the cache says; nothing where there is none of ours.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> look(const Kind& kind, const kube::ObjectKey& remote_key);
   asio::awaitable<kube::Outcome> create(const Kind& kind, kube::Object local, kube::Object replica);

@@ -21,8 +21,6 @@ using kube::Outcome;
 
 /// Between two looks at what a deleted Secret is still needed for.
 constexpr kube::Duration closing_pause = 300ms;
-/// As in a session: a provider that refuses for so long has taken our rights away.
-constexpr kube::Duration refusal_patience = 15s;
 /// Between the end of a Secret and the letting go of its objects: a Secret that is applied anew comes in time.
 constexpr kube::Duration orphan_patience = 10s;
 constexpr std::size_t named_objects = 3;

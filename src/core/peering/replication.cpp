@@ -12,7 +12,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace labels = api::labels;
 namespace annotations = api::annotations;
-using Finalizer = ReplicationPlan::Finalizer;
+namespace action = replication_action;
 
 namespace {
 
@@ -60,31 +60,32 @@ bool is_drained(const kube::Resource& kind, const kube::Object& local) {
 }
 
 ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
-  ReplicationPlan plan;
-  if (view.local && !view.peer_lost && is_for_peer(*view.local, peer) && !is_drained(kind, *view.local)) {
-    plan.waiting_for = "its virtual nodes are being drained";
-    return plan;
-  }
+  if (view.local && !view.peer_lost && is_for_peer(*view.local, peer) && !is_drained(kind, *view.local))
+    return action::Wait{"its virtual nodes are being drained"};
   const bool release = view.local && may_release(*view.local, peer);
   if (view.peer_lost) {
-    if (release) plan.finalizer = Finalizer::remove;
-    return plan;
+    if (release) return action::Release{};
+    return action::Nothing{};
   }
   if (view.remote && is_replica(*view.remote, peer)) {
-    plan.remove = !view.remote->is_deleting();
-    if (view.remote->is_deleting()) {
-      plan.waiting_for = "the replica is being deleted";
-      plan.confirm_absence = release;
-    }
-    return plan;
+    if (!view.remote->is_deleting()) return action::Remove{};
+    if (release) return action::AwaitEnd{};
+    return action::Wait{"the replica is being deleted"};
   }
-  if (release) {
-    plan.finalizer = Finalizer::remove;
-    plan.confirm_absence = true;
-  } else if (!view.remote_known) {
-    plan.waiting_for = "the provider's objects are not known yet";
-  }
-  return plan;
+  if (release) return action::Release{.confirm_absence = true};
+  if (!view.remote_known) return action::Wait{"the provider's objects are not known yet"};
+  return action::Nothing{};
+}
+
+/// The status that comes home, as a merge patch of it; nothing where it is there, or the provider has not evaluated the
+/// replica.
+std::optional<json::object> home_status(const kube::Resource& kind, const kube::Object& local,
+                                        const kube::Object& remote) {
+  if (!is_evaluated(kind, remote)) return std::nullopt;
+  json::object status = difference(local.status(), remote.status());
+  if (status.empty()) return std::nullopt;
+  return json::object{{"metadata", json::object{{"uid", local.uid()}, {"resourceVersion", local.resource_version()}}},
+                      {"status", std::move(status)}};
 }
 
 }  // namespace
@@ -139,40 +140,27 @@ std::optional<json::object> update_replica(const kube::Object& local, const kube
 }
 
 ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
-  ReplicationPlan plan;
-  if (!view.local_known) {
-    plan.waiting_for = "the objects at home are not known yet";
-    return plan;
-  }
+  if (!view.local_known) return action::Wait{"the objects at home are not known yet"};
   if (!view.local || view.local->is_deleting() || !is_for_peer(*view.local, peer)) return plan_end(kind, view, peer);
 
   const kube::Object& local = *view.local;
   const bool ready = is_ready_to_replicate(kind, local);
-  if (ready && !has_finalizer(local)) plan.finalizer = Finalizer::add;
-  if (!view.remote_known) {
-    plan.waiting_for = "the provider's objects are not known yet";
-    return plan;
-  }
-  if (!ready) plan.waiting_for = "the object is not filled in yet";
+  if (ready && !has_finalizer(local)) return action::Guard{};
+  if (!view.remote_known) return action::Wait{"the provider's objects are not known yet"};
+  constexpr std::string_view not_ready = "the object is not filled in yet";
   if (!view.remote) {
-    if (ready) plan.create = forge_replica(kind, local, peer);
-    return plan;
+    if (!ready) return action::Wait{not_ready};
+    return action::Create{forge_replica(kind, local, peer)};
   }
-  if (!is_replica(*view.remote, peer)) {
-    plan.waiting_for = "the provider has another object of this name";
-    return plan;
-  }
-  if (view.remote->is_deleting()) {
-    plan.waiting_for = "the replica is being deleted";
-  } else if (ready) {
-    plan.update = update_replica(local, *view.remote, peer);
-  }
-  if (!is_evaluated(kind, *view.remote)) return plan;
-  if (json::object status = difference(local.status(), view.remote->status()); !status.empty())
-    plan.status =
-        json::object{{"metadata", json::object{{"uid", local.uid()}, {"resourceVersion", local.resource_version()}}},
-                     {"status", std::move(status)}};
-  return plan;
+  if (!is_replica(*view.remote, peer)) return action::Wait{"the provider has another object of this name"};
+  const bool is_ending = view.remote->is_deleting();
+  action::Follow follow;
+  if (ready && !is_ending) follow.update = update_replica(local, *view.remote, peer);
+  follow.status = home_status(kind, local, *view.remote);
+  if (follow.update || follow.status) return follow;
+  if (is_ending) return action::Wait{"the replica is being deleted"};
+  if (!ready) return action::Wait{not_ready};
+  return action::Nothing{};
 }
 
 }  // namespace liqo::core

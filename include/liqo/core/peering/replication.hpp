@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include "kube/k8s/object.hpp"
 
@@ -26,23 +28,39 @@ struct ReplicationView {
   bool peer_lost = false;                        ///< the provider is gone for good: do not wait for it
 };
 
-/// What is to be done on both sides. Several parts may be due together; they are done in the order of the fields.
-struct ReplicationPlan {
-  enum class Finalizer { keep, add, remove };
-  /// `crdreplicator.liqo.io/resource` of the local object. Without it nothing is made at the provider.
-  Finalizer finalizer = Finalizer::keep;
-  /// With `Finalizer::remove`: before the finalizer is removed, a read at the provider has to find no replica, because
-  /// a cache may be late. Without it: the cache shows a replica that is being deleted, and shows it for ever where we
-  /// have lost the right to read there. The replica is then read from time to time, and the finalizer goes once it is
-  /// not found.
-  bool confirm_absence = false;
-  std::optional<kube::Object> create;        ///< POST this replica
-  std::optional<kube::json::object> update;  ///< merge patch of the replica, with its resourceVersion
-  bool remove = false;                       ///< DELETE the replica, with its UID
-  std::optional<kube::json::object> status;  ///< merge patch of the local status, with the local resourceVersion
-  /// Why the plan is not complete; "" = it is.
-  std::string waiting_for;
+namespace replication_action {
+/// There is nothing to do on either side.
+struct Nothing {};
+/// Nothing can be done now; an event brings the object back.
+struct Wait {
+  std::string_view why;
 };
+/// Add `crdreplicator.liqo.io/resource` to the local object. Without it nothing is made at the provider.
+struct Guard {};
+/// POST this replica.
+struct Create {
+  kube::Object replica;
+};
+/// Both sides have the object and differ: each takes what the other one decides.
+struct Follow {
+  std::optional<kube::json::object> update;  ///< merge patch of the replica, with its resourceVersion
+  std::optional<kube::json::object> status;  ///< merge patch of the local status, with the local resourceVersion
+};
+/// DELETE the replica, with its UID.
+struct Remove {};
+/// The replica is being deleted, and the cache shows it for ever where we have lost the right to read there. It is read
+/// from time to time, and the finalizer of the local object is removed once it is not found.
+struct AwaitEnd {};
+/// Remove the finalizer of the local object.
+struct Release {
+  bool confirm_absence = false;  ///< a read at the provider has to find no replica first: a cache may be late
+};
+}  // namespace replication_action
+
+/// What is to be done about one object on both sides.
+using ReplicationPlan = std::variant<replication_action::Nothing, replication_action::Wait, replication_action::Guard,
+                                     replication_action::Create, replication_action::Follow, replication_action::Remove,
+                                     replication_action::AwaitEnd, replication_action::Release>;
 
 /// Never trusts an incomplete cache and never touches a replica of another origin. A replica that the provider has not
 /// evaluated yet does not wipe the status at home. The replica of a ResourceSlice that is being deleted stays until its

@@ -39,17 +39,19 @@ kube::Object replica_of(const kube::Object& local, std::string_view status = "{}
   return replica;
 }
 
+namespace action = replication_action;
+
 std::string summary(const ReplicationPlan& plan) {
-  std::string text;
-  if (plan.finalizer == ReplicationPlan::Finalizer::add) text += "guard ";
-  if (plan.confirm_absence) text += "confirm ";
-  if (plan.finalizer == ReplicationPlan::Finalizer::remove) text += "release ";
-  if (plan.create) text += "create ";
-  if (plan.update) text += "update ";
-  if (plan.remove) text += "remove ";
-  if (plan.status) text += "status ";
-  if (!plan.waiting_for.empty()) text += "wait ";
-  return text;
+  if (std::holds_alternative<action::Wait>(plan)) return "wait";
+  if (std::holds_alternative<action::Guard>(plan)) return "guard";
+  if (std::holds_alternative<action::Create>(plan)) return "create";
+  if (std::holds_alternative<action::Remove>(plan)) return "remove";
+  if (std::holds_alternative<action::AwaitEnd>(plan)) return "await end";
+  if (const auto* release = std::get_if<action::Release>(&plan))
+    return release->confirm_absence ? "confirm, release" : "release";
+  if (const auto* follow = std::get_if<action::Follow>(&plan))
+    return follow->update && follow->status ? "update, status" : follow->update ? "update" : "status";
+  return "";
 }
 
 ReplicationPlan plan(const kube::Object* local, const kube::Object* remote, ReplicationView view = {}) {
@@ -99,43 +101,43 @@ TEST_CASE("each state of the two sides has its plan") {
       lost{.peer_lost = true}, lost_unknown{.remote_known = false, .peer_lost = true};
   for (const Case& c : {
            Case{"nothing anywhere", nullptr, nullptr, {}, ""},
-           Case{"a replica whose original is gone", nullptr, &replica, {}, "remove "},
-           Case{"a replica whose original is gone, going", nullptr, &dying_replica, {}, "wait "},
+           Case{"a replica whose original is gone", nullptr, &replica, {}, "remove"},
+           Case{"a replica whose original is gone, going", nullptr, &dying_replica, {}, "wait"},
            Case{"another's object, nothing at home", nullptr, &foreign, {}, ""},
-           Case{"the original not known yet", nullptr, &replica, home_unknown, "wait "},
-           Case{"deleting, no replica", &dying, nullptr, {}, "confirm release "},
-           Case{"deleting, with replica", &dying, &replica, {}, "remove "},
-           Case{"deleting, replica going", &dying, &dying_replica, {}, "confirm wait "},
-           Case{"label removed, replica going", &unlabelled, &dying_replica, {}, "confirm wait "},
-           Case{"never guarded, replica going", &dying_unguarded, &dying_replica, {}, "wait "},
-           Case{"deleting before the first sync", &dying, nullptr, away_unknown, "confirm release "},
+           Case{"the original not known yet", nullptr, &replica, home_unknown, "wait"},
+           Case{"deleting, no replica", &dying, nullptr, {}, "confirm, release"},
+           Case{"deleting, with replica", &dying, &replica, {}, "remove"},
+           Case{"deleting, replica going", &dying, &dying_replica, {}, "await end"},
+           Case{"label removed, replica going", &unlabelled, &dying_replica, {}, "await end"},
+           Case{"never guarded, replica going", &dying_unguarded, &dying_replica, {}, "wait"},
+           Case{"deleting before the first sync", &dying, nullptr, away_unknown, "confirm, release"},
            Case{"deleting, never guarded", &dying_unguarded, nullptr, {}, ""},
-           Case{"deleting, never guarded, with replica", &dying_unguarded, &replica, {}, "remove "},
-           Case{"deleting, another's object of the name", &dying, &foreign, {}, "confirm release "},
-           Case{"deleting, its node not drained", &in_use, &replica, {}, "wait "},
-           Case{"deleting, its node not drained, no replica", &in_use, nullptr, {}, "wait "},
-           Case{"deleting, its node not drained, provider not known", &in_use, nullptr, away_unknown, "wait "},
-           Case{"deleting, its node not drained, provider lost", &in_use, &replica, lost, "release "},
-           Case{"new", &fresh, nullptr, {}, "guard create "},
-           Case{"new, provider not known yet", &fresh, nullptr, away_unknown, "guard wait "},
-           Case{"guarded", &live, nullptr, {}, "create "},
+           Case{"deleting, never guarded, with replica", &dying_unguarded, &replica, {}, "remove"},
+           Case{"deleting, another's object of the name", &dying, &foreign, {}, "confirm, release"},
+           Case{"deleting, its node not drained", &in_use, &replica, {}, "wait"},
+           Case{"deleting, its node not drained, no replica", &in_use, nullptr, {}, "wait"},
+           Case{"deleting, its node not drained, provider not known", &in_use, nullptr, away_unknown, "wait"},
+           Case{"deleting, its node not drained, provider lost", &in_use, &replica, lost, "release"},
+           Case{"new", &fresh, nullptr, {}, "guard"},
+           Case{"new, provider not known yet", &fresh, nullptr, away_unknown, "guard"},
+           Case{"guarded", &live, nullptr, {}, "create"},
            Case{"the same on both sides", &live, &replica, {}, ""},
-           Case{"a replica of another origin", &live, &foreign, {}, "wait "},
-           Case{"replica going while wanted", &live, &dying_replica, {}, "wait "},
-           Case{"label removed", &unlabelled, nullptr, {}, "confirm release "},
-           Case{"label removed, with replica", &unlabelled, &replica, {}, "remove "},
-           Case{"destination removed, with replica", &nowhere, &replica, {}, "remove "},
-           Case{"destination removed", &nowhere, nullptr, {}, "confirm release "},
+           Case{"a replica of another origin", &live, &foreign, {}, "wait"},
+           Case{"replica going while wanted", &live, &dying_replica, {}, "wait"},
+           Case{"label removed", &unlabelled, nullptr, {}, "confirm, release"},
+           Case{"label removed, with replica", &unlabelled, &replica, {}, "remove"},
+           Case{"destination removed, with replica", &nowhere, &replica, {}, "remove"},
+           Case{"destination removed", &nowhere, nullptr, {}, "confirm, release"},
            Case{"for another cluster", &elsewhere, nullptr, {}, ""},
-           Case{"moved to another cluster", &elsewhere, &replica, {}, "remove "},
+           Case{"moved to another cluster", &elsewhere, &replica, {}, "remove"},
            Case{"a copy from elsewhere", &copy, nullptr, {}, ""},
            Case{"a copy by its origin", &copy_by_origin, nullptr, {}, ""},
-           Case{"not filled in yet", &unfilled, nullptr, {}, "wait "},
-           Case{"its CSR wiped", &wiped, &replica, {}, "wait "},
-           Case{"deleting, provider lost", &dying, &replica, lost, "release "},
-           Case{"deleting, provider lost and unknown", &dying, nullptr, lost_unknown, "release "},
+           Case{"not filled in yet", &unfilled, nullptr, {}, "wait"},
+           Case{"its CSR wiped", &wiped, &replica, {}, "wait"},
+           Case{"deleting, provider lost", &dying, &replica, lost, "release"},
+           Case{"deleting, provider lost and unknown", &dying, nullptr, lost_unknown, "release"},
            Case{"alive, provider lost", &live, &replica, lost, ""},
-           Case{"label removed, provider lost", &unlabelled, nullptr, lost, "release "},
+           Case{"label removed, provider lost", &unlabelled, nullptr, lost, "release"},
        }) {
     CAPTURE(c.title);
     CHECK(summary(plan(c.local, c.remote, c.view)) == c.expected);
@@ -284,8 +286,8 @@ TEST_CASE("the spec follows exactly, quantities by their value") {
   kube::Object replica = replica_of(local);
   replica.mutable_spec()["class"] = "gold";
   const ReplicationPlan made = plan(&local, &replica);
-  REQUIRE(made.update);
-  CHECK(kube::string_at(*made.update, {"spec", "class"}) == "default");
+  REQUIRE(summary(made) == "update");
+  CHECK(kube::string_at(*std::get<action::Follow>(made).update, {"spec", "class"}) == "default");
 }
 
 TEST_CASE("the status comes back once the provider has looked at the replica") {
@@ -323,11 +325,11 @@ TEST_CASE("the status comes back once the provider has looked at the replica") {
     kube::Object replica = forge_replica(c.kind, local, peer);
     replica.tree()["status"] = parse_value(c.away);
     const ReplicationPlan made = plan_replication(c.kind, {.local = &local, .remote = &replica}, peer);
-    CHECK_FALSE(made.update);
-    REQUIRE(made.status.has_value() == (*c.expected != 0));
-    if (!made.status) continue;
-    CHECK(json::value(kube::object_at(*made.status, {"status"})) == parse_value(c.expected));
-    CHECK(kube::string_at(*made.status, {"metadata", "resourceVersion"}) == "7");
+    REQUIRE(summary(made) == (*c.expected != 0 ? "status" : ""));
+    const auto* follow = std::get_if<action::Follow>(&made);
+    if (!follow) continue;
+    CHECK(json::value(kube::object_at(*follow->status, {"status"})) == parse_value(c.expected));
+    CHECK(kube::string_at(*follow->status, {"metadata", "resourceVersion"}) == "7");
   }
 }
 
@@ -335,9 +337,9 @@ TEST_CASE("status comes back also while the replica goes, and while the spec is 
   kube::Object local = slice();
   kube::Object replica = replica_of(local, accepted);
   local.mutable_spec().erase("csr");
-  CHECK(summary(plan(&local, &replica)) == "status wait ");
+  CHECK(summary(plan(&local, &replica)) == "status");
   replica.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
-  CHECK(summary(plan(&local, &replica)) == "status wait ");
+  CHECK(summary(plan(&local, &replica)) == "status");
 }
 
 TEST_CASE("an object of nonsense is planned without a throw") {
@@ -348,7 +350,7 @@ TEST_CASE("an object of nonsense is planned without a throw") {
     const kube::Object local = slice();
     for (const kube::Resource& kind : replicated_kinds()) {
       CHECK(summary(plan_replication(kind, {.local = &odd, .remote = &odd}, peer)) == "");
-      CHECK(summary(plan_replication(kind, {.local = &local, .remote = &odd}, peer)) == "wait ");
+      CHECK(summary(plan_replication(kind, {.local = &local, .remote = &odd}, peer)) == "wait");
     }
   }
 }
