@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using kube::Outcome;
-using Verdict = core::GrantDecision::Verdict;
+namespace decision = core::grant_decision;
 namespace json = kube::json;
 namespace conditions = api::slice_conditions;
 
@@ -143,22 +143,23 @@ core::GrantDecision SliceGrantController::decide_grant(const kube::Object& slice
   std::optional<core::Resources> free;
   if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(peer);
   const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
-  core::GrantDecision decision = core::decide_grant({.request = request,
-                                                     .policy = policy_,
-                                                     .tenant = core::tenant_state(tenant),
-                                                     .slice_cordoned = core::is_cordoned(slice),
-                                                     .slice_drained = core::is_drained(slice),
-                                                     .answered = shown && !is_ours(shown->reason),
-                                                     .sharing_percentage = core::sharing_percentage(policy_, tenant),
-                                                     .share_slices = share_slices_of(slice.ns()),
-                                                     .record = record,
-                                                     .free = free ? &*free : nullptr,
-                                                     .limits = limits_of(slice.key()),
-                                                     .pending = memory.pending,
-                                                     .now = context_.clock.now()});
-  memory.pending = decision.pending;
-  if (decision.record) memory.granting = decision.record->granted;
-  return decision;
+  core::GrantDecision decided = core::decide_grant({.request = request,
+                                                    .policy = policy_,
+                                                    .tenant = core::tenant_state(tenant),
+                                                    .slice_cordoned = core::is_cordoned(slice),
+                                                    .slice_drained = core::is_drained(slice),
+                                                    .answered = shown && !is_ours(shown->reason),
+                                                    .sharing_percentage = core::sharing_percentage(policy_, tenant),
+                                                    .share_slices = share_slices_of(slice.ns()),
+                                                    .record = record,
+                                                    .free = free ? &*free : nullptr,
+                                                    .limits = limits_of(slice.key()),
+                                                    .pending = memory.pending,
+                                                    .now = context_.clock.now()});
+  const auto* accept = std::get_if<decision::Accept>(&decided);
+  memory.pending = accept ? accept->pending : std::nullopt;
+  if (accept) memory.granting = accept->record.granted;
+  return decided;
 }
 
 core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
@@ -229,21 +230,22 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   if (!is_replica && !was_granted) co_return Outcome::done();
 
   decide(look);
-  if (look.decision.verdict == Verdict::foreign) {
+  const auto* accept = std::get_if<decision::Accept>(&look.decision);
+  if (std::holds_alternative<decision::Foreign>(look.decision)) {
     if (auto back = core::plan_slice_restore(look.slice, look.before.has_value(), context_.clock.wall())) {
       auto written = co_await write_status(look.slice, std::move(*back));
       co_return written ? Outcome::done() : Outcome::retry(std::move(written.error()));
     }
     look.wish.record = foreign_record(look.slice);
-  } else {
-    look.wish.record = look.decision.record;
+  } else if (accept) {
+    look.wish.record = accept->record;
   }
   if (look.quota || look.wish.record) {
     auto written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
     if (!written) co_return Outcome::retry(std::move(written.error()));
   }
   // A node that is shown as another kind of machine for a moment attracts the wrong pods.
-  if (look.decision.accepted() && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
+  if (accept && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
   co_return co_await answer(look);
 }
 
@@ -255,7 +257,7 @@ void SliceGrantController::decide(Look& look) {
   const auto tenant = tenant_of(*tenants_, std::string(slice.ns()), look.peer);
   if (!tenant) {
     // A consumer without a Tenant gets nothing new; the Tenant's return brings every slice back here.
-    look.decision.verdict = Verdict::unchanged;
+    look.decision = decision::Keep{};
     look.wish.cordoned = true;
     if (look.quota || consumer == look.peer)
       context_.events.warning(slice, api::kinds::resource_slices, "TenantNotFound",
@@ -270,7 +272,7 @@ void SliceGrantController::decide(Look& look) {
     look.decision = decide_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
     return;
   }
-  look.decision.verdict = Verdict::unchanged;
+  look.decision = decision::Keep{};
   if (!consumer.empty())
     context_.events.warning(slice, api::kinds::resource_slices, "WrongConsumer",
                             "spec.consumerClusterID is not " + look.peer +
@@ -279,15 +281,15 @@ void SliceGrantController::decide(Look& look) {
 
 asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
   const kube::ObjectKey key = look.slice.key();
-  const core::GrantDecision& decision = look.decision;
   const bool custom = !core::is_built_in_class(api::ResourceSlice(look.slice).slice_class());
   Memory& memory = memory_[key];
   const bool told = custom && memory.drain_told;
-  memory.drain_told = decision.verdict == Verdict::denied;
-  if (!told || decision.verdict != Verdict::denied) {
+  const bool is_denied = std::holds_alternative<decision::Deny>(look.decision);
+  memory.drain_told = is_denied;
+  if (!told || !is_denied) {
     const json::array classes = storage_classes();
     const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
-    if (auto patch = core::plan_slice_status(look.slice, decision, offer, context_.clock.wall())) {
+    if (auto patch = core::plan_slice_status(look.slice, look.decision, offer, context_.clock.wall())) {
       auto written = co_await write_status(look.slice, std::move(*patch));
       if (!written) {
         memory_[key].drain_told = false;
@@ -296,22 +298,22 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
       tell(look);
     }
   }
-  if (decision.again_after > 0ms) co_return Outcome::again_after(decision.again_after);
+  if (const auto* accept = std::get_if<decision::Accept>(&look.decision); accept && accept->again_after > 0ms)
+    co_return Outcome::again_after(accept->again_after);
   co_return Outcome::done();
 }
 
 void SliceGrantController::tell(const Look& look) {
-  const core::GrantDecision& decision = look.decision;
   const kube::ObjectKey key = look.slice.key();
-  if (!decision.accepted()) {
-    context_.events.warning(look.slice, api::kinds::resource_slices, decision.reason, decision.message);
-    log_.info("slice denied", {{"slice", key}, {"reason", decision.message}});
-    return;
+  if (const auto* deny = std::get_if<decision::Deny>(&look.decision)) {
+    context_.events.warning(look.slice, api::kinds::resource_slices, deny->reason, deny->message);
+    log_.info("slice denied", {{"slice", key}, {"reason", deny->message}});
+  } else if (const auto* accept = std::get_if<decision::Accept>(&look.decision)) {
+    const std::string granted = listed(accept->record.granted);
+    const std::string before = look.before ? listed(look.before->granted) : "nothing";
+    context_.events.normal(look.slice, api::kinds::resource_slices, accept->reason, "granted: " + granted);
+    if (granted != before) log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", before}});
   }
-  const std::string granted = listed(decision.record->granted);
-  const std::string before = look.before ? listed(look.before->granted) : "nothing";
-  context_.events.normal(look.slice, api::kinds::resource_slices, decision.reason, "granted: " + granted);
-  if (granted != before) log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", before}});
 }
 
 asio::awaitable<kube::Result<bool>> SliceGrantController::remove_stale(kube::Object slice, kube::Object quota) {

@@ -5,7 +5,7 @@
 namespace liqo::core {
 namespace {
 
-using Verdict = GrantDecision::Verdict;
+using namespace grant_decision;
 
 constexpr std::string_view accepted_text = "ResourceSlice resources accepted";
 constexpr std::string_view drained_text = "the provider has drained this cluster: it grants nothing, and its pods end";
@@ -22,12 +22,8 @@ constexpr std::string_view tenant_cordoned_text =
 constexpr std::string_view slice_cordoned_text =
     "the provider has cordoned this slice: what is granted stays, new pods are refused";
 
-GrantDecision verdict(Verdict verdict, std::string_view reason, std::string_view message) {
-  return {.verdict = verdict,
-          .reason = std::string(reason),
-          .message = std::string(message),
-          .record = std::nullopt,
-          .pending = std::nullopt};
+Deny deny(std::string_view reason, std::string_view message) {
+  return {.reason = std::string(reason), .message = std::string(message)};
 }
 
 /// A Quota of the Go version records the granted amounts but not the request. A request belongs to it if every amount
@@ -44,11 +40,11 @@ bool is_negotiated(const SliceRequest& request, const SliceRecord& record) {
   return record.slice_class == request.slice_class && record.request == request.resources;
 }
 
-GrantDecision grant(const SliceRequest& request, Resources granted) {
-  GrantDecision decision = verdict(Verdict::accepted, slice_reasons::resources_accepted, accepted_text);
-  decision.record =
-      SliceRecord{.slice_class = request.slice_class, .request = request.resources, .granted = std::move(granted)};
-  return decision;
+Accept grant(const SliceRequest& request, Resources granted) {
+  return {.reason = std::string(slice_reasons::resources_accepted),
+          .message = std::string(accepted_text),
+          .record = SliceRecord{
+              .slice_class = request.slice_class, .request = request.resources, .granted = std::move(granted)}};
 }
 
 /// The most of the resource that this slice can get; nullopt where it is not bounded.
@@ -84,23 +80,23 @@ GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
   Resources granted = in.request.resources;
   for (const auto& [name, quantity] : in.policy.defaults) granted.emplace(name, quantity);
   std::string refusal = in.limits.mistake.empty() ? refuse_amounts(in.limits, granted) : in.limits.mistake;
-  if (!refusal.empty()) return verdict(Verdict::denied, slice_reasons::resources_denied, refusal);
+  if (!refusal.empty()) return deny(slice_reasons::resources_denied, refusal);
   return grant(in.request, std::move(granted));
 }
 
 GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
-  if (!in.free) return negotiated ? grant(in.request, in.record->granted) : verdict(Verdict::wait, "", "");
+  if (!in.free) return negotiated ? GrantDecision(grant(in.request, in.record->granted)) : Wait{};
   // While the policy cannot be read, a slice keeps what it has and no other gets anything.
   if (!in.limits.mistake.empty())
-    return negotiated ? grant(in.request, in.record->granted)
-                      : verdict(Verdict::denied, slice_reasons::resources_denied, in.limits.mistake);
+    return negotiated ? GrantDecision(grant(in.request, in.record->granted))
+                      : deny(slice_reasons::resources_denied, in.limits.mistake);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
   // A share asks for no amount that could be too much, so it is cut at the bound and not refused.
   for (auto& [name, quantity] : target)
     if (auto bound = bound_of(in.limits, name); bound && *bound < quantity) quantity = *bound;
   if (!negotiated) return grant(in.request, std::move(target));
   ShareStep step = settle_share(in.record->granted, target, in.pending, in.now);
-  GrantDecision decision = grant(in.request, std::move(step.granted));
+  Accept decision = grant(in.request, std::move(step.granted));
   decision.pending = std::move(step.pending);
   decision.again_after = step.again_after;
   return decision;
@@ -112,28 +108,28 @@ GrantDecision decide_grant(const GrantInputs& in) {
   const SliceRequest& request = in.request;
   const bool custom = !is_built_in_class(request.slice_class);
   if (in.tenant == TenantState::drained || in.slice_drained)
-    return verdict(Verdict::denied, custom ? slice_reasons::tenant_drained : slice_reasons::resources_denied,
-                   in.tenant == TenantState::drained ? drained_text : slice_drained_text);
+    return deny(custom ? slice_reasons::tenant_drained : slice_reasons::resources_denied,
+                in.tenant == TenantState::drained ? drained_text : slice_drained_text);
   if (custom) {
     if (in.tenant == TenantState::cordoned && !in.record && !in.answered)
-      return verdict(Verdict::denied, slice_reasons::tenant_cordoned, nothing_new_text);
-    return verdict(Verdict::foreign, "", "");
+      return deny(slice_reasons::tenant_cordoned, nothing_new_text);
+    return Foreign{};
   }
 
   const bool negotiated = in.record && is_negotiated(request, *in.record);
   if (in.tenant == TenantState::cordoned || in.slice_cordoned) {
-    if (!in.record) return verdict(Verdict::denied, slice_reasons::resources_denied, nothing_new_text);
-    if (!negotiated) return verdict(Verdict::unchanged, "", "");
-    GrantDecision decision = grant(request, in.record->granted);
+    if (!in.record) return deny(slice_reasons::resources_denied, nothing_new_text);
+    if (!negotiated) return Keep{};
+    Accept decision = grant(request, in.record->granted);
     decision.reason = slice_reasons::cordoned;
     decision.message = in.tenant == TenantState::cordoned ? tenant_cordoned_text : slice_cordoned_text;
     return decision;
   }
   if (request.slice_class == default_class && !in.policy.default_class_enabled)
-    return verdict(Verdict::denied, slice_reasons::default_class_disabled, default_disabled_text);
+    return deny(slice_reasons::default_class_disabled, default_disabled_text);
   if (request.slice_class == share_class && !in.policy.is_share_enabled())
-    return verdict(Verdict::denied, slice_reasons::share_class_disabled, share_disabled_text);
-  if (!request.problem.empty()) return verdict(Verdict::denied, slice_reasons::invalid_request, request.problem);
+    return deny(slice_reasons::share_class_disabled, share_disabled_text);
+  if (!request.problem.empty()) return deny(slice_reasons::invalid_request, request.problem);
   return request.slice_class == share_class ? decide_share(in, negotiated) : decide_default(in, negotiated);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/difference.hpp"
+#include "core/set_or_erase.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 
@@ -21,15 +22,6 @@ std::optional<json::object> status_patch(const kube::Object& slice, const json::
 
 void set_condition(const kube::Object& slice, json::object& status, const kube::Condition& wanted, kube::WallTime now) {
   if (auto changed = api::with_slice_condition(slice, wanted, now)) status["conditions"] = std::move(*changed);
-}
-
-/// An empty list is left out, as the Go version does: otherwise both versions would undo each other's write.
-template <class T>
-void set_or_erase(json::object& status, std::string_view key, T value) {
-  if (value.empty())
-    status.erase(key);
-  else
-    status[key] = std::move(value);
 }
 
 json::array offered(const std::vector<OfferedClass>& classes, std::string_view name_key) {
@@ -71,14 +63,16 @@ json::array offered_storage_classes(const std::vector<kube::Object>& classes, co
 
 std::optional<json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,
                                               const SliceOffer& offer, kube::WallTime now) {
-  using Verdict = GrantDecision::Verdict;
-  if (decision.verdict != Verdict::accepted && decision.verdict != Verdict::denied) return std::nullopt;
+  const auto* accept = std::get_if<grant_decision::Accept>(&decision);
+  const auto* deny = std::get_if<grant_decision::Deny>(&decision);
+  if (!accept && !deny) return std::nullopt;
   json::object status = slice.status();
-  if (decision.accepted()) {
+  if (accept) {
     auto written = read_resources(kube::object_at(status, {"resources"}));
-    if (!written || *written != decision.record->granted || !status.contains("resources"))
-      status["resources"] = write_resources(decision.record->granted);
+    if (!written || *written != accept->record.granted || !status.contains("resources"))
+      status["resources"] = write_resources(accept->record.granted);
     const SlicePolicy& policy = offer.policy;
+    // An empty list is left out, as the Go version does: otherwise both versions would undo each other's write.
     set_or_erase(status, "storageClasses", offer.storage_classes);
     set_or_erase(status, "ingressClasses", offered(policy.ingress_classes, "ingressClassName"));
     set_or_erase(status, "loadBalancerClasses", offered(policy.load_balancer_classes, "loadBalancerClassName"));
@@ -86,9 +80,9 @@ std::optional<json::object> plan_slice_status(const kube::Object& slice, const G
   }
   set_condition(slice, status,
                 {.type = conditions::resources,
-                 .status = decision.accepted() ? conditions::accepted : conditions::denied,
-                 .reason = decision.reason,
-                 .message = decision.message},
+                 .status = accept ? conditions::accepted : conditions::denied,
+                 .reason = accept ? accept->reason : deny->reason,
+                 .message = accept ? accept->message : deny->message},
                 now);
   return status_patch(slice, status);
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "liqo/core/slices/cordon.hpp"
 #include "liqo/core/slices/policy.hpp"
@@ -52,22 +53,27 @@ struct GrantInputs {
   kube::TimePoint now{};
 };
 
-struct GrantDecision {
-  enum class Verdict {
-    accepted,
-    denied,     ///< what was granted before stays as it is
-    unchanged,  ///< cordoned: the condition stays as it is
-    foreign,    ///< another controller decides
-    wait,       ///< what is free is not known yet
-  };
-  Verdict verdict = Verdict::wait;
-  std::string reason, message;          ///< of the condition, where the verdict is accepted or denied
-  std::optional<SliceRecord> record;    ///< to be stored; unset = the stored one stays
-  std::optional<PendingShare> pending;  ///< for GrantInputs of the next decision
-  kube::Duration again_after{};         ///< when to decide again; 0 = when something changes
-
-  bool accepted() const { return verdict == Verdict::accepted; }
+namespace grant_decision {
+/// It is not known yet what is free.
+struct Wait {};
+struct Accept {
+  std::string reason, message;               ///< of the condition
+  SliceRecord record;                        ///< to be stored
+  std::optional<PendingShare> pending = {};  ///< for GrantInputs of the next decision
+  kube::Duration again_after{};              ///< when to decide again; 0 = when something changes
 };
+/// What was granted before stays as it is.
+struct Deny {
+  std::string reason, message;  ///< of the condition
+};
+/// The slice or its tenant is cordoned: the condition stays as it is, too.
+struct Keep {};
+/// Another controller decides.
+struct Foreign {};
+}  // namespace grant_decision
+
+using GrantDecision = std::variant<grant_decision::Wait, grant_decision::Accept, grant_decision::Deny,
+                                   grant_decision::Keep, grant_decision::Foreign>;
 
 GrantDecision decide_grant(const GrantInputs& inputs);
 

@@ -21,7 +21,7 @@ struct SliceOffer {
 };
 
 /// The merge patch, with the resourceVersion, by which the slice's status shows the decision; nothing where it does so
-/// already, or where the verdict leaves it alone. Granted resources stay when a later request is denied. Equal
+/// already, or where the decision leaves it alone. Granted resources stay when a later request is denied. Equal
 /// quantities keep their spelling. The labels for the consumer's nodes are those of the policy, and OS and architecture
 /// of the platform where the policy does not name them.
 std::optional<kube::json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,

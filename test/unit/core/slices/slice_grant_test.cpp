@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 using namespace std::chrono_literals;
-using Verdict = GrantDecision::Verdict;
+using namespace grant_decision;
 
 Resources amounts(std::string_view text) {
   auto read = read_resources(parse_value(text).get_object());
@@ -58,9 +58,26 @@ GrantDecision decide(const Case& c, const SlicePolicy& policy = usual(), const R
                        .now = now});
 }
 
+const Accept& accepted(const GrantDecision& decision) {
+  REQUIRE(std::holds_alternative<Accept>(decision));
+  return std::get<Accept>(decision);
+}
+
+const Deny& denied(const GrantDecision& decision) {
+  REQUIRE(std::holds_alternative<Deny>(decision));
+  return std::get<Deny>(decision);
+}
+
 std::string granted(const GrantDecision& decision) {
-  REQUIRE(decision.record.has_value());
-  return json::serialize(write_resources(decision.record->granted));
+  return json::serialize(write_resources(accepted(decision).record.granted));
+}
+
+/// The decision in one word, and the reason of the condition that it is told by.
+std::string summary(const GrantDecision& decision) {
+  if (const auto* accept = std::get_if<Accept>(&decision)) return "accept " + accept->reason;
+  if (const auto* deny = std::get_if<Deny>(&decision)) return "deny " + deny->reason;
+  if (std::holds_alternative<Keep>(decision)) return "keep";
+  return std::holds_alternative<Foreign>(decision) ? "foreign" : "wait";
 }
 
 const char* const only_cpu_granted = R"({"cpu":"8","ephemeral-storage":"20Gi","memory":"8Gi","pods":"110"})";
@@ -77,9 +94,8 @@ TEST_CASE("defaults fill the keys that a request leaves open, and no others") {
          R"({"cpu":"0","ephemeral-storage":"20Gi","memory":"8Gi","nvidia.com/gpu":"2","pods":"110"})"}}) {
     CAPTURE(asked);
     const auto decision = decide({.request = asked});
-    CHECK(decision.verdict == Verdict::accepted);
-    CHECK(decision.reason == "ResourceSliceResourcesAccepted");
-    CHECK(decision.message == "ResourceSlice resources accepted");
+    CHECK(summary(decision) == "accept ResourceSliceResourcesAccepted");
+    CHECK(accepted(decision).message == "ResourceSlice resources accepted");
     CHECK(granted(decision) == expected);
   }
 }
@@ -89,29 +105,27 @@ TEST_CASE("a policy bounds one slice, and all slices of a consumer together") {
                      .consumer = amounts(R"({"cpu": "10", "nvidia.com/gpu": "0"})"),
                      .others = amounts(R"({"cpu": "4", "memory": "1Ti"})"),
                      .mistake = {}};
-  CHECK(decide({.request = R"({"cpu": "6"})", .limits = limits}).accepted());
+  CHECK(std::holds_alternative<Accept>(decide({.request = R"({"cpu": "6"})", .limits = limits})));
   const auto too_big = decide({.request = R"({"cpu": "9"})", .limits = limits});
-  CHECK(too_big.verdict == Verdict::denied);
-  CHECK(too_big.reason == "ResourceSliceResourcesDenied");
+  CHECK(summary(too_big) == "deny ResourceSliceResourcesDenied");
   CHECK(
-      too_big.message ==
+      denied(too_big).message ==
       "the provider grants a slice of this cluster no more than 8 of cpu, and this one would have 9: ask for less, or "
       "its operator for more (maxSliceResources in the policy)");
-  CHECK_FALSE(too_big.record);
   CHECK(
-      decide({.request = R"({"cpu": "7"})", .limits = limits}).message ==
+      denied(decide({.request = R"({"cpu": "7"})", .limits = limits})).message ==
       "the provider grants all slices of this cluster together no more than 10 of cpu, the others have 4 and this one "
       "would have 7: ask for less, or its operator for more (maxResources in the policy)");
-  CHECK(decide({.request = R"({"cpu": "1", "nvidia.com/gpu": "1"})", .limits = limits}).verdict == Verdict::denied);
+  CHECK(std::holds_alternative<Deny>(decide({.request = R"({"cpu": "1", "nvidia.com/gpu": "1"})", .limits = limits})));
   // Defaults count as what is asked for, and what is granted already stays.
   limits.slice = amounts(R"({"memory": "4Gi"})");
-  CHECK(decide({.request = R"({})", .limits = limits}).verdict == Verdict::denied);
+  CHECK(std::holds_alternative<Deny>(decide({.request = R"({})", .limits = limits})));
   const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
-  CHECK(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits}).accepted());
-  CHECK(decide({.request = R"({"cpu": "9"})", .record = kept, .limits = limits}).verdict == Verdict::denied);
+  CHECK(std::holds_alternative<Accept>(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits})));
+  CHECK(std::holds_alternative<Deny>(decide({.request = R"({"cpu": "9"})", .record = kept, .limits = limits})));
   limits.mistake = "the policy cannot be understood";
-  CHECK(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits}).accepted());
-  CHECK(decide({.request = R"({"cpu": "1"})", .limits = limits}).message == "the policy cannot be understood");
+  CHECK(std::holds_alternative<Accept>(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits})));
+  CHECK(denied(decide({.request = R"({"cpu": "1"})", .limits = limits})).message == "the policy cannot be understood");
 }
 
 TEST_CASE("a share ends at the bound of the policy") {
@@ -121,7 +135,6 @@ TEST_CASE("a share ends at the bound of the policy") {
                            .others = amounts(R"({"memory": "12Gi"})"),
                            .mistake = {}};
   const auto decision = decide({.slice_class = "share", .limits = limits}, usual(), &free);
-  CHECK(decision.accepted());
   CHECK(granted(decision) == R"({"cpu":"8","memory":"4Gi"})");
 }
 
@@ -152,66 +165,56 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
   const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
   struct Row {
     Case given;
-    Verdict verdict;
-    std::string_view reason;
+    std::string_view expected;
   };
   for (const Row& row : {
-           Row{{.tenant = TenantState::drained}, Verdict::denied, "ResourceSliceResourcesDenied"},
+           Row{{.tenant = TenantState::drained}, "deny ResourceSliceResourcesDenied"},
            Row{{.request = R"({"cpu": "8"})", .tenant = TenantState::drained, .record = kept},
-               Verdict::denied,
-               "ResourceSliceResourcesDenied"},
-           Row{{.tenant = TenantState::cordoned}, Verdict::denied, "ResourceSliceResourcesDenied"},
-           Row{{.cordoned = true}, Verdict::denied, "ResourceSliceResourcesDenied"},
+               "deny ResourceSliceResourcesDenied"},
+           Row{{.tenant = TenantState::cordoned}, "deny ResourceSliceResourcesDenied"},
+           Row{{.cordoned = true}, "deny ResourceSliceResourcesDenied"},
            Row{{.request = R"({"cpu": "8"})", .tenant = TenantState::cordoned, .record = kept},
-               Verdict::accepted,
-               "ResourceSliceCordoned"},
-           Row{{.request = R"({"cpu": "8"})", .cordoned = true, .record = kept},
-               Verdict::accepted,
-               "ResourceSliceCordoned"},
-           Row{{.request = R"({"cpu": "9"})", .cordoned = true, .record = kept}, Verdict::unchanged, ""},
-           Row{{.request = R"({"cpu": "9"})", .tenant = TenantState::cordoned, .record = kept}, Verdict::unchanged, ""},
-           Row{{.drained = true}, Verdict::denied, "ResourceSliceResourcesDenied"},
+               "accept ResourceSliceCordoned"},
+           Row{{.request = R"({"cpu": "8"})", .cordoned = true, .record = kept}, "accept ResourceSliceCordoned"},
+           Row{{.request = R"({"cpu": "9"})", .cordoned = true, .record = kept}, "keep"},
+           Row{{.request = R"({"cpu": "9"})", .tenant = TenantState::cordoned, .record = kept}, "keep"},
+           Row{{.drained = true}, "deny ResourceSliceResourcesDenied"},
            Row{{.request = R"({"cpu": "8"})", .cordoned = true, .drained = true, .record = kept},
-               Verdict::denied,
-               "ResourceSliceResourcesDenied"},
-           Row{{.slice_class = "gold", .drained = true, .record = kept}, Verdict::denied, "TenantDrained"},
-           Row{{.slice_class = "gold"}, Verdict::foreign, ""},
-           Row{{.request = R"({"cpu": "-1"})", .slice_class = "gold"}, Verdict::foreign, ""},
-           Row{{.slice_class = "gold", .tenant = TenantState::cordoned}, Verdict::denied, "TenantCordoned"},
-           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .answered = true}, Verdict::foreign, ""},
-           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .record = kept}, Verdict::foreign, ""},
-           Row{{.slice_class = "gold", .tenant = TenantState::drained, .record = kept},
-               Verdict::denied,
-               "TenantDrained"},
+               "deny ResourceSliceResourcesDenied"},
+           Row{{.slice_class = "gold", .drained = true, .record = kept}, "deny TenantDrained"},
+           Row{{.slice_class = "gold"}, "foreign"},
+           Row{{.request = R"({"cpu": "-1"})", .slice_class = "gold"}, "foreign"},
+           Row{{.slice_class = "gold", .tenant = TenantState::cordoned}, "deny TenantCordoned"},
+           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .answered = true}, "foreign"},
+           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .record = kept}, "foreign"},
+           Row{{.slice_class = "gold", .tenant = TenantState::drained, .record = kept}, "deny TenantDrained"},
        }) {
     CAPTURE(row.given.request);
     CAPTURE(row.given.slice_class);
     CAPTURE(int(row.given.tenant));
     const auto decision = decide(row.given);
-    CHECK(decision.verdict == row.verdict);
-    CHECK(decision.reason == row.reason);
+    CHECK(summary(decision) == row.expected);
     const std::string_view why = row.given.tenant == TenantState::drained ? "has drained this cluster"
                                  : row.given.drained                      ? "has drained this slice"
                                                                           : "has cordoned";
-    if (decision.verdict == Verdict::denied) CHECK(decision.message.find(why) != std::string::npos);
-    if (decision.accepted()) CHECK(granted(decision) == only_cpu_granted);
-    CHECK(decision.record.has_value() == decision.accepted());
+    if (std::holds_alternative<Deny>(decision)) CHECK(denied(decision).message.find(why) != std::string::npos);
+    if (std::holds_alternative<Accept>(decision)) CHECK(granted(decision) == only_cpu_granted);
   }
 }
 
 TEST_CASE("built-in classes can be switched off, and the second one follows the first unless it is said otherwise") {
   SlicePolicy policy = usual();
   policy.default_class_enabled = false;
-  const auto denied = decide({}, policy);
-  CHECK(denied.verdict == Verdict::denied);
-  CHECK(denied.reason == "DefaultResourceSliceClassDisabled");
-  CHECK(denied.message == "the default ResourceSlice class has been administratively disabled on the provider");
+  const auto decision = decide({}, policy);
+  CHECK(summary(decision) == "deny DefaultResourceSliceClassDisabled");
+  CHECK(denied(decision).message ==
+        "the default ResourceSlice class has been administratively disabled on the provider");
   const Resources free = amounts(R"({"cpu": "10"})");
-  CHECK(decide({.slice_class = "share"}, policy, &free).reason == "ShareResourceSliceClassDisabled");
-  CHECK(decide({.slice_class = "gold"}, policy).verdict == Verdict::foreign);
+  CHECK(summary(decide({.slice_class = "share"}, policy, &free)) == "deny ShareResourceSliceClassDisabled");
+  CHECK(std::holds_alternative<Foreign>(decide({.slice_class = "gold"}, policy)));
   policy.share_class_enabled = true;
-  CHECK(decide({.slice_class = "share"}, policy, &free).accepted());
-  CHECK_FALSE(decide({}, policy).accepted());
+  CHECK(std::holds_alternative<Accept>(decide({.slice_class = "share"}, policy, &free)));
+  CHECK_FALSE(std::holds_alternative<Accept>(decide({}, policy)));
 }
 
 TEST_CASE("a request that makes no sense is denied in words that say why") {
@@ -230,10 +233,8 @@ TEST_CASE("a request that makes no sense is denied in words that say why") {
            {many, "spec.resources names 65 resources; at most 64"}}) {
     CAPTURE(asked);
     const auto decision = decide({.request = asked, .record = record("{}", "{}")});
-    CHECK(decision.verdict == Verdict::denied);
-    CHECK(decision.reason == "InvalidRequest");
-    CHECK_MESSAGE(decision.message.find(words) != std::string::npos, decision.message);
-    CHECK_FALSE(decision.record.has_value());
+    CHECK(summary(decision) == "deny InvalidRequest");
+    CHECK_MESSAGE(denied(decision).message.find(words) != std::string::npos, denied(decision).message);
   }
   const auto named = read_slice_request(parse(R"({"metadata": {"name": ")" + std::string(51, 'a') + R"("}})"));
   CHECK(named.problem.find("51 characters") != std::string::npos);
@@ -249,7 +250,7 @@ TEST_CASE("a class that changes is a new request") {
 }
 
 TEST_CASE("a share waits until it is known what is free, and keeps what it has until then") {
-  CHECK(decide({.slice_class = "share"}).verdict == Verdict::wait);
+  CHECK(std::holds_alternative<Wait>(decide({.slice_class = "share"})));
   const auto kept = record("{}", R"({"cpu": "45"})", "share");
   CHECK(granted(decide({.slice_class = "share", .record = kept})) == R"({"cpu":"45"})");
 }
@@ -263,12 +264,12 @@ TEST_CASE("a share follows what is free: at once when it jumps, after ten quiet 
   CHECK(granted(decide(given, usual(), &half, {}, start)) == R"({"cpu":"45"})");
   const auto first = decide(given, usual(), &less, {}, start);
   CHECK(granted(first) == R"({"cpu":"90"})");
-  REQUIRE(first.pending.has_value());
-  CHECK(first.again_after == 10s);
-  const auto second = decide(given, usual(), &less, first.pending, start + 4s);
+  REQUIRE(accepted(first).pending.has_value());
+  CHECK(accepted(first).again_after == 10s);
+  const auto second = decide(given, usual(), &less, accepted(first).pending, start + 4s);
   CHECK(granted(second) == R"({"cpu":"90"})");
-  CHECK(second.again_after == 6s);
-  CHECK(granted(decide(given, usual(), &less, second.pending, start + 10s)) == R"({"cpu":"89100m"})");
+  CHECK(accepted(second).again_after == 6s);
+  CHECK(granted(decide(given, usual(), &less, accepted(second).pending, start + 10s)) == R"({"cpu":"89100m"})");
   Case cordoned = given;
   cordoned.cordoned = true;
   CHECK(granted(decide(cordoned, usual(), &half, {}, start)) == R"({"cpu":"90"})");

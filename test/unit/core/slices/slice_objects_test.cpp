@@ -31,18 +31,17 @@ void apply(json::object& target, const json::object& patch) {
 }
 
 kube::Object slice(std::string_view rest = "{}") {
-  kube::Object made = parse(R"({"metadata": {"name": "gpu-pool", "namespace": "liqo-tenant-rome", "uid": "u1",
-    "resourceVersion": "7"}, "spec": {"consumerClusterID": "rome", "providerClusterID": "milan"}})");
+  kube::Object made = parse(R"({"apiVersion": "authentication.liqo.io/v1beta1", "kind": "ResourceSlice",
+    "metadata": {"name": "gpu-pool", "namespace": "liqo-tenant-rome", "uid": "u1", "resourceVersion": "7"}, "spec": {"consumerClusterID": "rome", "providerClusterID": "milan"}})");
   apply(made.tree(), parse_value(rest).get_object());
   return made;
 }
 
 GrantDecision accepted(std::string_view granted) {
-  return {.verdict = GrantDecision::Verdict::accepted,
-          .reason = "ResourceSliceResourcesAccepted",
-          .message = "ResourceSlice resources accepted",
-          .record = SliceRecord{.slice_class = "default", .request = {}, .granted = amounts(granted)},
-          .pending = std::nullopt};
+  return grant_decision::Accept{
+      .reason = "ResourceSliceResourcesAccepted",
+      .message = "ResourceSlice resources accepted",
+      .record = SliceRecord{.slice_class = "default", .request = {}, .granted = amounts(granted)}};
 }
 
 QuotaWish wish(std::string_view granted = R"({"cpu": "8"})", bool cordoned = false) {
@@ -190,11 +189,8 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
       plan_slice_status(shown, accepted(R"({"cpu": "8000m"})"), {.policy = policy, .storage_classes = {}}, at(5s))
           .has_value());
 
-  GrantDecision denied{.verdict = GrantDecision::Verdict::denied,
-                       .reason = "ResourceSliceResourcesDenied",
-                       .message = "ResourceSlice resources denied",
-                       .record = std::nullopt,
-                       .pending = std::nullopt};
+  const grant_decision::Deny denied{.reason = "ResourceSliceResourcesDenied",
+                                    .message = "ResourceSlice resources denied"};
   const auto drained = plan_slice_status(shown, denied, {.policy = SlicePolicy(), .storage_classes = {}}, at(10s));
   REQUIRE(drained.has_value());
   CHECK(drained->at("status").as_object().size() == 1);
@@ -211,11 +207,9 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
   CHECK(text(view.granted()) == R"({"memory":"1Gi"})");
   CHECK_FALSE(shown.status().contains("ingressClasses"));
   CHECK_FALSE(shown.status().contains("nodeLabels"));
-  for (const auto kept :
-       {GrantDecision::Verdict::unchanged, GrantDecision::Verdict::foreign, GrantDecision::Verdict::wait})
-    CHECK_FALSE(plan_slice_status(shown, {.verdict = kept, .reason = "", .message = "", .record = {}, .pending = {}},
-                                  {.policy = policy, .storage_classes = {}}, at())
-                    .has_value());
+  for (const GrantDecision& silent :
+       std::initializer_list<GrantDecision>{grant_decision::Keep{}, grant_decision::Foreign{}, grant_decision::Wait{}})
+    CHECK_FALSE(plan_slice_status(shown, silent, {.policy = policy, .storage_classes = {}}, at()).has_value());
 }
 
 TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {

@@ -1,0 +1,21 @@
+// A field of an object that is left out where it says nothing.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "kube/base/json.hpp"
+
+namespace liqo::core {
+
+/// Sets the field, or takes it away where the value is empty.
+template <class T>
+void set_or_erase(kube::json::object& parent, std::string_view key, T value) {
+  if (value.empty()) {
+    parent.erase(key);
+  } else {
+    parent[key] = std::move(value);
+  }
+}
+
+}  // namespace liqo::core
