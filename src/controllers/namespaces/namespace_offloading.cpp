@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/node_context.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -15,6 +16,7 @@
 #include "liqo/core/namespaces/desired_mapping.hpp"
 #include "liqo/core/namespaces/held_twins.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 
@@ -275,10 +277,7 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::O
   auto user = co_await user_.name();
   if (!user) co_return std::unexpected(std::move(user.error()));
   kube::Object binding = core::forge_own_binding(offloading.ns(), *user, core::own_offloaded_role);
-  binding.add_owner_reference({.api_version = std::string(api::kinds::namespace_offloadings.api_version()),
-                               .kind = std::string(api::kinds::namespace_offloadings.kind),
-                               .name = std::string(offloading.name()),
-                               .uid = std::string(offloading.uid())});
+  binding.add_owner_reference(core::owner_of(offloading, false));
   auto bound = co_await ensure_binding(context_.home.api(), *bindings_, std::move(binding));
   if (!bound) co_return kube::fail(std::move(bound.error()), "entering the offloaded namespace");
   co_return kube::Result<void>();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/is_older.hpp"
 #include "controllers/known.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/k8s/finalizer.hpp"
@@ -24,10 +25,6 @@ constexpr std::string_view by_peer = "peer";
 
 /// How soon to look again while caches are not complete, which no event may tell.
 constexpr kube::Duration incomplete_pause = 5s;
-
-bool by_age(const kube::Object& a, const kube::Object& b) {
-  return std::tuple(a.creation_timestamp(), a.name()) < std::tuple(b.creation_timestamp(), b.name());
-}
 
 }  // namespace
 
@@ -90,7 +87,7 @@ void ForeignClusterController::enqueue_all() {
 std::vector<kube::Object> ForeignClusterController::objects_of(const Source& source, std::string_view cluster) const {
   std::vector<kube::Object> found;
   for (kube::Object& object : source.objects->objects(by_peer, cluster)) found.push_back(std::move(object));
-  std::ranges::sort(found, by_age);
+  std::ranges::sort(found, is_older);
   return found;
 }
 

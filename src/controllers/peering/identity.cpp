@@ -1,5 +1,6 @@
 #include "controllers/peering/identity.hpp"
 
+#include "controllers/collector_time.hpp"
 #include "controllers/guarded_write.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/wire/kubeconfig.hpp"
@@ -7,6 +8,7 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/kubeconfig.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -15,19 +17,10 @@
 namespace liqo::controllers {
 namespace {
 
-using namespace std::chrono_literals;
 using kube::Outcome;
 namespace json = kube::json;
 
-/// A Secret of an Identity that was deleted a moment ago is the garbage collector's.
-constexpr kube::Duration collector_time = 5s;
-
 constexpr std::string_view decided_labels[] = {api::labels::remote_cluster_id, api::labels::identity_type};
-
-bool is_owned_by(const kube::Object& object, const kube::Object& owner) {
-  const auto controller = object.controller();
-  return controller && controller->uid == owner.uid();
-}
 
 /// What of `wanted` the live Secret does not have, as a merge patch; empty: nothing. Keys of others stay.
 json::object missing_in(const kube::Object& live, const kube::Object& wanted) {
@@ -144,7 +137,7 @@ asio::awaitable<kube::Result<bool>> IdentityController::ensure_secret(const kube
   if (!secrets) co_return true;
   kube::Api& home = context_.home.api();
   const auto live = secrets->find(key);
-  if (live && !is_owned_by(*live, identity)) co_return false;
+  if (live && !core::is_controlled_by(*live, identity)) co_return false;
   kube::Result<kube::Object> written = kube::fail(kube::Errc::missing, "");
   if (!live) {
     written = co_await home.create(kube::resources::secrets, wanted);

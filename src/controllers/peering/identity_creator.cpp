@@ -1,20 +1,17 @@
-#include "controllers/guarded_write.hpp"
+#include "controllers/collector_time.hpp"
 #include "controllers/peering/identity.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 
 namespace liqo::controllers {
 namespace {
 
-using namespace std::chrono_literals;
 using kube::Outcome;
 namespace json = kube::json;
-
-/// An Identity of a slice that was deleted a moment ago is the garbage collector's.
-constexpr kube::Duration collector_time = 5s;
 
 /// "Accepted", "Denied" or "" of the slice's authentication.
 std::string_view authentication_of(const kube::Object& slice) {
@@ -65,7 +62,7 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
   kube::Api& home = context_.home.api();
   const kube::ObjectKey key{work.object.ns, core::slice_identity_name(slice->name())};
   const auto live = identities_->find(key);
-  const bool ours = live && live->controller() && live->controller()->uid == slice->uid();
+  const bool ours = live && core::is_controlled_by(*live, *slice);
 
   const std::string_view authentication = authentication_of(*slice);
   if (authentication == "Denied") {

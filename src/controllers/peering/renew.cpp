@@ -1,5 +1,6 @@
 #include "controllers/peering/renew.hpp"
 
+#include "controllers/collector_time.hpp"
 #include "controllers/guarded_write.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/auth_params.hpp"
@@ -9,6 +10,7 @@
 #include "liqo/api/renew.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/renewal.hpp"
@@ -16,12 +18,8 @@
 namespace liqo::controllers {
 namespace {
 
-using namespace std::chrono_literals;
 using kube::Outcome;
 namespace json = kube::json;
-
-/// A Renew of an Identity that was deleted a moment ago is the garbage collector's.
-constexpr kube::Duration collector_time = 5s;
 
 }  // namespace
 
@@ -66,7 +64,7 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
     renews_->observe(std::move(*created));
     co_return Outcome::done();
   }
-  if (!live->controller() || live->controller()->uid != identity.uid()) {
+  if (!core::is_controlled_by(*live, identity)) {
     context_.events.warning(identity, api::kinds::identities, "RenewExists",
                             "the Renew " + key.name + " is not of this Identity: delete it");
     co_return Outcome::again_after(collector_time);

@@ -4,10 +4,13 @@
 #include <iterator>
 #include <utility>
 
+#include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
+#include "controllers/is_older.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/handshake.hpp"
@@ -131,9 +134,7 @@ void TenantController::see_pod(const kube::ObjectKey& pod_key) {
 std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) const {
   std::vector<kube::Object> found;
   for (kube::Object& tenant : tenants_->objects_in(ns)) found.push_back(std::move(tenant));
-  std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {
-    return std::pair(a.creation_timestamp(), a.name()) < std::pair(b.creation_timestamp(), b.name());
-  });
+  std::ranges::sort(found, is_older);
   return found;
 }
 
@@ -436,7 +437,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
   // The rights go first, or the consumer would make anew what we remove.
   const kube::ObjectKey binding{std::string(tenant.ns()), core::role_binding_name(core::remote_control_plane_role)};
   auto live = namespaces_.bindings().find(binding);
-  if (live && live->controller() && live->controller()->uid == tenant.uid()) {
+  if (live && core::is_controlled_by(*live, tenant)) {
     auto removed = co_await home.remove(api::kinds::role_bindings, binding, {.uid = std::string(live->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "controllers/guarded_write.hpp"
+#include "controllers/ensure_binding.hpp"
 #include "kube/client/self_review.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

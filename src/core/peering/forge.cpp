@@ -4,6 +4,7 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/names.hpp"
 
@@ -24,14 +25,6 @@ void set_data(kube::Object& secret, std::string_view key, std::string_view bytes
 }
 
 }  // namespace
-
-kube::OwnerReference owner_of(const kube::Object& owner, bool controller) {
-  return {.api_version = std::string(owner.api_version()),
-          .kind = std::string(owner.kind()),
-          .name = std::string(owner.name()),
-          .uid = std::string(owner.uid()),
-          .controller = controller};
-}
 
 kube::Object forge_tenant_namespace(std::string_view peer, std::string_view name) {
   kube::Object made = kube::Object::make(kube::resources::namespaces,

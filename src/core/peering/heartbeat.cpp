@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/owner.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -4,19 +4,11 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
+#include "liqo/core/owner.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
-
-kube::OwnerReference owner_of(const kube::Object& slice) {
-  return {.api_version = api::kinds::resource_slices.api_version(),
-          .kind = std::string(api::kinds::resource_slices.kind),
-          .name = std::string(slice.name()),
-          .uid = std::string(slice.uid()),
-          .controller = true,
-          .block_owner_deletion = true};
-}
 
 void fill(kube::Object& quota, const kube::Object& slice, const QuotaWish& wish) {
   json::object& spec = quota.mutable_spec();
@@ -38,7 +30,7 @@ void fill(kube::Object& quota, const kube::Object& slice, const QuotaWish& wish)
     quota.set_annotation(api::annotations::drained, "true");
   else if (quota.has_annotation(api::annotations::drained))
     kube::ensure_object(quota.mutable_metadata(), "annotations").erase(api::annotations::drained);
-  if (!quota.controller()) quota.add_owner_reference(owner_of(slice));
+  if (!quota.controller()) quota.add_owner_reference(blocking_owner_of(slice));
 }
 
 }  // namespace

@@ -10,9 +10,6 @@
 
 namespace liqo::core {
 
-/// A reference to `owner`, which needs apiVersion, kind, name and UID. `controller`: it is the managing controller.
-kube::OwnerReference owner_of(const kube::Object& owner, bool controller = true);
-
 /// The tenant namespace for `peer`; `name` "" = liqo-tenant-<peer>.
 kube::Object forge_tenant_namespace(std::string_view peer, std::string_view name = {});
 
