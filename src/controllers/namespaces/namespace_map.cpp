@@ -26,7 +26,7 @@ constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consum
 constexpr std::size_t longest_failures = 1000;
 /// Kubernetes counts a new ResourceQuota within a second.
 constexpr kube::Duration counting_patience = std::chrono::seconds(30);
-constexpr std::string_view back_off = "CreationLoopBackOff";
+constexpr std::string_view accepted = "Accepted", back_off = "CreationLoopBackOff";
 
 /// So many twins are looked at in one turn of the loop.
 constexpr std::size_t twins_in_a_turn = 25;
@@ -167,8 +167,7 @@ core::TwinBounds NamespaceMapController::bounds_of(std::string_view tenant_names
 
 std::vector<kube::Object> NamespaceMapController::twins_of(const kube::ObjectKey& map) const {
   std::vector<kube::Object> twins;
-  for (const kube::ObjectKey& key : namespaces_->store().keys(by_map, map.text()))
-    if (auto twin = namespaces_->find(key)) twins.push_back(std::move(*twin));
+  for (kube::Object& twin : namespaces_->objects(by_map, map.text())) twins.push_back(std::move(twin));
   std::ranges::sort(twins, {}, [](const kube::Object& twin) { return std::string(twin.name()); });
   return twins;
 }
@@ -270,9 +269,12 @@ asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, cor
   for (const api::WantedNamespace& entry : round.wanted) {
     if (++looked_at % twins_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     std::string before(kube::string_at(map.status(), {"currentMapping", entry.local, "phase"}));
-    auto made = co_await ensure_twin(entry, ctx, std::move(before), round.failures);
-    round.waits = round.waits || !made;
-    if (made) round.entries.insert_or_assign(entry.local, std::move(*made));
+    EnsuredTwin made = co_await ensure_twin(entry, ctx, std::move(before));
+    // A line for people: what is said of each twin stands in the status.
+    if (std::string& told = round.failures; !made.failure.empty() && told.size() < longest_failures)
+      told += (told.empty() ? "twin " : "; twin ") + entry.remote.substr(0, 63) + ": " + made.failure;
+    round.waits = round.waits || !made.entry;
+    if (made.entry) round.entries.insert_or_assign(entry.local, std::move(*made.entry));
   }
 }
 
@@ -310,48 +312,38 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::furnish_twin(std::st
   co_return co_await ensure_quota(twin, ctx);
 }
 
-asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ensure_twin(api::WantedNamespace wanted,
+asio::awaitable<NamespaceMapController::EnsuredTwin> NamespaceMapController::ensure_twin(api::WantedNamespace wanted,
                                                                                          core::TwinContext ctx,
-                                                                                         std::string phase_before,
-                                                                                         std::string& failures) {
-  api::MappedNamespace entry{.local = wanted.local, .remote = wanted.remote, .phase = "Accepted", .message = ""};
-  const auto fail = [&](std::string why) {
-    // A line for people: what is said of each twin stands in the status.
-    if (failures.size() < longest_failures)
-      failures += (failures.empty() ? "twin " : "; twin ") + wanted.remote.substr(0, 63) + ": " + why;
-    entry.phase = back_off;
-    entry.message = std::move(why);
+                                                                                         std::string phase_before) {
+  const auto ended = [&wanted](std::string_view phase, std::string failure = "") {
+    return EnsuredTwin{
+        .entry =
+            api::MappedNamespace{
+                .local = wanted.local, .remote = wanted.remote, .phase = std::string(phase), .message = failure},
+        .failure = std::move(failure)};
   };
   auto plan = co_await create_namespace(wanted, ctx);
-  if (!plan) {
-    fail(plan.error().text());
-    co_return entry;
-  }
-  if (auto* refuse = std::get_if<core::twin_action::Refuse>(&*plan)) {
-    fail(std::move(refuse->message));
-    co_return entry;
-  }
-  if (std::holds_alternative<core::twin_action::AwaitEnd>(*plan)) {
-    // Its end brings the map back here.
-    entry.phase = "Terminating";
-    co_return entry;
-  }
+  if (!plan) co_return ended(back_off, plan.error().text());
+  if (auto* refuse = std::get_if<core::twin_action::Refuse>(&*plan))
+    co_return ended(back_off, std::move(refuse->message));
+  // Its end brings the map back here.
+  if (std::holds_alternative<core::twin_action::AwaitEnd>(*plan)) co_return ended("Terminating");
   std::optional<json::object> patch;
   if (auto* due = std::get_if<core::twin_action::Patch>(&*plan)) patch = std::move(due->patch);
   const auto counted = co_await furnish_twin(wanted.remote, ctx, std::move(patch));
   if (!counted) {
     const bool may_pass = !counted.error().is_permanent() && counted.error().code() != kube::Errc::invalid_input;
-    fail(counted.error().text());
+    EnsuredTwin failed = ended(back_off, counted.error().text());
     // What was usable stays usable over a conflict or a short outage.
-    if (may_pass && phase_before == "Accepted") {
-      entry.phase = "Accepted";
-      entry.message.clear();
+    if (may_pass && phase_before == accepted) {
+      failed.entry->phase = accepted;
+      failed.entry->message.clear();
     }
-    co_return entry;
+    co_return failed;
   }
   // A change of its status brings the map back here. What is in use goes on.
-  if (!*counted && phase_before != "Accepted") co_return std::nullopt;
-  co_return entry;
+  if (!*counted && phase_before != accepted) co_return EnsuredTwin{};
+  co_return ended(accepted);
 }
 
 asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::string twin, core::TwinContext ctx) {

@@ -48,10 +48,14 @@ class NamespaceMapController final : public Runnable {
   /// Labels, RoleBinding and ResourceQuota of a twin; answers whether what it holds is counted.
   asio::awaitable<kube::Result<bool>> furnish_twin(std::string twin, core::TwinContext ctx,
                                                    std::optional<kube::json::object> patch);
-  /// Makes or corrects one twin with its RoleBinding and its ResourceQuota; answers its entry of the status, nothing
-  /// while there is none to tell. A failure that may pass by itself is added to `failures`.
-  asio::awaitable<std::optional<api::MappedNamespace>> ensure_twin(api::WantedNamespace wanted, core::TwinContext ctx,
-                                                                   std::string phase_before, std::string& failures);
+  /// What has become of one twin.
+  struct EnsuredTwin {
+    std::optional<api::MappedNamespace> entry = {};  ///< of the status; nothing while there is none to tell
+    std::string failure = {};                        ///< for the log; "" = none
+  };
+  /// Makes or corrects one twin with its RoleBinding and its ResourceQuota.
+  asio::awaitable<EnsuredTwin> ensure_twin(api::WantedNamespace wanted, core::TwinContext ctx,
+                                           std::string phase_before);
   asio::awaitable<kube::Result<void>> ensure_binding(std::string twin, core::TwinContext ctx);
   /// Answers whether what the twin holds is counted. Errors also where nobody has begun to count in half a minute.
   asio::awaitable<kube::Result<bool>> ensure_quota(std::string twin, core::TwinContext ctx);

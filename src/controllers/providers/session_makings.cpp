@@ -115,8 +115,8 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
 std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey& home) const {
   if (!ips_) return {};
   std::vector<kube::Object> configurations;
-  for (const kube::Object& configuration : configurations_->objects_in(home.ns))
-    if (configuration.label(api::labels::remote_cluster_id) == home.name) configurations.push_back(configuration);
+  for (kube::Object& found : configurations_->objects_in(home.ns))
+    if (found.label(api::labels::remote_cluster_id) == home.name) configurations.push_back(std::move(found));
   const auto mapping = core::read_network_mapping(configurations);
   if (!mapping || mapping->empty()) return {};
   std::set<std::string> addresses;

@@ -1,11 +1,12 @@
 #include "controllers/slices/virtual_node_creator.hpp"
 
-#include "controllers/guarded_write.hpp"
 #include "kube/base/text.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/slices/local.hpp"
 
@@ -13,8 +14,6 @@ namespace liqo::controllers {
 
 using kube::Outcome;
 namespace conditions = api::slice_conditions;
-
-namespace {}  // namespace
 
 VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
@@ -61,57 +60,68 @@ asio::awaitable<kube::Result<void>> VirtualNodeCreator::remove_node(kube::Object
   co_return kube::Result<void>();
 }
 
+std::string VirtualNodeCreator::kubeconfig_secret_of(const kube::Object& slice) const {
+  const auto identity = identities_->find({std::string(slice.ns()), core::slice_identity_name(slice.name())});
+  if (!identity || !core::is_controlled_by(*identity, slice)) return "";
+  return std::string(api::Identity(*identity).kubeconfig_secret());
+}
+
 asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto slice = slices_->find(key);
   if (!slice) co_return Outcome::done();
   const api::ResourceSlice view(*slice);
   if (!view.is_local()) co_return Outcome::done();
-  kube::Api& home = context_.home.api();
-  const std::vector<kube::Object> nodes = nodes_of(*slice);
-
-  if (slice->is_deleting()) {
-    for (const kube::Object& node : nodes) {
-      auto removed = co_await remove_node(node);
-      if (!removed) co_return Outcome::retry(std::move(removed.error()));
-    }
-    if (!nodes.empty()) co_return Outcome::done();  // their end brings the slice back here
-    auto released = co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
-    co_return Outcome::done();
-  }
+  if (slice->is_deleting()) co_return co_await end(*slice);
   const std::string peer = namespaces_.peer_of(key.ns);
   if (peer.empty() || view.provider() != peer) co_return Outcome::done();
 
+  const bool has_nodes = !nodes_of(*slice).empty();
   const auto existing = virtual_nodes_->find(key);
-  const bool ours = existing && core::is_node_of(*existing, *slice);
   const bool wanted = core::wants_virtual_node(*slice);
-  if (!wanted && ours) {
+  if (!wanted && existing && core::is_node_of(*existing, *slice)) {
     auto removed = co_await remove_node(*existing);
     if (!removed) co_return Outcome::retry(std::move(removed.error()));
   }
-  const auto identity = identities_->find({key.ns, core::slice_identity_name(key.name)});
-  const bool has_identity = identity && identity->controller() && identity->controller()->uid == slice->uid();
-  const std::string secret(has_identity ? api::Identity(*identity).kubeconfig_secret() : std::string_view());
+  std::string secret = kubeconfig_secret_of(*slice);
   const bool ready = wanted && view.is_accepted(conditions::authentication) &&
                      view.is_accepted(conditions::resources) && !secret.empty();
+  kube::Api& home = context_.home.api();
   // The slice is held first, so that it never goes before its VirtualNode.
-  auto held = ready || !nodes.empty()
-                  ? co_await add_finalizer(home, *slices_, *slice, api::finalizers::resource_slice)
-                  : co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice);
+  auto held = ready || has_nodes ? co_await add_finalizer(home, *slices_, *slice, api::finalizers::resource_slice)
+                                 : co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice);
   if (!held) co_return Outcome::retry(std::move(held.error()));
   if (!ready || (existing && existing->is_deleting())) co_return Outcome::done();
+  co_return co_await write_node(*slice, existing, std::move(secret));
+}
 
+asio::awaitable<Outcome> VirtualNodeCreator::end(kube::Object slice) {
+  const std::vector<kube::Object> nodes = nodes_of(slice);
+  for (const kube::Object& node : nodes) {
+    auto removed = co_await remove_node(node);
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  }
+  if (!nodes.empty()) co_return Outcome::done();  // their end brings the slice back here
+  auto released =
+      co_await remove_finalizer(context_.home.api(), *slices_, std::move(slice), api::finalizers::resource_slice);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std::optional<kube::Object> existing,
+                                                        std::string secret) {
+  const kube::ObjectKey key = slice.key();
   const core::SliceNodePlan plan =
-      core::plan_slice_node(*slice, secret, existing ? &*existing : nullptr, context_.settings.refused_node_labels);
+      core::plan_slice_node(slice, secret, existing ? &*existing : nullptr, context_.settings.refused_node_labels);
   namespace action = core::slice_node_action;
   if (const auto* refuse = std::get_if<action::Refuse>(&plan.action)) {
-    context_.events.warning(*slice, api::kinds::resource_slices, "VirtualNodeExists", refuse->message);
+    context_.events.warning(slice, api::kinds::resource_slices, "VirtualNodeExists", refuse->message);
     co_return Outcome::done();
   }
   const auto* create = std::get_if<action::Create>(&plan.action);
   const auto* due = std::get_if<action::Patch>(&plan.action);
   if (!create && !due) co_return Outcome::done();
+  kube::Api& home = context_.home.api();
   kube::Result<kube::Object> written =
       create ? co_await home.create(api::kinds::virtual_nodes, create->virtual_node)
              : co_await home.patch(api::kinds::virtual_nodes, key,
@@ -120,10 +130,10 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   virtual_nodes_->observe(std::move(*written));
   if (!plan.dropped.empty())
     context_.events.warning(
-        *slice, api::kinds::resource_slices, "AnswerNotUsable",
+        slice, api::kinds::resource_slices, "AnswerNotUsable",
         "of what the provider says this cannot be used and is left out: " + kube::join(plan.dropped, ", "));
   if (create)
-    context_.events.normal(*slice, api::kinds::resource_slices, "VirtualNodeCreated",
+    context_.events.normal(slice, api::kinds::resource_slices, "VirtualNodeCreated",
                            "the VirtualNode " + key.name + " has the size that was granted");
   co_return Outcome::done();
 }

@@ -2,6 +2,7 @@
 // Tested by test/unit/controllers/slices/slices_test.cpp.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,14 @@ class VirtualNodeCreator final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Removes the VirtualNodes of a slice that is being deleted, and lets it go after them.
+  asio::awaitable<kube::Outcome> end(kube::Object slice);
+  /// `secret`: the kubeconfig of the slice.
+  asio::awaitable<kube::Outcome> write_node(kube::Object slice, std::optional<kube::Object> existing,
+                                            std::string secret);
   asio::awaitable<kube::Result<void>> remove_node(kube::Object virtual_node);
+  /// The Secret of the slice's Identity, "" while there is none.
+  std::string kubeconfig_secret_of(const kube::Object& slice) const;
   /// The VirtualNodes that were made of the slice or name it.
   std::vector<kube::Object> nodes_of(const kube::Object& slice) const;
   void enqueue_all(std::string_view ns);

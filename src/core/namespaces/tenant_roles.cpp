@@ -39,28 +39,34 @@ std::string full_name(std::string_view resource, std::string_view group) {
                    longest_word);
 }
 
-/// What is wrong with one rule. Adds the kinds that it lets write to `writable`.
-std::string judge_rule(const json::value& rule, std::set<std::string>& writable) {
+/// What is wrong with one rule, and the kinds that it lets write.
+RoleVerdict judge_rule(const json::value& rule) {
+  RoleVerdict verdict;
+  const auto refuse = [&verdict](std::string why) {
+    verdict.refusal = std::move(why);
+    return std::move(verdict);
+  };
   const auto groups = words(rule, "apiGroups"), resources = words(rule, "resources"), verbs = words(rule, "verbs");
   const auto writing = std::ranges::find_if(
       verbs, [](std::string_view verb) { return std::ranges::find(reads, verb) == std::end(reads); });
   for (std::string_view group : groups)
-    if (group.contains('*')) return "names the group \"*\", which is more than can be looked at";
+    if (group.contains('*')) return refuse("names the group \"*\", which is more than can be looked at");
   for (std::string_view resource : resources) {
     if (resource.contains('*'))
-      return "names the resource " + in_quotes(resource, longest_word) + ", which is more than can be looked at";
+      return refuse("names the resource " + in_quotes(resource, longest_word) +
+                    ", which is more than can be looked at");
     for (std::string_view group : groups) {
       if (is_protected(group)) {
-        if (acts(resource)) return "gives " + full_name(resource, group) + ", past the pod firewall";
+        if (acts(resource)) return refuse("gives " + full_name(resource, group) + ", past the pod firewall");
         if (writing != verbs.end())
-          return "lets " + in_quotes(*writing, longest_word) + " " + full_name(resource, group) +
-                 ", past the pod firewall; roles of tenants write custom kinds only";
+          return refuse("lets " + in_quotes(*writing, longest_word) + " " + full_name(resource, group) +
+                        ", past the pod firewall; roles of tenants write custom kinds only");
       } else if (writing != verbs.end() && !resource.contains('/')) {
-        writable.insert(std::string(resource) + "." + std::string(group));
+        verdict.writable.insert(std::string(resource) + "." + std::string(group));
       }
     }
   }
-  return "";
+  return verdict;
 }
 
 }  // namespace
@@ -70,8 +76,10 @@ RoleVerdict judge_tenant_role(const kube::Object& role) {
   std::size_t number = 0;
   for (const json::value& rule : kube::array_at(role.tree(), {"rules"})) {
     ++number;
-    if (const std::string mistake = judge_rule(rule, verdict.writable); !mistake.empty()) {
-      verdict.refusal = "its rule " + std::to_string(number) + " " + mistake;
+    RoleVerdict one = judge_rule(rule);
+    verdict.writable.merge(one.writable);
+    if (!one.refusal.empty()) {
+      verdict.refusal = "its rule " + std::to_string(number) + " " + one.refusal;
       return verdict;
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/set_or_erase.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -54,19 +55,21 @@ void set_conditions(json::object& into, const std::vector<Condition>& wanted, ku
   const json::array& present = kube::array_at(into, {"conditions"});
   json::array made;
   for (const Condition& row : wanted) made.push_back(kube::forge_condition(present, row, now));
-  if (made.empty()) {
-    into.erase("conditions");
-  } else {
-    into["conditions"] = std::move(made);
-  }
+  set_or_erase(into, "conditions", std::move(made));
 }
 
-void set_text(json::object& into, std::string_view key, std::string_view text) {
-  if (text.empty()) {
-    into.erase(key);
-  } else {
-    into[key] = text;
-  }
+/// One entry of status.modules.
+struct Module {
+  std::string_view name;
+  bool enabled;
+  std::vector<Condition> conditions;
+};
+
+json::object& set_module(json::object& status, const Module& wanted, kube::WallTime now) {
+  json::object& module = kube::ensure_object(kube::ensure_object(status, "modules"), wanted.name);
+  module["enabled"] = wanted.enabled;
+  set_conditions(module, wanted.conditions, now);
+  return module;
 }
 
 bool is_running(const kube::Object& virtual_node) {
@@ -123,85 +126,104 @@ std::vector<kube::Object> in_namespace(const std::vector<kube::Object>& objects,
   return found;
 }
 
-}  // namespace
+/// What the handshake with the peer has come to.
+struct Handshake {
+  std::string_view server, proxy;  ///< of the provider's API server
+  std::string_view local, remote;  ///< tenant namespaces
+  std::vector<Condition> conditions;
+};
 
-bool has_anything(const PeerState& peer) {
-  return peer.tenant || peer.identity || !peer.configurations.empty() || peer.has_credentials ||
-         !peer.virtual_nodes.empty();
-}
-
-json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
-                                          kube::WallTime now) {
-  const bool consumer = peer.tenant.has_value();
-  const bool provider = peer.identity || peer.has_credentials || !peer.virtual_nodes.empty();
-  std::string server, proxy, local, remote;
-  std::vector<Condition> authentication;
+Handshake handshake_with(const PeerState& peer) {
+  Handshake found;
   Condition identity_withdrawn = identity_not_ready;
   identity_withdrawn.message = peer.withdrawal;
   if (peer.tenant) {
-    local = api::Tenant(*peer.tenant).tenant_namespace();
-    authentication.push_back(is_tenant_ready(*peer.tenant) ? tenant_ready : tenant_not_ready);
+    found.local = api::Tenant(*peer.tenant).tenant_namespace();
+    found.conditions.push_back(is_tenant_ready(*peer.tenant) ? tenant_ready : tenant_not_ready);
   }
   if (peer.identity) {
     const api::Identity identity(*peer.identity);
-    server = kube::string_at(identity.auth_params(), {"apiServer"});
-    proxy = kube::string_at(identity.auth_params(), {"proxyURL"});
-    local = peer.identity->ns();
-    remote = identity.remote_namespace();
-    authentication.push_back(!peer.withdrawal.empty()               ? identity_withdrawn
-                             : identity.kubeconfig_secret().empty() ? identity_not_ready
-                                                                    : identity_ready);
+    found.server = kube::string_at(identity.auth_params(), {"apiServer"});
+    found.proxy = kube::string_at(identity.auth_params(), {"proxyURL"});
+    found.local = peer.identity->ns();
+    found.remote = identity.remote_namespace();
+    found.conditions.push_back(!peer.withdrawal.empty()               ? identity_withdrawn
+                               : identity.kubeconfig_secret().empty() ? identity_not_ready
+                                                                      : identity_ready);
   } else if (peer.has_credentials) {
-    server = peer.server;
-    if (!peer.withdrawal.empty()) authentication.push_back(identity_withdrawn);
+    found.server = peer.server;
+    if (!peer.withdrawal.empty()) found.conditions.push_back(identity_withdrawn);
   }
+  return found;
+}
 
+bool is_provider(const PeerState& peer) { return peer.identity || peer.has_credentials || !peer.virtual_nodes.empty(); }
+
+void set_networking(json::object& status, const PeerState& peer, const PeerAddresses& addresses, kube::WallTime now) {
+  const bool has_network = !peer.configurations.empty();
+  // The network module writes this condition, so it is kept.
+  std::optional<json::value> connection;
+  for (const json::value& entry : kube::array_at(status, {"modules", "networking", "conditions"}))
+    if (has_network && kube::string_at(entry, {"type"}) == "NetworkConnectionStatus") connection = entry;
+  std::vector<Condition> conditions;
+  if (is_provider(peer)) {
+    conditions.push_back(network_condition(addresses));
+  } else if (has_network) {
+    conditions.push_back(network_configured);
+  }
+  json::object& module =
+      set_module(status, {.name = "networking", .enabled = has_network, .conditions = conditions}, now);
+  if (connection) module["conditions"].as_array().push_back(std::move(*connection));
+}
+
+/// What is known of the provider's API server.
+void set_server(json::object& status, const PeerState& peer, const Handshake& handshake, kube::WallTime now) {
+  if (peer.api_server_answers && is_provider(peer)) {
+    Condition condition = *peer.api_server_answers ? server_ready : server_not_ready;
+    std::string message(condition.message);
+    if (peer.clock_ahead != std::chrono::seconds(0)) message += "; " + describe_clock(peer.clock_ahead);
+    condition.message = message;
+    set_conditions(status, {condition}, now);
+  } else if (!is_provider(peer) || (handshake.server.empty() && handshake.proxy.empty())) {
+    // While the answer is unknown the condition stays, but without a server there is nothing to report.
+    status.erase("conditions");
+  }
+}
+
+}  // namespace
+
+bool has_anything(const PeerState& peer) { return peer.tenant || !peer.configurations.empty() || is_provider(peer); }
+
+json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
+                                          kube::WallTime now) {
+  const bool consumer = peer.tenant.has_value(), provider = is_provider(peer);
+  const Handshake handshake = handshake_with(peer);
   json::object status = foreign_cluster.status();
   status["observedGeneration"] = foreign_cluster.generation();
   status["role"] = consumer && provider ? "ConsumerAndProvider"
                    : consumer           ? "Consumer"
                    : provider           ? "Provider"
                                         : "Unknown";
-  json::object& modules = kube::ensure_object(status, "modules");
-  const auto set_module = [&](std::string_view name, bool enabled, const std::vector<Condition>& wanted) {
-    json::object& module = kube::ensure_object(modules, name);
-    module["enabled"] = enabled;
-    set_conditions(module, wanted, now);
-  };
-  const bool has_network = !peer.configurations.empty();
-  const std::string_view home = !local.empty()                ? std::string_view(local)
+  const std::string_view home = !handshake.local.empty()      ? handshake.local
                                 : !peer.virtual_nodes.empty() ? peer.virtual_nodes.front().ns()
                                                               : std::string_view();
-  const auto addresses = PeerAddresses::of(foreign_cluster, in_namespace(peer.configurations, home), {});
-  // The network module writes this condition, so it is kept.
-  std::optional<json::value> connection;
-  for (const json::value& entry : kube::array_at(foreign_cluster.status(), {"modules", "networking", "conditions"}))
-    if (has_network && kube::string_at(entry, {"type"}) == "NetworkConnectionStatus") connection = entry;
-  set_module("networking", has_network,
-             provider      ? std::vector{network_condition(addresses)}
-             : has_network ? std::vector{network_configured}
-                           : std::vector<Condition>());
-  if (connection) modules["networking"].as_object()["conditions"].as_array().push_back(std::move(*connection));
-  set_module("authentication", peer.tenant || peer.identity || peer.has_credentials, authentication);
-  set_module("offloading", !peer.virtual_nodes.empty(), offloading_conditions(peer));
+  set_networking(status, peer, PeerAddresses::of(foreign_cluster, in_namespace(peer.configurations, home), {}), now);
+  set_module(status,
+             {.name = "authentication",
+              .enabled = peer.tenant || peer.identity || peer.has_credentials,
+              .conditions = handshake.conditions},
+             now);
+  set_module(status,
+             {.name = "offloading", .enabled = !peer.virtual_nodes.empty(), .conditions = offloading_conditions(peer)},
+             now);
 
-  set_text(status, "apiServerUrl", server);
-  set_text(status, "foreignProxyUrl", proxy);
+  set_or_erase(status, "apiServerUrl", handshake.server);
+  set_or_erase(status, "foreignProxyUrl", handshake.proxy);
   json::object& namespaces = kube::ensure_object(status, "tenantNamespace");
-  set_text(namespaces, "local", local);
-  set_text(namespaces, "remote", remote);
+  set_or_erase(namespaces, "local", handshake.local);
+  set_or_erase(namespaces, "remote", handshake.remote);
   if (namespaces.empty()) status.erase("tenantNamespace");
-
-  if (peer.api_server_answers && provider) {
-    Condition server_condition = *peer.api_server_answers ? server_ready : server_not_ready;
-    std::string message(server_condition.message);
-    if (peer.clock_ahead != std::chrono::seconds(0)) message += "; " + describe_clock(peer.clock_ahead);
-    server_condition.message = message;
-    set_conditions(status, {server_condition}, now);
-  } else if (!provider || (server.empty() && proxy.empty())) {
-    // While the answer is unknown the condition stays, but without a server there is nothing to report.
-    status.erase("conditions");
-  }
+  set_server(status, peer, handshake, now);
   return status;
 }
 

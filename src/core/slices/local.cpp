@@ -4,10 +4,12 @@
 
 #include "core/difference.hpp"
 #include "core/nodes/node_labels.hpp"
+#include "core/set_or_erase.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/quoted.hpp"
 #include "liqo/core/slices/request.hpp"
 
@@ -78,12 +80,39 @@ json::object replaced(const json::object& have, const json::object& before, cons
   return result;
 }
 
-template <class T>
-void set_or_erase(json::object& parent, std::string_view key, T value) {
-  if (value.empty())
-    parent.erase(key);
-  else
-    parent[key] = std::move(value);
+/// The labels and the node selector that the provider wants, in the place of those that it wanted last; those of others
+/// stay.
+void set_labels_and_selector(kube::Object& virtual_node, const kube::Object& slice,
+                             std::span<const std::string> refused_labels, std::vector<std::string>& dropped) {
+  const json::object& status = slice.status();
+  json::object labels = usable_labels(kube::object_at(status, {"nodeLabels"}), "node label", &refused_labels, dropped);
+  labels[api::labels::remote_cluster_id] = api::ResourceSlice(slice).provider();
+  const json::object selector =
+      usable_labels(kube::object_at(status, {"nodeSelector"}), "node selector", nullptr, dropped);
+  const auto applied = kube::parse_json(virtual_node.annotation(api::annotations::applied_slice));
+  const json::object none;
+  const json::object& last_labels = applied ? kube::object_at(*applied, {"labels"}) : none;
+  const json::object& last_selector = applied ? kube::object_at(*applied, {"nodeSelector"}) : none;
+
+  json::object& spec = virtual_node.mutable_spec();
+  spec["labels"] = replaced(kube::object_at(spec, {"labels"}), last_labels, labels);
+  json::object next_selector =
+      replaced(kube::object_at(spec, {"offloadingPatch", "nodeSelector"}), last_selector, selector);
+  if (!next_selector.empty() || spec.contains("offloadingPatch"))
+    set_or_erase(kube::ensure_object(spec, "offloadingPatch"), "nodeSelector", std::move(next_selector));
+  virtual_node.set_annotation(api::annotations::applied_slice,
+                              json::serialize(json::object{{"labels", labels}, {"nodeSelector", selector}}));
+}
+
+/// The amounts and the classes that the provider offers.
+void set_offer(json::object& spec, const json::object& status, std::vector<std::string>& dropped) {
+  kube::ensure_object(spec, "resourceQuota")["hard"] = usable_amounts(kube::object_at(status, {"resources"}), dropped);
+  set_or_erase(spec, "storageClasses",
+               usable_classes(kube::array_at(status, {"storageClasses"}), "storageClassName", dropped));
+  set_or_erase(spec, "ingressClasses",
+               usable_classes(kube::array_at(status, {"ingressClasses"}), "ingressClassName", dropped));
+  set_or_erase(spec, "loadBalancerClasses",
+               usable_classes(kube::array_at(status, {"loadBalancerClasses"}), "loadBalancerClassName", dropped));
 }
 
 }  // namespace
@@ -133,16 +162,13 @@ bool wants_virtual_node(const kube::Object& slice) {
 }
 
 bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice) {
-  const auto owner = virtual_node.controller();
-  return owner && owner->uid == slice.uid();
+  return is_controlled_by(virtual_node, slice);
 }
 
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
                               const kube::Object* existing, std::span<const std::string> refused_labels) {
   using namespace slice_node_action;
   SliceNodePlan plan;
-  const api::ResourceSlice view(slice);
-  const std::string cluster(view.provider());
   if (existing && !is_node_of(*existing, slice) &&
       (existing->controller() || existing->label(api::labels::resource_slice_name) != slice.name())) {
     plan.action = Refuse{"VirtualNode " + std::string(slice.name()) + " exists and is not of this ResourceSlice; " +
@@ -150,49 +176,20 @@ SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeco
                          std::string(api::annotations::create_virtual_node) + " to \"false\""};
     return plan;
   }
+  const std::string_view cluster = api::ResourceSlice(slice).provider();
   const kube::Object before =
       existing ? *existing
                : kube::Object::make(api::kinds::virtual_nodes, {std::string(slice.ns()), std::string(slice.name())});
   kube::Object wanted = before;
   wanted.set_label(api::labels::remote_cluster_id, cluster);
   wanted.set_label(api::labels::resource_slice_name, slice.name());
-  if (!wanted.controller())
-    wanted.add_owner_reference({.api_version = api::kinds::resource_slices.api_version(),
-                                .kind = std::string(api::kinds::resource_slices.kind),
-                                .name = std::string(slice.name()),
-                                .uid = std::string(slice.uid()),
-                                .controller = true,
-                                .block_owner_deletion = true});
-
-  const json::object& status = slice.status();
-  json::object labels =
-      usable_labels(kube::object_at(status, {"nodeLabels"}), "node label", &refused_labels, plan.dropped);
-  labels[api::labels::remote_cluster_id] = cluster;
-  const json::object selector =
-      usable_labels(kube::object_at(status, {"nodeSelector"}), "node selector", nullptr, plan.dropped);
-  const auto applied = kube::parse_json(before.annotation(api::annotations::applied_slice));
-  const json::object none;
-  const json::object& last_labels = applied ? kube::object_at(*applied, {"labels"}) : none;
-  const json::object& last_selector = applied ? kube::object_at(*applied, {"nodeSelector"}) : none;
-
+  if (!wanted.controller()) wanted.add_owner_reference(blocking_owner_of(slice));
   json::object& spec = wanted.mutable_spec();
   spec["clusterID"] = cluster;
-  spec["labels"] = replaced(kube::object_at(spec, {"labels"}), last_labels, labels);
   kube::ensure_object(spec, "kubeconfigSecretRef")["name"] = kubeconfig_secret;
-  kube::ensure_object(spec, "resourceQuota")["hard"] =
-      usable_amounts(kube::object_at(status, {"resources"}), plan.dropped);
-  set_or_erase(spec, "storageClasses",
-               usable_classes(kube::array_at(status, {"storageClasses"}), "storageClassName", plan.dropped));
-  set_or_erase(spec, "ingressClasses",
-               usable_classes(kube::array_at(status, {"ingressClasses"}), "ingressClassName", plan.dropped));
-  set_or_erase(spec, "loadBalancerClasses",
-               usable_classes(kube::array_at(status, {"loadBalancerClasses"}), "loadBalancerClassName", plan.dropped));
-  json::object next_selector =
-      replaced(kube::object_at(spec, {"offloadingPatch", "nodeSelector"}), last_selector, selector);
-  if (!next_selector.empty() || spec.contains("offloadingPatch"))
-    set_or_erase(kube::ensure_object(spec, "offloadingPatch"), "nodeSelector", std::move(next_selector));
-  wanted.set_annotation(api::annotations::applied_slice,
-                        json::serialize(json::object{{"labels", labels}, {"nodeSelector", selector}}));
+  set_labels_and_selector(wanted, slice, refused_labels, plan.dropped);
+  // Anew: whatever asks the tree for a field may have moved it.
+  set_offer(wanted.mutable_spec(), slice.status(), plan.dropped);
 
   if (!existing) {
     plan.action = Create{std::move(wanted)};
