@@ -3,17 +3,14 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "controllers/guarded_write.hpp"
-#include "controllers/is_older.hpp"
 #include "controllers/nodes/node_context.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
 #include "kube/runtime/merge_patch.hpp"
-#include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/nodes/node_extras.hpp"
 #include "liqo/core/nodes/room.hpp"
-#include "liqo/core/peering/foreign_cluster.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -36,8 +33,12 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
       nodes_(context.home.acquire({.resource = kube::resources::nodes,
                                    .selection = {.label_selector = std::string(api::labels::type) + "=" +
                                                                    std::string(api::labels::type_virtual_node)}})),
-      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      notices_(context,
+               [this](const std::string& cluster) {
+                 for (const kube::Object& node : virtual_nodes_->objects())
+                   if (VirtualNode(node).cluster_id() == cluster) enqueue(node.key());
+               }),
       ports_(context.settings.kubelet_ports),
       templates_(context),
       leases_(context),
@@ -60,7 +61,6 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
     if (const std::string_view slice = object.label(api::labels::resource_slice_name); !slice.empty())
       out.emplace_back(slice);
   });
-  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see_foreign_cluster(key); });
   templates_.subscribe([this] {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
   });
@@ -137,9 +137,9 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
     if (!session) health.custom->message = "There is no session with the provider.";
   }
   const VirtualNode view(virtual_node);
-  if (const auto told = told_.find(std::string(view.cluster_id())); told != told_.end()) {
-    if (health.refusal.empty()) health.refusal = told->second.withdrawal;
-    if (!view.disable_network_check()) health.network = told->second.network;
+  if (const PeerNotices::Notice* told = notices_.find(std::string(view.cluster_id()))) {
+    if (health.refusal.empty()) health.refusal = told->withdrawal;
+    if (!view.disable_network_check()) health.network = told->network;
   }
   const std::string_view name = virtual_node.label(api::labels::resource_slice_name);
   const auto slice = name.empty() ? std::nullopt : slices_->find({std::string(virtual_node.ns()), std::string(name)});
@@ -157,37 +157,6 @@ void VirtualNodeController::tell_readiness(const kube::ObjectKey& node, std::str
   } else {
     log_.warn("Node is not Ready", {{"node", node}, {"reason", known->second}});
   }
-}
-
-void VirtualNodeController::see_foreign_cluster(const kube::ObjectKey& foreign) {
-  std::set<std::string> concerned;
-  if (const auto before = clusters_.extract(foreign.name)) concerned.insert(before.mapped());
-  if (const auto object = foreign_clusters_->find(foreign)) {
-    const std::string cluster(api::ForeignCluster(*object).cluster_id());
-    clusters_.emplace(foreign.name, cluster);
-    concerned.insert(cluster);
-  }
-  for (const std::string& cluster : concerned) take_told(cluster);
-}
-
-void VirtualNodeController::take_told(const std::string& cluster) {
-  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
-  std::optional<kube::Object> oldest;
-  for (const auto& [name, known] : clusters_)
-    if (known == cluster)
-      if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || is_older(*found, *oldest)))
-        oldest = std::move(found);
-  Told now;
-  if (oldest) now = {.withdrawal = core::withdrawal_note(*oldest), .network = core::network_state(&*oldest)};
-  const auto before = told_.find(cluster);
-  if ((before == told_.end() ? Told() : before->second) == now) return;
-  if (now == Told()) {
-    told_.erase(before);
-  } else {
-    told_.insert_or_assign(cluster, std::move(now));
-  }
-  for (const kube::Object& node : virtual_nodes_->objects())
-    if (VirtualNode(node).cluster_id() == cluster) enqueue(node.key());
 }
 
 void VirtualNodeController::forget(const std::string& name) {

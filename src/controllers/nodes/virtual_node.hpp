@@ -11,6 +11,7 @@
 #include "controllers/nodes/kubelet_ports.hpp"
 #include "controllers/nodes/node_leases.hpp"
 #include "controllers/nodes/options_templates.hpp"
+#include "controllers/nodes/peer_notices.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "kube/runtime/controller.hpp"
 
@@ -37,10 +38,6 @@ class VirtualNodeController {
   ProviderSession* session_of(const std::string& node) const;
 
  private:
-  /// Takes what the ForeignCluster of a cluster tells of its network, and whether the cluster has taken our rights
-  /// away.
-  void take_told(const std::string& cluster);
-  void see_foreign_cluster(const kube::ObjectKey& foreign);
   /// Logs that a Node has become Ready (`why` is "") or is no longer Ready.
   void tell_readiness(const kube::ObjectKey& node, std::string why);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
@@ -62,7 +59,6 @@ class VirtualNodeController {
   };
   /// `since`: when the removal of the node began. `force`: the provider is gone for good, and the pods with it.
   asio::awaitable<kube::Result<Drained>> drain(const kube::Object& node, std::string_view since, bool force);
-  bool is_lost(std::string_view cluster) const;
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, kube::Condition condition);
   /// The VirtualNode with what its VkOptionsTemplate adds to its Node; where that is not known, with what it had added
   /// to the Node, which may be null.
@@ -76,15 +72,8 @@ class VirtualNodeController {
   asio::awaitable<void> reconcile_all();
 
   Context context_;
-  kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
-  std::map<std::string, std::string> clusters_;  ///< of ForeignClusters, by their names
-  /// What a cluster's ForeignCluster tells that its Nodes show.
-  struct Told {
-    std::string withdrawal;  ///< what there is to say where the cluster has taken our rights away
-    core::ProviderHealth::Network network = core::ProviderHealth::Network::unchecked;
-    bool operator==(const Told&) const = default;
-  };
-  std::map<std::string, Told> told_;                 ///< by cluster, where anything is told
+  kube::InformerHandle virtual_nodes_, nodes_, slices_;
+  PeerNotices notices_;
   std::set<std::string> nodes_made_;                 ///< Nodes that exist or have existed, until their VirtualNode goes
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
   KubeletPorts ports_;

@@ -2,7 +2,6 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/virtual_node.hpp"
 #include "kube/runtime/merge_patch.hpp"
-#include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
@@ -99,7 +98,7 @@ asio::awaitable<Outcome> VirtualNodeController::withdraw_node(kube::Object virtu
 
 asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node(kube::Object virtual_node,
                                                                                  kube::Object node, std::string since) {
-  auto drained = co_await drain(node, since, is_lost(VirtualNode(virtual_node).cluster_id()));
+  auto drained = co_await drain(node, since, notices_.is_lost(VirtualNode(virtual_node).cluster_id()));
   if (!drained) co_return std::unexpected(std::move(drained.error()));
   if (drained->look_again > kube::Duration::zero()) {
     // The Node shows those who wait for its pods whether the provider answers. One that somebody has deleted is not
@@ -182,14 +181,6 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   }
   if (left > 0) drained.look_again = all_end && left <= few_pods ? ending_pause : drain_pause;
   co_return drained;
-}
-
-bool VirtualNodeController::is_lost(std::string_view cluster) const {
-  for (const kube::Object& object : foreign_clusters_->objects()) {
-    const api::ForeignCluster view(object);
-    if (view.cluster_id() == cluster && view.is_permanently_unreachable()) return true;
-  }
-  return false;
 }
 
 }  // namespace liqo::controllers

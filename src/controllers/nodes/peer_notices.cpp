@@ -1,0 +1,62 @@
+#include "controllers/nodes/peer_notices.hpp"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "controllers/is_older.hpp"
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/core/peering/foreign_cluster.hpp"
+
+namespace liqo::controllers {
+
+PeerNotices::PeerNotices(const Context& context, std::function<void(const std::string& cluster)> changed)
+    : changed_(std::move(changed)),
+      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})) {
+  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see(key); });
+}
+
+const PeerNotices::Notice* PeerNotices::find(const std::string& cluster) const {
+  const auto found = notices_.find(cluster);
+  return found == notices_.end() ? nullptr : &found->second;
+}
+
+bool PeerNotices::is_lost(std::string_view cluster) const {
+  for (const kube::Object& object : foreign_clusters_->objects()) {
+    const api::ForeignCluster view(object);
+    if (view.cluster_id() == cluster && view.is_permanently_unreachable()) return true;
+  }
+  return false;
+}
+
+void PeerNotices::see(const kube::ObjectKey& foreign) {
+  std::set<std::string> concerned;
+  if (const auto before = clusters_.extract(foreign.name)) concerned.insert(before.mapped());
+  if (const auto object = foreign_clusters_->find(foreign)) {
+    const std::string cluster(api::ForeignCluster(*object).cluster_id());
+    clusters_.emplace(foreign.name, cluster);
+    concerned.insert(cluster);
+  }
+  for (const std::string& cluster : concerned) take(cluster);
+}
+
+void PeerNotices::take(const std::string& cluster) {
+  std::optional<kube::Object> oldest;
+  for (const auto& [name, known] : clusters_)
+    if (known == cluster)
+      if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || is_older(*found, *oldest)))
+        oldest = std::move(found);
+  Notice now;
+  if (oldest) now = {.withdrawal = core::withdrawal_note(*oldest), .network = core::network_state(&*oldest)};
+  const Notice* before = find(cluster);
+  if ((before ? *before : Notice()) == now) return;
+  if (now == Notice()) {
+    notices_.erase(cluster);
+  } else {
+    notices_.insert_or_assign(cluster, std::move(now));
+  }
+  changed_(cluster);
+}
+
+}  // namespace liqo::controllers
