@@ -94,9 +94,8 @@ std::string HomeEndpointWatch::cluster_of(std::string_view node) const {
 
 std::optional<core::IpAddress> HomeEndpointWatch::outward(std::string_view ns, const core::IpAddress& address) const {
   std::optional<std::string> assigned;
-  for (const kube::ObjectKey& key : ips_->store().keys(by_address, address_key(ns, address)))
-    if (const auto ip = ips_->find(key); ip && (!assigned || assigned->empty()))
-      assigned = kube::string_at(ip->status(), {"ip"});
+  for (const kube::Object& ip : ips_->objects(by_address, address_key(ns, address)))
+    if (!assigned || assigned->empty()) assigned = kube::string_at(ip.status(), {"ip"});
   return addresses_->outward(address, assigned);
 }
 

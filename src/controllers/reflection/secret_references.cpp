@@ -45,10 +45,7 @@ void SecretReferences::set_nodes(const std::set<std::string>& nodes) {
     node.pods =
         home_.acquire({.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + name}});
     node.pods.subscribe([this, name](const kube::Change& pod) { read(name, pod.key, pod.now); });
-    for (const kube::ObjectKey& key : node.pods->store().keys()) {
-      const auto pod = node.pods->find(key);
-      read(name, key, pod ? &*pod : nullptr);
-    }
+    for (const kube::Object& pod : node.pods->objects()) read(name, pod.key(), &pod);
   }
 }
 

@@ -180,23 +180,18 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
   Consumer& made = at->second;
   if (!is_new) return made;
   kube::Result<core::admission::PodPolicy> policy;
-  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer)) {
-    const auto tenant = namespaces_->find(key);
-    if (!tenant) continue;
-    made.tenant_namespace = key.name;
-    policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
+  for (const kube::Object& tenant : namespaces_->objects(core::admission::tenants_by_cluster, consumer)) {
+    made.tenant_namespace = tenant.name();
+    policy = core::admission::read_pod_policy(tenant.annotation(api::annotations::pod_policy));
     break;
   }
   // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
   std::optional<kube::Object> peer;
-  for (const kube::ObjectKey& key : foreign_clusters_->store().keys(by_cluster, consumer)) {
-    auto found = foreign_clusters_->find(key);
-    if (found && (!peer || is_older(*found, *peer))) peer = std::move(*found);
-  }
+  for (kube::Object& found : foreign_clusters_->objects(by_cluster, consumer))
+    if (!peer || is_older(found, *peer)) peer = std::move(found);
   std::vector<kube::Object> configurations;
-  for (const kube::ObjectKey& key : configurations_->store().keys(by_cluster, consumer))
-    if (auto found = configurations_->find(key); found && key.ns == made.tenant_namespace)
-      configurations.push_back(std::move(*found));
+  for (kube::Object& found : configurations_->objects(by_cluster, consumer))
+    if (found.ns() == made.tenant_namespace) configurations.push_back(std::move(found));
   if (peer) made.foreign_cluster = peer->name();
   made.addresses = core::ConsumerAddresses::of(
       consumer, made.tenant_namespace,
