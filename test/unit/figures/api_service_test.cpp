@@ -6,17 +6,17 @@
 #include "kube/base/base64.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/sim_link.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/webhook/ownership.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 namespace json = kube::json;
 using kube::testing::Simulator;
+using liqo::api::kinds::cluster_roles;
 using liqo::core::api_services;
 using liqo::figures::metric_agent_role;
-using liqo::webhook::cluster_roles;
 
 const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
 

@@ -4,8 +4,8 @@
 
 #include "../kubelet/fakes.hpp"
 #include "kube/testing/sim_link.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/webhook/ownership.hpp"
 
 namespace {
 
@@ -45,7 +45,7 @@ struct World {
                }},
               {.port = 0}) {
     server.serve(liqo::core::api_services);
-    server.serve(liqo::webhook::cluster_roles);
+    server.serve(liqo::api::kinds::cluster_roles);
     const json::object data{{"requestheader-client-ca-file", ""},
                             {"requestheader-allowed-names", R"(["front-proxy"])"},
                             {"requestheader-username-headers", R"(["X-Remote-User"])"},

@@ -13,11 +13,11 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/webhook/certificates.hpp"
 #include "liqo/webhook/configurations.hpp"
-#include "liqo/webhook/ownership.hpp"
 
 namespace {
 
 using namespace liqo::webhook;
+using liqo::api::kinds::cluster_roles;
 using namespace kube::testing;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -27,14 +27,12 @@ struct Cluster {
       : simulator(seed), server(simulator.clock(), seed), collector(simulator, server) {
     server.serve(mutating_configurations);
     server.serve(validating_configurations);
-    server.serve(liqo::api::kinds::cluster_roles);
+    server.serve(cluster_roles);
     server.create(kube::resources::namespaces, {{"metadata", {{"name", "liqo"}}}}, "somebody");
     install();
   }
   /// What the chart brings.
-  void install() {
-    server.create(liqo::api::kinds::cluster_roles, {{"metadata", {{"name", installation_role}}}}, "somebody");
-  }
+  void install() { server.create(cluster_roles, {{"metadata", {{"name", installation_role}}}}, "somebody"); }
   CertificateState stored() {
     const auto secret = server.get(kube::resources::secrets, {"liqo", std::string(certificate_secret)});
     return secret ? read_certificate_secret(kube::Object(kube::json::object(*secret))) : CertificateState();
@@ -181,7 +179,7 @@ TEST_CASE("configurations go with the installation, and are not made again for o
     };
     REQUIRE(cluster.simulator.run_until(are_there, 1min) == Simulator::End::reached);
     // As helm uninstall does, while liqod still runs.
-    cluster.server.remove(liqo::api::kinds::cluster_roles, role, {}, "somebody");
+    cluster.server.remove(cluster_roles, role, {}, "somebody");
     REQUIRE(cluster.simulator.run_until(are_gone, 1min) == Simulator::End::reached);
     cluster.simulator.run_for(30min);
     CHECK(are_gone());
@@ -189,7 +187,7 @@ TEST_CASE("configurations go with the installation, and are not made again for o
     REQUIRE(cluster.simulator.run_until(are_there, 10min) == Simulator::End::reached);
     cluster.server.remove(kube::resources::namespaces, {"", "liqo"}, {}, "somebody");
     CHECK(cluster.simulator.run_until(are_gone, 10min) == Simulator::End::reached);
-    CHECK_FALSE(cluster.server.get(liqo::api::kinds::cluster_roles, role));
+    CHECK_FALSE(cluster.server.get(cluster_roles, role));
     cluster.simulator.run(one.group.stop());
   }
 }
@@ -197,7 +195,7 @@ TEST_CASE("configurations go with the installation, and are not made again for o
 TEST_CASE("configurations of an older version get their owner, and are kept right without one") {
   Cluster cluster(5);
   const kube::ObjectKey role{"", std::string(installation_role)}, key{"", std::string(configuration_name)};
-  cluster.server.remove(liqo::api::kinds::cluster_roles, role, {}, "somebody");
+  cluster.server.remove(cluster_roles, role, {}, "somebody");
   for (const kube::Resource& kind : {validating_configurations, mutating_configurations})
     cluster.server.create(kind, {{"metadata", {{"name", configuration_name}}}}, "somebody");
   Replica one(cluster, "one", true, 2160h);
@@ -215,9 +213,9 @@ TEST_CASE("configurations of an older version get their owner, and are kept righ
   CHECK(cluster.simulator.run_until(owned, 1min) == Simulator::End::reached);
   CHECK(is_right());
   // Nothing is written any more.
-  const auto before = cluster.server.get(liqo::api::kinds::cluster_roles, role);
+  const auto before = cluster.server.get(cluster_roles, role);
   cluster.simulator.run_for(1h);
-  CHECK(kube::string_at(*cluster.server.get(liqo::api::kinds::cluster_roles, role), {"metadata", "resourceVersion"}) ==
+  CHECK(kube::string_at(*cluster.server.get(cluster_roles, role), {"metadata", "resourceVersion"}) ==
         kube::string_at(*before, {"metadata", "resourceVersion"}));
   cluster.simulator.run(one.group.stop());
 }
