@@ -12,7 +12,6 @@
 namespace liqoctl {
 namespace {
 
-namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 namespace annotations = liqo::api::annotations;
 namespace labels = liqo::api::labels;
