@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "kube/base/base64.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/selector_text.hpp"
 #include "liqo/webhook/ownership.hpp"
 
 namespace liqo::webhook {
@@ -193,21 +195,8 @@ constexpr Hook hooks[] = {
 };
 
 json::array words(std::string_view text) {
-  json::array found;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    found.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return found;
-}
-
-json::object requirement(std::string_view key, std::string_view verb, json::array values = {}) {
-  json::object made;
-  made["key"] = key;
-  made["operator"] = verb;
-  if (!values.empty()) made["values"] = std::move(values);
-  return made;
+  const auto parts = kube::split(text, ' ');
+  return json::array(parts.begin(), parts.end());
 }
 
 json::object selector(json::array requirements) {
@@ -221,8 +210,8 @@ json::object selector(json::array requirements) {
 json::object offloaded_namespaces(std::string_view own) {
   json::array kept{json::string("kube-system")};
   if (!own.empty() && own != "kube-system") kept.emplace_back(own);
-  return selector({requirement(api::labels::scheduling_enabled, "In", {"true"}),
-                   requirement("kubernetes.io/metadata.name", "NotIn", std::move(kept))});
+  return selector({core::requirement(api::labels::scheduling_enabled, "In", {"true"}),
+                   core::requirement("kubernetes.io/metadata.name", "NotIn", std::move(kept))});
 }
 
 /// CEL: whether both objects have the same value there.
@@ -283,10 +272,11 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["rules"] = json::array{std::move(rule)};
   made["failurePolicy"] = hook.may_fail ? "Ignore" : reach.failure_policy;
   made["matchPolicy"] = "Equivalent";
-  made["namespaceSelector"] = hook.offloaded_only  ? offloaded_namespaces(reach.ns)
-                              : hook.of_peers_only ? selector({requirement(api::labels::remote_cluster_id, "Exists")})
-                                                   : json::object();
-  made["objectSelector"] = hook.skippable       ? selector({requirement(api::labels::webhook_skip, "NotIn", {"true"})})
+  made["namespaceSelector"] = hook.offloaded_only ? offloaded_namespaces(reach.ns)
+                              : hook.of_peers_only
+                                  ? selector({core::requirement(api::labels::remote_cluster_id, "Exists")})
+                                  : json::object();
+  made["objectSelector"] = hook.skippable ? selector({core::requirement(api::labels::webhook_skip, "NotIn", {"true"})})
                            : hook.selected_only ? selector(reach.selected_namespaces)
                                                 : json::object();
   made["sideEffects"] = hook.reserves ? "NoneOnDryRun" : "None";

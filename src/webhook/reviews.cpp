@@ -26,7 +26,6 @@ using core::admission::Answer;
 using core::admission::Operation;
 using core::admission::Request;
 
-constexpr std::int64_t page = 500;
 constexpr std::size_t most_objects = 100'000;
 
 Answer cannot_read(const kube::Failure& failure) {
@@ -431,12 +430,12 @@ std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) 
 asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube::Resource kind, std::string ns,
                                                                            std::string label_selector) {
   std::vector<kube::Object> all;
-  const auto listed = co_await kube::list_all(
-      context_.replica_api, {kind, std::move(ns)},
-      {.selection = {.label_selector = std::move(label_selector)}, .limit = page}, [&all](kube::Object object) {
-        all.push_back(std::move(object));
-        return all.size() < most_objects;
-      });
+  const auto listed = co_await kube::list_all(context_.replica_api, {kind, std::move(ns)},
+                                              {.selection = {.label_selector = std::move(label_selector)}},
+                                              [&all](kube::Object object) {
+                                                all.push_back(std::move(object));
+                                                return all.size() < most_objects;
+                                              });
   if (!listed) co_return std::unexpected(listed.error());
   co_return all;
 }

@@ -10,6 +10,7 @@
 #include "peering/addresses.hpp"
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"
+#include "peering/removal.hpp"
 #include "print_object.hpp"
 #include "wait.hpp"
 
@@ -28,11 +29,6 @@ struct CreateFlags {
   HandedFile file;
   bool replace = false;
   AddressFlags addresses;
-};
-
-/// An Identity by its name, and, where that is not unique, its provider.
-struct NamedIdentity {
-  std::string name, peer;
 };
 
 asio::awaitable<Result<void>> generate_identity(Session& session, const GenerateFlags& flags) {
@@ -85,23 +81,7 @@ asio::awaitable<Result<void>> create_identity(Session& session, const CreateFlag
   co_return co_await declare_pod_ranges(session, **opened, *provider, std::move(*ranges));
 }
 
-asio::awaitable<Result<void>> delete_identity(Session& session, const NamedIdentity& named) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto key = co_await find_one(cluster, kinds::identities, named.name, named.peer);
-  if (!key) co_return std::unexpected(std::move(key.error()));
-  if (auto yes =
-          co_await session.confirm("Identity " + key->text() + " will be deleted, and what works with it stops.");
-      !yes)
-    co_return yes;
-  auto removed = co_await cluster.remove(kinds::identities, *key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (!session.flags().dry_run) session.output().success(cluster.scope(), "Identity " + key->name + " deleted");
-  co_return Result<void>();
-}
-
-asio::awaitable<Result<void>> get_kubeconfig(Session& session, const NamedIdentity& named) {
+asio::awaitable<Result<void>> get_kubeconfig(Session& session, const NamedObject& named) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -117,7 +97,7 @@ asio::awaitable<Result<void>> get_kubeconfig(Session& session, const NamedIdenti
   co_return Result<void>();
 }
 
-void add_named_identity(cli::Command app, NamedIdentity& named) {
+void add_named_identity(cli::Command app, NamedObject& named) {
   app.option("name", named.name, "Name of the Identity").required().type_name("NAME");
   app.option("--remote-cluster-id", named.peer, "ID of the provider").type_name("ID");
 }
@@ -143,12 +123,15 @@ void add_identity(CommandLine& line) {
   add_replace(made, create->replace);
   add_address_flags(made, create->addresses);
 
-  auto removed = std::make_shared<NamedIdentity>();
+  auto removed = std::make_shared<NamedObject>();
   add_named_identity(line.command(line.verb("delete"), {"identity", "Consumer: forget credentials"},
                                   {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}},
-                                  [removed](Session& session) { return delete_identity(session, *removed); }),
+                                  [removed](Session& session) {
+                                    return delete_object(session, kinds::identities, *removed,
+                                                         ", and what works with it stops.");
+                                  }),
                      *removed);
-  auto shown = std::make_shared<NamedIdentity>();
+  auto shown = std::make_shared<NamedObject>();
   add_named_identity(line.command(line.verb("get"), {"kubeconfig", "Consumer: print the kubeconfig of an Identity"},
                                   {.argument = Candidates::identities, .aliases = {"kc"}},
                                   [shown](Session& session) { return get_kubeconfig(session, *shown); }),

@@ -125,9 +125,8 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
   const auto id_of = [](const Object& peer) { return std::string(kube::string_at(peer.spec(), {"clusterID"})); };
   std::map<std::string, Object> chosen;
   const std::string ids = kube::join(*known | std::views::transform(id_of), ", ");
-  for (const Object& peer : *known) {
-    if (flags.peers.empty()) chosen.emplace(id_of(peer), peer);
-  }
+  if (flags.peers.empty())
+    for (const Object& peer : *known) chosen.emplace(id_of(peer), peer);
   for (const std::string& wanted : flags.peers) {
     const auto found =
         std::find_if(known->begin(), known->end(), [&](const Object& peer) { return id_of(peer) == wanted; });

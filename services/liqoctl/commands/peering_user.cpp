@@ -25,7 +25,6 @@ namespace kinds = liqo::api::kinds;
 namespace json = kube::json;
 using kube::Errc;
 
-constexpr std::string_view user_label = "liqo.io/peering-user-name";
 constexpr std::string_view reader_suffix = "-liqo-ns-reader", writer_suffix = "-tenant-ns-writer";
 constexpr std::string_view tenant_role = "liqo-peering-user-tenant-ns", liqo_role = "liqo-peering-user-liqo-ns";
 constexpr kube::Duration rights_patience = std::chrono::seconds(10);
@@ -35,15 +34,13 @@ struct Flags {
   std::string compatibility = "auto";  ///< auto, true, false
 };
 
-std::string user_name(const std::string& consumer) { return "liqo-peer-user-" + consumer; }
-
 struct Role {
   std::string_view kind, name;
 };
 
 Object binding(const kube::ObjectKey& key, Role role, const std::string& user, const std::string& consumer) {
   Object out = Object::make(kinds::role_bindings, key);
-  out.set_label(user_label, user_name(consumer));
+  out.set_label(model::peering_user_label, model::peering_user_name(consumer));
   out.tree()["roleRef"] =
       json::object{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", role.kind}, {"name", role.name}};
   out.tree()["subjects"] =
@@ -56,8 +53,9 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   const auto& resource = kube::resources::certificate_signing_requests;
   Object request = core::forge_certificate_request(csr, 0);
   request.mutable_metadata().erase("generateName");
-  request.mutable_metadata()["name"] = user_name(flags.consumer);
-  request.mutable_metadata()["labels"] = json::object{{user_label, user_name(flags.consumer)}};
+  request.mutable_metadata()["name"] = model::peering_user_name(flags.consumer);
+  request.mutable_metadata()["labels"] =
+      json::object{{model::peering_user_label, model::peering_user_name(flags.consumer)}};
   auto made = co_await cluster.create(resource, std::move(request));
   if (!made) co_return std::unexpected(std::move(made.error()));
   Object approved = *made;
@@ -81,7 +79,7 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
 /// Refuses where the user exists already. Remains of a user that was half made or half deleted are removed, because
 /// nobody has its key.
 asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, const Flags& flags) {
-  const std::string name = user_name(flags.consumer), selector = model::of_peering_user(flags.consumer);
+  const std::string name = model::peering_user_name(flags.consumer), selector = model::of_peering_user(flags.consumer);
   auto bindings = co_await cluster.list(kinds::role_bindings, "", selector);
   if (!bindings) co_return std::unexpected(std::move(bindings.error()));
   const auto has = [&](std::string_view suffix) {
@@ -131,7 +129,7 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
 
 /// Gives the user its rights in the namespaces of Liqo and of the consumer.
 asio::awaitable<Result<void>> give_rights(Cluster& cluster, std::string consumer, std::string user, std::string ns) {
-  const std::string name = user_name(consumer);
+  const std::string name = model::peering_user_name(consumer);
   for (const Object& wanted :
        {binding({cluster.liqo_namespace(), name + std::string(reader_suffix)}, {kinds::roles.kind, liqo_role}, user,
                 consumer),
@@ -156,7 +154,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   auto random = core::secure_random(16);
   if (!random) co_return std::unexpected(std::move(random.error()));
   // The random part invalidates certificates of an earlier user of that name.
-  const std::string user = user_name(flags.consumer) + "-" + text::hex(*random);
+  const std::string user = model::peering_user_name(flags.consumer) + "-" + text::hex(*random);
   auto csr = core::make_signing_request(*key, {user, std::string(core::control_plane_organization)});
   if (!csr) co_return std::unexpected(std::move(csr.error()));
   auto ca = kube::net::read_authorities(cluster.config());

@@ -4,13 +4,13 @@
 //   provider: generate identity -> consumer: create identity -f
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "model/handed_over.hpp"
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"
+#include "peering/removal.hpp"
 #include "print_object.hpp"
 
 namespace liqoctl {
@@ -72,22 +72,6 @@ asio::awaitable<Result<void>> create_tenant(Session& session, const HandedFile& 
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> delete_tenant(Session& session, const std::string& name) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto key = co_await find_one(cluster, kinds::tenants, name);
-  if (!key) co_return std::unexpected(std::move(key.error()));
-  if (auto yes =
-          co_await session.confirm("Tenant " + key->text() + " will be deleted: its credentials, grants and pods go.");
-      !yes)
-    co_return yes;
-  auto removed = co_await cluster.remove(kinds::tenants, *key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (!session.flags().dry_run) session.output().success(cluster.scope(), "Tenant " + key->name + " deleted");
-  co_return Result<void>();
-}
-
 }  // namespace
 
 void add_tenant(CommandLine& line) {
@@ -115,8 +99,9 @@ void add_tenant(CommandLine& line) {
   auto name = std::make_shared<std::string>();
   const cli::Command removed =
       line.command(line.verb("delete"), {"tenant", "Provider: take a consumer's credentials, grants and pods away"},
-                   {.writes = true, .argument = Candidates::tenants, .aliases = {"tenants"}},
-                   [name](Session& session) { return delete_tenant(session, *name); });
+                   {.writes = true, .argument = Candidates::tenants, .aliases = {"tenants"}}, [name](Session& session) {
+                     return delete_object(session, kinds::tenants, {*name}, ": its credentials, grants and pods go.");
+                   });
   removed.option("name", *name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
 }
 

@@ -13,8 +13,12 @@ std::string towards(std::string_view provider) {
          std::string(provider);
 }
 
+std::string peering_user_name(std::string_view consumer) {
+  return std::string(liqo::api::peering_user_prefix) + std::string(consumer);
+}
+
 std::string of_peering_user(std::string_view consumer) {
-  return "liqo.io/peering-user-name=liqo-peer-user-" + std::string(consumer);
+  return std::string(peering_user_label) + "=" + peering_user_name(consumer);
 }
 
 }  // namespace liqoctl::model

@@ -81,6 +81,23 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
   co_return Result<void>();
 }
 
+asio::awaitable<Result<void>> delete_object(Session& session, kube::Resource resource, NamedObject named,
+                                            std::string_view consequence) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, resource, named.name, named.peer);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  const std::string kind(resource.kind);
+  if (auto yes = co_await session.confirm(kind + " " + key->text() + " will be deleted" + std::string(consequence));
+      !yes)
+    co_return yes;
+  auto removed = co_await cluster.remove(resource, *key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (!session.flags().dry_run) session.output().success(cluster.scope(), kind + " " + key->name + " deleted");
+  co_return Result<void>();
+}
+
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer) {
   auto found = co_await cluster.tenant_namespace(peer);

@@ -36,6 +36,14 @@ struct DeleteWords {
 asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource resource, DeleteFlags flags,
                                              DeleteWords words);
 
+/// An object by its name, and, where that is not unique, the peer whose label it has.
+struct NamedObject {
+  std::string name, peer = {};
+};
+/// Asks, deletes the object, and does not wait for its end. `consequence` ends the question.
+asio::awaitable<Result<void>> delete_object(Session& session, kube::Resource resource, NamedObject named,
+                                            std::string_view consequence);
+
 /// Deletes the tenant namespace where that was asked for, or where liqoctl made it and neither the other direction nor
 /// a peering user needs it. Answers its name, "" where it stays or is not there.
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,

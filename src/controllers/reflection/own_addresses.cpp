@@ -1,7 +1,6 @@
 #include "controllers/reflection/own_addresses.hpp"
 
-#include <initializer_list>
-
+#include "controllers/keep_fields.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -9,36 +8,26 @@ namespace liqo::controllers {
 namespace json = kube::json;
 namespace {
 
-/// Leaves only those fields in the part of that name.
-void keep_at(json::object& tree, std::string_view part, std::initializer_list<std::string_view> fields) {
-  json::value* value = tree.if_contains(part);
-  if (!value || !value->is_object()) return;
-  json::object kept;
-  for (const std::string_view field : fields)
-    if (json::value* one = value->get_object().if_contains(field)) kept[field] = std::move(*one);
-  *value = std::move(kept);
-}
-
 void prune_metadata(json::object& tree) {
   // Labels are what the informer selects by.
-  keep_at(tree, "metadata", {"name", "namespace", "uid", "resourceVersion", "labels"});
+  keep_fields_of(tree, "metadata", {"name", "namespace", "uid", "resourceVersion", "labels"});
 }
 
 void prune_pod(json::object& tree) {
   prune_metadata(tree);
   tree.erase("spec");
-  keep_at(tree, "status", {"phase", "podIP", "podIPs"});
+  keep_fields_of(tree, "status", {"phase", "podIP", "podIPs"});
 }
 
 void prune_service(json::object& tree) {
   prune_metadata(tree);
-  keep_at(tree, "spec", {"clusterIP", "clusterIPs", "externalIPs"});
+  keep_fields_of(tree, "spec", {"clusterIP", "clusterIPs", "externalIPs"});
 }
 
 void prune_node(json::object& tree) {
   prune_metadata(tree);
-  keep_at(tree, "spec", {"podCIDR", "podCIDRs"});
-  keep_at(tree, "status", {"addresses"});
+  keep_fields_of(tree, "spec", {"podCIDR", "podCIDRs"});
+  keep_fields_of(tree, "status", {"addresses"});
 }
 
 std::vector<core::Cidr> declared(const std::string& ranges) {

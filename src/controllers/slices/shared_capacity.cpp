@@ -1,42 +1,29 @@
 #include "controllers/slices/shared_capacity.hpp"
 
-#include <initializer_list>
-
+#include "controllers/keep_fields.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {
 namespace json = kube::json;
 namespace {
 
-/// Leaves only those fields in the object.
-void keep(json::object& object, std::initializer_list<std::string_view> fields) {
-  json::object kept;
-  for (const std::string_view field : fields)
-    if (json::value* value = object.if_contains(field)) kept[field] = std::move(*value);
-  object = std::move(kept);
-}
-
-void keep_at(json::object& tree, std::string_view part, std::initializer_list<std::string_view> fields) {
-  if (json::value* value = tree.if_contains(part); value && value->is_object()) keep(value->get_object(), fields);
-}
-
 void prune_node(json::object& tree) {
-  keep_at(tree, "metadata", {"name", "uid", "resourceVersion", "labels"});
-  keep_at(tree, "spec", {"unschedulable", "taints"});
-  keep_at(tree, "status", {"allocatable", "conditions", "addresses", "daemonEndpoints"});
+  keep_fields_of(tree, "metadata", {"name", "uid", "resourceVersion", "labels"});
+  keep_fields_of(tree, "spec", {"unschedulable", "taints"});
+  keep_fields_of(tree, "status", {"allocatable", "conditions", "addresses", "daemonEndpoints"});
 }
 
 void prune_pod(json::object& tree) {
-  keep_at(tree, "metadata", {"name", "namespace", "uid", "resourceVersion", "labels"});
-  keep_at(tree, "spec", {"nodeName", "containers", "initContainers", "overhead", "resources"});
-  keep_at(tree, "status", {"phase"});
+  keep_fields_of(tree, "metadata", {"name", "namespace", "uid", "resourceVersion", "labels"});
+  keep_fields_of(tree, "spec", {"nodeName", "containers", "initContainers", "overhead", "resources"});
+  keep_fields_of(tree, "status", {"phase"});
   json::value* spec = tree.if_contains("spec");
   if (!spec || !spec->is_object()) return;
   for (const std::string_view list : {"containers", "initContainers"}) {
     json::value* containers = spec->get_object().if_contains(list);
     if (!containers || !containers->is_array()) continue;
     for (json::value& container : containers->get_array())
-      if (container.is_object()) keep(container.get_object(), {"name", "resources", "restartPolicy"});
+      if (container.is_object()) keep_fields(container.get_object(), {"name", "resources", "restartPolicy"});
   }
 }
 

@@ -109,7 +109,8 @@ kube::Object forge_tenant_role_binding(std::string_view twin, const TenantRole& 
   binding.set_annotation(annotations::tenant_role, role);
   binding.tree()["subjects"] =
       json::array{json::object{{"kind", "Group"}, {"name", consumer}, {"apiGroup", rbac_group}}};
-  binding.tree()["roleRef"] = json::object{{"kind", "ClusterRole"}, {"name", role}, {"apiGroup", rbac_group}};
+  binding.tree()["roleRef"] =
+      json::object{{"kind", api::kinds::cluster_roles.kind}, {"name", role}, {"apiGroup", rbac_group}};
   return binding;
 }
 

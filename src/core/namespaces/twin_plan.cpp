@@ -53,7 +53,7 @@ bool has_subject(const kube::Object& binding, const TwinContext& ctx) {
          kube::string_at(subjects[0], {"name"}) == ctx.origin;
 }
 bool has_role(const kube::Object& binding) {
-  return kube::string_at(binding.tree(), {"roleRef", "kind"}) == "ClusterRole" &&
+  return kube::string_at(binding.tree(), {"roleRef", "kind"}) == api::kinds::cluster_roles.kind &&
          kube::string_at(binding.tree(), {"roleRef", "name"}) == api::remote_role;
 }
 
@@ -120,7 +120,7 @@ kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx) {
   binding.tree()["subjects"] =
       json::array{json::object{{"kind", "Group"}, {"name", ctx.origin}, {"apiGroup", rbac_group}}};
   binding.tree()["roleRef"] =
-      json::object{{"kind", "ClusterRole"}, {"name", api::remote_role}, {"apiGroup", rbac_group}};
+      json::object{{"kind", api::kinds::cluster_roles.kind}, {"name", api::remote_role}, {"apiGroup", rbac_group}};
   return binding;
 }
 

@@ -17,7 +17,7 @@ constexpr std::string_view service_account_prefix = "system:serviceaccount:";
 json::object make_role_ref(std::string_view role) {
   json::object reference;
   reference["apiGroup"] = json::string(rbac_group);
-  reference["kind"] = "ClusterRole";
+  reference["kind"] = api::kinds::cluster_roles.kind;
   reference["name"] = json::string(role);
   return reference;
 }
