@@ -137,11 +137,14 @@ void CommandLine::add_provider(cli::Command app, Clusters clusters) {
   app.flag("--remote-allow-exec", flags_.remote_allow_exec,
            "Let the provider's kubeconfig run its program, or send its token file")
       .group(group);
-  if (clusters != Clusters::two) return;
-  check(app, [this]() -> kube::Result<void> {
-    if (!flags_.remote.is_given())
+  check(app, [this, clusters]() -> kube::Result<void> {
+    if (clusters == Clusters::two && !flags_.remote.is_given())
       return kube::fail(kube::Errc::invalid_input,
                         "the provider's cluster is not named: give --remote-kubeconfig or --remote-context");
+    if (flags_.remote.is_server_alone() && flags_.remote.token.empty())
+      return kube::fail(kube::Errc::invalid_input,
+                        "--remote-server does not say as whom to ask the provider: give --remote-kubeconfig, "
+                        "--remote-context, --remote-user or --remote-token");
     return {};
   });
 }

@@ -19,6 +19,11 @@ struct ConnectionFlags {
 
   /// Whether a cluster is named at all.
   bool is_given() const { return !(kubeconfig.empty() && context.empty() && cluster.empty() && server.empty()); }
+
+  /// Whether a server is named, and no kubeconfig or part of one that would say as whom to ask it.
+  bool is_server_alone() const {
+    return !server.empty() && kubeconfig.empty() && context.empty() && cluster.empty() && user.empty();
+  }
 };
 
 /// How objects are printed. `none` is the command's own form (a table, or progress only).

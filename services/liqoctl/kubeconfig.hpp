@@ -7,7 +7,8 @@
 namespace liqoctl {
 
 /// The kubeconfig of `--kubeconfig`, of $KUBECONFIG (its first file that has the context), of ~/.kube/config, or the
-/// service account of the pod that this runs in. `side` is whose flags these are, for the text of a failure.
+/// service account of the pod that this runs in. `side` is whose flags these are: a failure names them, and a remote
+/// server that is named alone is asked only by what other remote flags say.
 kube::Result<kube::wire::ClusterConfig> find_cluster(const ConnectionFlags& flags, Side side);
 
 }  // namespace liqoctl

@@ -5,6 +5,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
 #include "model/events.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"
@@ -45,14 +46,15 @@ struct Column {
 
 std::vector<Column> columns(const kube::Resource& resource) {
   if (resource == kinds::resource_slices)
-    return {{"PEER", peer_of},
-            {"ACTION",
-             [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
-            {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
-            {"AUTHENTICATION", [](const Object& o) { return condition(o, "Authentication"); }},
-            {"RESOURCES", [](const Object& o) { return condition(o, "Resources"); }},
-            {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
-            {"GRANTED", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }, true}};
+    return {
+        {"PEER", peer_of},
+        {"ACTION",
+         [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
+        {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
+        {"AUTHENTICATION", [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }},
+        {"RESOURCES", [](const Object& o) { return condition(o, liqo::api::slice_conditions::resources); }},
+        {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
+        {"GRANTED", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }, true}};
   if (resource == kinds::virtual_nodes)
     return {
         {"PEER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},

@@ -1,8 +1,10 @@
 #include "controllers/collector_time.hpp"
+#include "controllers/ensure_owned.hpp"
 #include "controllers/peering/identity.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -13,18 +15,11 @@ namespace {
 using kube::Outcome;
 namespace json = kube::json;
 
-/// "Accepted", "Denied" or "" of the slice's authentication.
-std::string_view authentication_of(const kube::Object& slice) {
-  for (const json::value& condition : kube::array_at(slice.status(), {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Authentication") return kube::string_at(condition, {"status"});
-  return "";
-}
-
 /// One of ours, for the provider `peer`, and no copy of a slice of that cluster.
 bool is_local_for(const kube::Object& slice, std::string_view peer) {
   return !peer.empty() && !slice.has_label(api::labels::replicated) &&
          slice.label(api::labels::replication) == "true" && slice.label(api::labels::replication_destination) == peer &&
-         kube::string_at(slice.spec(), {"providerClusterID"}) == peer;
+         api::ResourceSlice(slice).provider() == peer;
 }
 
 }  // namespace
@@ -61,12 +56,10 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
   if (!slice || slice->is_deleting() || !is_local_for(*slice, peer)) co_return Outcome::done();
   kube::Api& home = context_.home.api();
   const kube::ObjectKey key{work.object.ns, core::slice_identity_name(slice->name())};
-  const auto live = identities_->find(key);
-  const bool ours = live && core::is_controlled_by(*live, *slice);
-
-  const std::string_view authentication = authentication_of(*slice);
-  if (authentication == "Denied") {
-    if (!ours || live->is_deleting()) co_return Outcome::done();
+  const api::ResourceSlice view(*slice);
+  if (view.is_denied(api::slice_conditions::authentication)) {
+    const auto live = identities_->find(key);
+    if (!live || !core::is_controlled_by(*live, *slice) || live->is_deleting()) co_return Outcome::done();
     const kube::DeleteOptions same{.uid = std::string(live->uid())};
     auto removed = co_await home.remove(api::kinds::identities, key, same);
     if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
@@ -74,8 +67,8 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
                            "the provider denies this slice, so its credentials are removed");
     co_return Outcome::done();
   }
-  const json::object& params = kube::object_at(slice->status(), {"authParams"});
-  if (authentication != "Accepted" || params.empty()) co_return Outcome::done();
+  const json::object& params = view.auth_params();
+  if (!view.is_accepted(api::slice_conditions::authentication) || params.empty()) co_return Outcome::done();
 
   kube::Object wanted = core::forge_identity({.tenant_namespace = key.ns,
                                               .provider = peer,
@@ -83,24 +76,18 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
                                               .remote_namespace = "",
                                               .slice = std::string(slice->name())});
   wanted.add_owner_reference(core::owner_of(*slice));
-  if (!live) {
-    auto created = co_await home.create(api::kinds::identities, wanted);
-    if (!created) co_return Outcome::retry(std::move(created.error()).in("making the slice's Identity"));
-    identities_->observe(std::move(*created));
-    co_return Outcome::done();
-  }
-  if (!ours) {
+  const auto mend = [&wanted](kube::Object& identity) {
+    identity.set_labels(wanted.labels());
+    identity.mutable_spec() = wanted.spec();
+  };
+  auto ensured = co_await ensure_owned(
+      home, *identities_, {.owner = *slice, .wanted = wanted, .mend = mend, .name = "the slice's Identity"});
+  if (!ensured) co_return Outcome::retry(std::move(ensured.error()));
+  if (!*ensured) {
     context_.events.warning(*slice, api::kinds::resource_slices, "IdentityExists",
                             "the Identity " + key.name + " is not of this slice: delete one of the two");
     co_return Outcome::again_after(collector_time);
   }
-  kube::Object next = *live;
-  next.set_labels(wanted.labels());
-  next.mutable_spec() = wanted.spec();
-  if (next.tree() == live->tree()) co_return Outcome::done();
-  auto replaced = co_await home.replace(api::kinds::identities, next);
-  if (!replaced) co_return Outcome::retry(std::move(replaced.error()).in("updating the slice's Identity"));
-  identities_->observe(std::move(*replaced));
   co_return Outcome::done();
 }
 

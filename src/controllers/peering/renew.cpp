@@ -1,6 +1,7 @@
 #include "controllers/peering/renew.hpp"
 
 #include "controllers/collector_time.hpp"
+#include "controllers/ensure_owned.hpp"
 #include "controllers/guarded_write.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/auth_params.hpp"
@@ -10,7 +11,6 @@
 #include "liqo/api/renew.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/renewal.hpp"
@@ -55,29 +55,21 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
   const std::string peer = namespaces_.peer_of(key.ns);
   if (!view.is_control_plane() || peer.empty() || peer != view.cluster_id()) co_return Outcome::done();
 
-  kube::Api& home = context_.home.api();
   const kube::Object wanted = core::forge_renew(identity, context_.settings.cluster_id);
   const auto live = renews_->find(key);
-  if (!live) {
-    auto created = co_await home.create(api::kinds::renews, wanted);
-    if (!created) co_return Outcome::retry(std::move(created.error()).in("making the Renew"));
-    renews_->observe(std::move(*created));
-    co_return Outcome::done();
-  }
-  if (!core::is_controlled_by(*live, identity)) {
+  const auto mend = [&wanted](kube::Object& renew) {
+    renew.set_labels(wanted.labels());
+    for (const auto& [field, value] : wanted.spec()) renew.mutable_spec()[field] = value;
+  };
+  auto ensured = co_await ensure_owned(context_.home.api(), *renews_,
+                                       {.owner = identity, .wanted = wanted, .mend = mend, .name = "the Renew"});
+  if (!ensured) co_return Outcome::retry(std::move(ensured.error()));
+  if (!*ensured) {
     context_.events.warning(identity, api::kinds::identities, "RenewExists",
                             "the Renew " + key.name + " is not of this Identity: delete it");
     co_return Outcome::again_after(collector_time);
   }
-  if (live->is_deleting()) co_return Outcome::done();
-  kube::Object next = *live;
-  next.set_labels(wanted.labels());
-  for (const auto& [field, value] : wanted.spec()) next.mutable_spec()[field] = value;
-  if (next.tree() != live->tree()) {
-    auto replaced = co_await home.replace(api::kinds::renews, next);
-    if (!replaced) co_return Outcome::retry(std::move(replaced.error()).in("repairing the Renew"));
-    renews_->observe(std::move(*replaced));
-  }
+  if (!live || live->is_deleting()) co_return Outcome::done();
   auto taken = co_await take_answer(identity, *live);
   if (!taken) co_return Outcome::retry(std::move(taken.error()).in("taking the renewed credentials"));
   co_return Outcome::done();

@@ -44,6 +44,7 @@ class FakeCluster:
         self.endless: set[str] = set()  # lists that begin, go on, and never end
         self.broken: set[str] = set()  # reading these breaks the connection
         self.asked: list[str] = []
+        self.tokens: set[str | None] = set()  # what reads were authorised by
         self.before_reading: Callable[[str], None] = lambda path: None
         self.add("/api/v1", "ConfigMap", "configmaps", "liqo-clusterid-configmap", "liqo", data={"CLUSTER_ID": name})
 
@@ -98,6 +99,7 @@ def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
             cluster.asked.append(path)
+            cluster.tokens.add(self.headers.get("Authorization"))
             cluster.before_reading(path)
             if path in cluster.forbidden:
                 self.fail(403, "Forbidden")

@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+import yaml
 from fake_cluster import AUTHENTICATION, LIQOCTL, OFFLOADING, FakeCluster, liqoctl
 
 pytestmark = pytest.mark.skipif(not LIQOCTL.exists(), reason="liqoctl is not built")
@@ -245,3 +246,19 @@ def test_a_file_that_is_not_there_is_told_as_such(tmp_path: pathlib.Path) -> Non
     missing = tmp_path / "milan.yaml"
     done = liqoctl("info", "--kubeconfig", missing)
     assert done.returncode == 1 and f"there is no file {missing}\n" in done.stderr, done.stderr
+
+
+def test_credentials_of_home_are_not_sent_to_a_remote_server(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rome, milan = FakeCluster("rome"), FakeCluster("milan")
+    with rome.served(tmp_path / "rome.yaml") as home, milan.served(tmp_path / "milan.yaml") as provider:
+        tree = yaml.safe_load(home.read_text())
+        tree["users"][0]["user"]["token"] = "of-home"
+        home.write_text(yaml.safe_dump(tree))
+        monkeypatch.setenv("KUBECONFIG", str(home))
+        server = yaml.safe_load(provider.read_text())["clusters"][0]["cluster"]["server"]
+        nobody = liqoctl("unpeer", "--remote-server", server)
+        somebody = liqoctl("unpeer", "--remote-server", server, "--remote-token", "of-milan", "--skip-confirm")
+    assert nobody.returncode == 2 and "--remote-server does not say as whom to ask" in nobody.stderr, nobody.stderr
+    assert rome.tokens == {"Bearer of-home"} and milan.tokens == {"Bearer of-milan"}, somebody.stderr

@@ -1,0 +1,28 @@
+// Objects that exist because of another one, kept as they should be.
+// Tested by test/unit/controllers/peering/authentication_test.cpp.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <string>
+
+#include "kube/runtime/informer.hpp"
+
+namespace liqo::controllers {
+
+namespace asio = boost::asio;
+
+/// An object, and the one that it belongs to.
+struct OwnedObject {
+  const kube::Object& owner;
+  kube::Object wanted;                      ///< what is created where there is none
+  std::function<void(kube::Object&)> mend;  ///< gives a present one the fields that it lacks
+  std::string name;                         ///< for the text of a failure, e.g. "the Renew"
+};
+
+/// Creates the object, or replaces it where `mend` changes something; one that is being deleted is left to its end.
+/// Answers false where the owner does not control the object of that name, which then stays as it is. `informer`
+/// watches objects of that kind.
+asio::awaitable<kube::Result<bool>> ensure_owned(kube::Api& api, kube::Informer& informer, OwnedObject object);
+
+}  // namespace liqo::controllers
