@@ -12,7 +12,7 @@ namespace {
 
 namespace json = kube::json;
 
-constexpr std::size_t crowd = 100'000, longest_name = 253;
+constexpr std::size_t crowd = 100'000, max_name = 253;
 
 /// A parameter of a target that is a number, `otherwise` where there is none.
 std::size_t number_in(std::string_view target, std::string_view name, std::size_t otherwise) {
@@ -27,7 +27,7 @@ std::size_t number_in(std::string_view target, std::string_view name, std::size_
 
 json::object one_of_crowd(const std::string& ns, std::size_t number) {
   std::string name = "crowd-" + std::to_string(number) + "-";
-  name.resize(longest_name, 'x');
+  name.resize(max_name, 'x');
   const std::string uid = "crowd-" + std::to_string(number);
   return {{"metadata",
            {{"name", std::move(name)},

@@ -20,7 +20,7 @@ constexpr kube::Duration upkeep_interval = 2s;
 constexpr kube::Duration flood_interval = 50ms;
 constexpr std::size_t floods_per_second = std::size_t(1s / flood_interval);
 /// A client that has so much to take is given no more.
-constexpr std::size_t most_waiting = 64U << 10;
+constexpr std::size_t max_waiting = 64U << 10;
 
 /// One event of a pod that is not the client's; a kilobyte, as a real one.
 std::string flood_event(const std::string& ns, std::size_t number, std::uint64_t version) {
@@ -113,7 +113,7 @@ void Provider::flood() {
   for (bool has_told = true; has_told && left > 0;) {
     has_told = false;
     for (OpenWatch& open : watches_) {
-      if (left == 0 || open.ns.empty() || open.answer->waiting() > most_waiting) continue;
+      if (left == 0 || open.ns.empty() || open.answer->waiting() > max_waiting) continue;
       ++flooded_;
       open.answer->more(flood_event(open.ns, flooded_, server_.store().version() + flooded_));
       has_told = true;

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <random>
 
+#include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/net/exec_plugin.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "liqo/core/quoted.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
 #include "text/yaml.hpp"
@@ -115,8 +115,7 @@ asio::awaitable<Result<std::string>> Cluster::id() {
                                             liqo_namespace() + ": is Liqo installed there? (liqoctl install --help)");
   // Names of objects and selectors are made of the ID.
   if (!liqo::core::is_cluster_id(told))
-    co_return kube::fail(Errc::invalid_input, "cluster " + api_->cluster() + " calls itself " +
-                                                  liqo::core::in_quotes(told) +
+    co_return kube::fail(Errc::invalid_input, "cluster " + api_->cluster() + " calls itself " + kube::in_quotes(told) +
                                                   ", which no cluster ID is: a DNS label of at most 51 characters");
   if (is_remote() && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id)
     co_return kube::fail(Errc::invalid_input, "the remote kubeconfig leads to cluster " + told + ", not to " +

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "kube/base/printable.hpp"
 #include "text/duration.hpp"
 #include "text/width.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 10> frames{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
 constexpr std::string_view clear_line = "\r\x1b[2K";
 /// Columns of a line of progress, without the cluster and the time.
-constexpr std::size_t longest_progress = 100;
+constexpr std::size_t max_progress = 100;
 
 bool colours_on(int stream) {
   const char* no_color = std::getenv("NO_COLOR");
@@ -47,7 +48,7 @@ void Output::clear() {
 void Output::line(std::string_view prefix, std::string_view coloured, std::string_view scope, std::string_view text) {
   clear();
   // Other clusters may have written much of the text.
-  const std::string shown_scope = text::printable(scope);
+  const std::string shown_scope = kube::printable(scope);
   if (terminal_) {
     std::cerr << coloured << " ";
     if (!scope.empty()) std::cerr << err_.faint(shown_scope) << " ";
@@ -55,7 +56,7 @@ void Output::line(std::string_view prefix, std::string_view coloured, std::strin
     std::cerr << prefix << ": ";
     if (!scope.empty()) std::cerr << shown_scope << ": ";
   }
-  std::cerr << text::printable(text) << "\n" << std::flush;
+  std::cerr << kube::printable(text) << "\n" << std::flush;
 }
 
 void Output::info(std::string_view scope, std::string_view text) { line("INFO", err_.faint("•"), scope, text); }
@@ -69,12 +70,12 @@ void Output::detail(std::string_view scope, std::string_view text) {
 
 void Output::doing(std::string_view scope, std::string_view text) {
   clear();
-  doing_ = Doing{text::printable(scope), text::printable(text), clock_.now()};
+  doing_ = Doing{kube::printable(scope), kube::printable(text), clock_.now()};
 }
 
 void Output::still(std::string_view scope, std::string_view text, std::string_view seen, kube::Duration passed) {
   if (terminal_ && doing_) {
-    doing_->seen = text::printable(seen);
+    doing_->seen = kube::printable(seen);
     return;
   }
   info(scope,
@@ -91,7 +92,7 @@ asio::awaitable<void> Output::animate() {
     if (!doing_->scope.empty()) std::cerr << err_.faint(doing_->scope) << " ";
     // A text of several lines could not be cleared.
     const std::string told = doing_->seen.empty() ? doing_->text : doing_->text + ": " + doing_->seen;
-    std::cerr << text::shortened(told, longest_progress) << " " << err_.faint(text::age(passed)) << std::flush;
+    std::cerr << text::shortened(told, max_progress) << " " << err_.faint(text::age(passed)) << std::flush;
   }
 }
 

@@ -9,6 +9,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <iostream>
 
+#include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "kubeconfig.hpp"
 #include "model/remote_trust.hpp"
 #include "text/width.hpp"
@@ -92,14 +94,14 @@ asio::awaitable<Result<void>> Session::confirm(std::string what) {
 
 asio::awaitable<bool> Session::answered_yes(std::string question) {
   output_.clear();
-  std::cerr << text::printable(question) << " Go on? [y/N] " << std::flush;
+  std::cerr << kube::printable(question) << " Go on? [y/N] " << std::flush;
   asio::posix::stream_descriptor input(executor_, dup(STDIN_FILENO));
   asio::streambuf buffer(256);
   boost::system::error_code failure;
   co_await asio::async_read_until(input, buffer, '\n', asio::redirect_error(asio::use_awaitable, failure));
   std::string answer;
   std::istream(&buffer) >> answer;
-  answer = text::lower_case(answer);
+  answer = kube::lower_case(answer);
   co_return answer == "y" || answer == "yes";
 }
 

@@ -43,8 +43,8 @@ using liqo::controllers::Process;
 /// Reconciles that run get 10 s to end; the process as a whole gets this long.
 constexpr kube::Duration stop_grace = 20s;
 /// A scrape of Prometheus waits for ten seconds by default, and the reviews have to be over before.
-constexpr kube::Duration longest_review = 8s;
-constexpr rlim_t most_files = 16'384;
+constexpr kube::Duration max_review = 8s;
+constexpr rlim_t max_files = 16'384;
 
 kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options) {
   if (!options.kubeconfig.empty())
@@ -70,8 +70,8 @@ kube::Result<void> complete_settings(Options& options, const kube::wire::Cluster
 /// machines give a process 1,024 unless it asks for more.
 void allow_many_files() {
   rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= most_files) return;
-  files.rlim_cur = std::min(files.rlim_max, most_files);
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= max_files) return;
+  files.rlim_cur = std::min(files.rlim_max, max_files);
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
@@ -108,7 +108,7 @@ class Daemon {
         health_metrics_(metrics, "health"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
         home_gauges_(metrics, options.settings.cluster_id, home_),
-        reviews_(home_, clock_, random_, metrics_, {.cluster = options.settings.cluster_id, .timeout = longest_review}),
+        reviews_(home_, clock_, random_, metrics_, {.cluster = options.settings.cluster_id, .timeout = max_review}),
         stop_(executor) {}
 
   /// Runs until a signal. Failures are those of starting, e.g. a port that is taken.

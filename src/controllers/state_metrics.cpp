@@ -29,9 +29,9 @@ StateMetrics::StateMetrics(const VirtualNodeController& nodes, Context context)
     : controller_(nodes),
       context_(std::move(context)),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
-      nodes_(context_.home.acquire({.resource = kube::resources::nodes,
-                                    .selection = {.label_selector = std::string(api::labels::type) + "=" +
-                                                                    std::string(api::labels::type_virtual_node)}})),
+      nodes_(context_.home.acquire(
+          {.resource = kube::resources::nodes,
+           .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}})),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       foreign_clusters_(context_.home.acquire({.resource = api::kinds::foreign_clusters})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),

@@ -1,6 +1,6 @@
 #include "core/bounded.hpp"
 
-#include "liqo/core/quoted.hpp"
+#include "kube/base/printable.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -17,7 +17,7 @@ bool take(Bounds& bounds, std::size_t bytes) {
 
 json::value copy(const json::value& value, Bounds& bounds, int depth) {
   if (value.is_string()) {
-    const std::string_view text = cut_text(value.get_string(), std::min(bounds.text, bounds.left));
+    const std::string_view text = kube::cut_text(value.get_string(), std::min(bounds.text, bounds.left));
     bounds.left -= text.size();
     return json::value(text);
   }

@@ -1,7 +1,7 @@
 #include "liqo/core/names.hpp"
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace {
@@ -58,7 +58,7 @@ kube::Result<void> check_node_name(std::string_view name) {
     return kube::fail(kube::Errc::invalid_input,
                       "the name of a virtual node is the value of a label on all its pods, so it may have at most 63 "
                       "characters of a-z, 0-9, '-' and '.': " +
-                          in_quotes(name, 80) + " cannot be used");
+                          kube::in_quotes(name, 80) + " cannot be used");
   return {};
 }
 

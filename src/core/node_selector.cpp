@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -32,8 +32,8 @@ kube::Result<NodeSelector::Requirement> NodeSelector::parse_requirement(const js
   if (!entry.is_object()) return refuse("must be an object with key and operator");
   Requirement made{.key = std::string(kube::string_at(entry, {"key"})), .op = Operator::in, .values = {}};
   if (field ? made.key != name_field : !is_label_key(made.key))
-    return refuse(field ? "key must be metadata.name, and is " + in_quotes(made.key)
-                        : in_quotes(made.key) + " is not the key of a label");
+    return refuse(field ? "key must be metadata.name, and is " + kube::in_quotes(made.key)
+                        : kube::in_quotes(made.key) + " is not the key of a label");
 
   constexpr std::pair<std::string_view, Operator> operators[] = {
       {"In", Operator::in},      {"NotIn", Operator::not_in}, {"Exists", Operator::exists},
@@ -41,7 +41,7 @@ kube::Result<NodeSelector::Requirement> NodeSelector::parse_requirement(const js
   const std::string_view name = kube::string_at(entry, {"operator"});
   const auto* known = std::ranges::find(operators, name, &std::pair<std::string_view, Operator>::first);
   if (known == std::end(operators))
-    return refuse("operator " + in_quotes(name) + " is none of In, NotIn, Exists, DoesNotExist, Gt and Lt");
+    return refuse("operator " + kube::in_quotes(name) + " is none of In, NotIn, Exists, DoesNotExist, Gt and Lt");
   made.op = known->second;
   if (field && made.op != Operator::in && made.op != Operator::not_in)
     return refuse("a field can only be matched with In and NotIn");
@@ -60,7 +60,7 @@ kube::Result<NodeSelector::Requirement> NodeSelector::parse_requirement(const js
       if (field && made.values.size() != 1) return refuse("a field needs exactly one value");
       if (made.values.empty()) return refuse(op + " needs at least one value");
       for (const std::string& value : made.values)
-        if (!field && !is_label_value(value)) return refuse(in_quotes(value) + " cannot be the value of a label");
+        if (!field && !is_label_value(value)) return refuse(kube::in_quotes(value) + " cannot be the value of a label");
       break;
     case Operator::exists:
     case Operator::does_not_exist:
@@ -70,7 +70,7 @@ kube::Result<NodeSelector::Requirement> NodeSelector::parse_requirement(const js
     case Operator::less: {
       if (made.values.size() != 1) return refuse(op + " needs exactly one value");
       const auto bound = parse_integer(made.values.front());
-      if (!bound) return refuse(op + " needs an integer, not " + in_quotes(made.values.front()));
+      if (!bound) return refuse(op + " needs an integer, not " + kube::in_quotes(made.values.front()));
       made.bound = *bound;
       break;
     }

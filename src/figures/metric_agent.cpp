@@ -16,7 +16,7 @@ using kube::net::ServerResponse;
 
 const kube::ObjectKey front_proxy_map{"kube-system", "extension-apiserver-authentication"};
 /// Each API server keeps some connections open.
-constexpr std::size_t most_connections = 256;
+constexpr std::size_t max_connections = 256;
 constexpr std::size_t piece = 64U << 10;
 
 /// The names under which API servers call.
@@ -80,7 +80,7 @@ kube::Result<std::uint16_t> MetricAgent::listen() {
                   kube::net::HttpServerOptions{
                       .port = settings_.port,
                       .tls = std::move(*tls),
-                      .max_connections = most_connections,
+                      .max_connections = max_connections,
                       .max_body = 16U << 10,
                       .max_held = 4U << 20,
                       .admits =

@@ -120,9 +120,9 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::scrape(std::string consume
   if (const auto found = entries_.find(key); found != entries_.end()) {
     entry = found->second;
   } else {
-    if (entries_.size() >= settings_.most_scrapes)
+    if (entries_.size() >= settings_.max_scrapes)
       co_return kube::fail(kube::Errc::too_large, "too many figures are asked for at once; try again");
-    if (holdings_->of(key.first) >= settings_.most_kept_of_consumer)
+    if (holdings_->of(key.first) >= settings_.max_kept_of_consumer)
       co_return kube::fail(kube::Errc::too_large, "figures of cluster " + key.first +
                                                       " that were asked for before are still being read; try again");
     entry = std::make_shared<Entry>(executor_);
@@ -164,13 +164,13 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
                   .failure = {}};
   std::vector<core::NodeView> nodes = nodes_of_(key.first);
   reading.figures.reserve(nodes.size());
-  for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.most_kept_of_node);
+  for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.max_kept_of_node);
   // join() would throw a cancellation that came in this same turn, and the group would be destroyed with work in it.
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none)
     co_return kube::fail(kube::Errc::stopped, "this process is stopping");
   kube::async::TaskGroup group(executor_);
-  for (std::size_t i = 0; i < std::min(reading.figures.size(), settings_.most_asked_for_one); ++i)
+  for (std::size_t i = 0; i < std::min(reading.figures.size(), settings_.max_asked_for_one); ++i)
     group.spawn(work(reading));
   std::exception_ptr thrown;
   try {
@@ -195,7 +195,7 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
 bool Scraper::may_ask(const std::string& consumer) const {
   // A consumer that asks for many nodes by several paths leaves places for others.
   const auto found = asked_for_.find(consumer);
-  return asked_ < settings_.most_asked && (found == asked_for_.end() || found->second < settings_.most_asked_for_one);
+  return asked_ < settings_.max_asked && (found == asked_for_.end() || found->second < settings_.max_asked_for_one);
 }
 
 asio::awaitable<void> Scraper::work(Reading& reading) {
@@ -249,8 +249,8 @@ asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::N
     const std::size_t more = figures.bytes() - before;
     reading.kept += more;
     holdings_->hold(reading.consumer, more);
-    if (bytes > settings_.most_read || figures.is_full() || reading.kept > settings_.most_kept_of_answer ||
-        holdings_->of(reading.consumer) > settings_.most_kept_of_consumer || holdings_->all() > settings_.most_kept)
+    if (bytes > settings_.max_read || figures.is_full() || reading.kept > settings_.max_kept_of_answer ||
+        holdings_->of(reading.consumer) > settings_.max_kept_of_consumer || holdings_->all() > settings_.max_kept)
       co_return kube::fail(kube::Errc::too_large, "its figures are more than are held at once");
   }
   if (lines.dropped() > 0) lines_dropped_.add(static_cast<double>(lines.dropped()));

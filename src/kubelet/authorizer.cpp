@@ -8,7 +8,7 @@ namespace {
 namespace json = kube::json;
 
 constexpr std::string_view authenticated_group = "system:authenticated";
-constexpr std::size_t longest_token = 16 * 1024;
+constexpr std::size_t max_token = 16 * 1024;
 
 Refusal unauthorized() { return {401, "Unauthorized"}; }
 
@@ -103,7 +103,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
     co_return caller;
   }
   std::string token(bearer_token(request.header("authorization")));
-  if (token.empty() || token.size() > longest_token) co_return std::unexpected(unauthorized());
+  if (token.empty() || token.size() > max_token) co_return std::unexpected(unauthorized());
   std::string key = core::sha256_hex(token), address = request.peer_address;
   for (;;) {
     if (const Caller* known = find(callers_, key)) co_return *known;

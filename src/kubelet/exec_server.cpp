@@ -136,7 +136,7 @@ struct Carriers {
 
 /// Carries everything until the command has ended.
 asio::awaitable<void> carry_all(const Session& session, RemoteCommand& remote, Carriers& carriers) {
-  auto ready = co_await remote.ready(session.clock.deadline_in(longest_stream_creation));
+  auto ready = co_await remote.ready(session.clock.deadline_in(max_stream_creation));
   if (!ready) {
     carriers.status = std::unexpected(std::move(ready.error()));
     co_return;
@@ -188,7 +188,7 @@ asio::awaitable<void> run_remote(const Session& session, const ConnectCommand& c
 
 /// Runs the command once the streams of the caller are there.
 asio::awaitable<void> run_command(const Session& session, const ConnectCommand& connect, TaskGroup& work) {
-  if (!co_await session.local.ready(session.clock.deadline_in(longest_stream_creation))) co_return;
+  if (!co_await session.local.ready(session.clock.deadline_in(max_stream_creation))) co_return;
   // Once the caller has gone, or has been told the result, there is nothing left to work for.
   work.spawn([](CommandConnection& connected, TaskGroup& others) -> asio::awaitable<void> {
     co_await connected.over();

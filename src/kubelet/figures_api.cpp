@@ -23,7 +23,7 @@ constexpr std::size_t least_held = 128 * 1024;
 // A key, and what the heap takes for its names.
 constexpr std::size_t key_size = 160;
 constexpr std::size_t piece_size = 32 * 1024;
-constexpr std::size_t longest_figure_line = 4 * 1024;
+constexpr std::size_t max_figure_line = 4 * 1024;
 // A pod may have any number of containers, and a provider may make up more: the bound is so many for each pod on
 // average.
 constexpr std::size_t containers_per_pod = 8, more_containers = 64;
@@ -169,7 +169,7 @@ asio::awaitable<std::expected<FiguresApi::Reply, Refusal>> FiguresApi::ask(const
 
 asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(kube::net::Body& body, const std::string& provider,
                                                                LookReader& look, ServerResponse& response) const {
-  kube::wire::MetricLines lines(longest_figure_line);
+  kube::wire::MetricLines lines(max_figure_line);
   std::size_t read = 0, held = 0;
   for (;;) {
     const auto piece = co_await body.read();
@@ -192,7 +192,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
                                                                 ServerResponse& response) const {
   kube::wire::MetricLines lines;
   OwnLines own(pods.uid, clock_.wall());
-  const std::size_t most_series = settings_.more_series + settings_.series_per_pod * pods.keys.size();
+  const std::size_t max_series = settings_.more_series + settings_.series_per_pod * pods.keys.size();
   std::string text;
   std::size_t read = 0;
   // The head waits for the first lines: a provider that breaks off before is refused in a sentence.
@@ -208,8 +208,8 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
     if (read > settings_.max_read)
       co_return refuse("cluster " + provider + " tells more than " + std::to_string(settings_.max_read >> 20U) +
                        " MiB of what pods use");
-    if (own.samples() > most_series)
-      co_return refuse("cluster " + provider + " tells more than " + std::to_string(most_series) + " series of " +
+    if (own.samples() > max_series)
+      co_return refuse("cluster " + provider + " tells more than " + std::to_string(max_series) + " series of " +
                        std::to_string(pods.keys.size()) + " pods");
     if (text.size() < piece_size && !is_over) continue;
     auto sent = kube::Result<void>();

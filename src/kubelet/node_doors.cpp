@@ -11,9 +11,9 @@ NodeDoors::NodeDoors(const kube::Environment& environment, kube::InformerSet& ho
       range_(range),
       missing_(std::move(missing)),
       changed_(environment.executor),
-      informer_(home.acquire({.resource = kube::resources::nodes,
-                              .selection = {.label_selector = std::string(api::labels::type) + "=" +
-                                                              std::string(api::labels::type_virtual_node)}})),
+      informer_(home.acquire(
+          {.resource = kube::resources::nodes,
+           .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}})),
       log_("kubelet") {
   informer_.follow([this](const kube::Change& change) { see(change); });
 }

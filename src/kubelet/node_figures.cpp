@@ -13,7 +13,7 @@ constexpr std::uint64_t least_memory = 1;
 constexpr std::int64_t late_by = 30'000;
 constexpr std::uint64_t most = std::uint64_t(1) << 62;
 // A million cores: what is more is no rate but a count that jumped.
-constexpr double most_rate = 1e15;
+constexpr double max_rate = 1e15;
 
 std::int64_t milliseconds(kube::WallTime::duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> Meter::take(const Reading& reading) {
   span_ = reading.at - last_->at;
   last_ = reading;
   const double rate = static_cast<double>(grown) * 1e3 / static_cast<double>(span_);
-  rate_ = rate <= most_rate ? std::optional(static_cast<std::uint64_t>(rate)) : std::nullopt;
+  rate_ = rate <= max_rate ? std::optional(static_cast<std::uint64_t>(rate)) : std::nullopt;
   return grown;
 }
 

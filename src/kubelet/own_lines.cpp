@@ -8,7 +8,7 @@ namespace liqo::kubelet {
 namespace {
 
 // More families than kubelets have, and longer names: of others the type is not told.
-constexpr std::size_t most_families = 1024, longest_name = 200;
+constexpr std::size_t max_families = 1024, max_name = 200;
 
 bool is_of_family(std::string_view name, std::string_view family) {
   if (!name.starts_with(family)) return false;
@@ -21,7 +21,7 @@ bool is_of_family(std::string_view name, std::string_view family) {
 std::string OwnLines::take(std::string_view line) {
   if (const auto comment = kube::wire::parse_metric_comment(line)) {
     if (!comment->is_type) return {};
-    type_of_ = comment->name.size() <= longest_name ? comment->name : std::string_view();
+    type_of_ = comment->name.size() <= max_name ? comment->name : std::string_view();
     type_ = comment->text;
     return {};
   }
@@ -40,7 +40,7 @@ std::string OwnLines::take(std::string_view line) {
   for (auto& label : sample->labels)
     if (label.name == "pod_uid") label.value = uid;
   std::string text;
-  if (!type_of_.empty() && is_of_family(sample->name, type_of_) && told_.size() < most_families &&
+  if (!type_of_.empty() && is_of_family(sample->name, type_of_) && told_.size() < max_families &&
       told_.insert(type_of_).second)
     text = "# TYPE " + type_of_ + " " + type_ + "\n";
   ++samples_;

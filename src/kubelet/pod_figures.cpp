@@ -9,12 +9,12 @@
 namespace liqo::kubelet {
 namespace {
 
-constexpr std::size_t longest_name = 63;
+constexpr std::size_t max_name = 63;
 // What the heap takes for a pod with its key, and for a container with its name.
 constexpr std::size_t pod_size = 480, container_size = 240;
 // Nine years on a thousand cores, and an exbibyte: sums of them stay numbers.
-constexpr double most_seconds = 9e9;
-constexpr double most_bytes = 1e18;
+constexpr double max_seconds = 9e9;
+constexpr double max_bytes = 1e18;
 
 std::int64_t milliseconds(kube::WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> value_of(Figure figure, std::string_view text, kube
   const auto number = kube::wire::metric_number(text);
   const bool is_seconds = figure == Figure::cpu || figure == Figure::started;
   // NaN is within nothing.
-  const bool is_within = number && *number >= 0 && *number <= (is_seconds ? most_seconds : most_bytes);
+  const bool is_within = number && *number >= 0 && *number <= (is_seconds ? max_seconds : max_bytes);
   if (!is_within) return std::nullopt;
   if (figure == Figure::cpu) return static_cast<std::uint64_t>(*number * 1e9);
   if (figure != Figure::started) return static_cast<std::uint64_t>(*number);
@@ -40,14 +40,14 @@ std::optional<std::uint64_t> value_of(Figure figure, std::string_view text, kube
 
 // Its name is written out again, so it is one that needs no escapes.
 bool is_container_name(std::string_view name) {
-  return !name.empty() && name.size() <= longest_name &&
+  return !name.empty() && name.size() <= max_name &&
          std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
 }  // namespace
 
 bool is_time(std::int64_t at, kube::WallTime now) {
-  return at >= 0 && at <= milliseconds(now + std::chrono::duration_cast<kube::WallTime::duration>(furthest_ahead));
+  return at >= 0 && at <= milliseconds(now + std::chrono::duration_cast<kube::WallTime::duration>(max_ahead));
 }
 
 std::optional<Reading> PodFigures::of(Figure figure) const {

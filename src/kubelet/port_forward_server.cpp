@@ -19,9 +19,9 @@ constexpr std::array<std::string_view, 1> protocols = {"portforward.k8s.io"};
 constexpr std::size_t read_size = 16 * std::size_t{1024};
 // How long our last words may take, and how long we listen to a caller that is still talking after them: closing a
 // socket with unread bytes in it would destroy what the caller has not read yet. A provider is owed a goodbye only.
-constexpr kube::Duration longest_sending = 10s;
-constexpr kube::Duration longest_listening = 2s;
-constexpr kube::Duration longest_goodbye = 1s;
+constexpr kube::Duration max_sending = 10s;
+constexpr kube::Duration max_listening = 2s;
+constexpr kube::Duration max_goodbye = 1s;
 
 Side other(Side side) { return side == Side::caller ? Side::provider : Side::caller; }
 
@@ -116,12 +116,12 @@ class PortForward {
   /// The goodbyes, behind what was told before. The provider's first: what runs there is to end at once.
   asio::awaitable<void> farewell() {
     if (provider_.stream) {
-      if (!provider_.broken) co_await provider_.sent.wait_for(clock_, longest_goodbye);
+      if (!provider_.broken) co_await provider_.sent.wait_for(clock_, max_goodbye);
       provider_.stream->close();
     }
     if (caller_.broken) co_return;
-    const bool sent = co_await caller_.sent.wait_for(clock_, longest_sending);
-    if (sent && !relay_.has_left(Side::caller)) co_await caller_.left.wait_for(clock_, longest_listening);
+    const bool sent = co_await caller_.sent.wait_for(clock_, max_sending);
+    if (sent && !relay_.has_left(Side::caller)) co_await caller_.left.wait_for(clock_, max_listening);
   }
 
   /// Bytes that a peer has not taken yet.
@@ -139,7 +139,7 @@ class PortForward {
     Peer& to = peer(other(side));
     std::unique_ptr<char[]> buffer;
     for (;;) {
-      // Once over, what still comes is thrown away, but it is read: see longest_listening.
+      // Once over, what still comes is thrown away, but it is read: see max_listening.
       while (is_full(side) && !over_.is_set()) {
         // It may stand still for hours.
         buffer.reset();

@@ -11,8 +11,8 @@
 namespace liqo::kubelet {
 namespace {
 
-constexpr std::size_t longest_query = 64 * 1024;
-constexpr std::size_t longest_name = 253;
+constexpr std::size_t max_query = 64 * 1024;
+constexpr std::size_t max_name = 253;
 
 std::unexpected<Refusal> refuse(int status, std::string sentence) {
   return std::unexpected(Refusal{status, std::move(sentence)});
@@ -20,7 +20,7 @@ std::unexpected<Refusal> refuse(int status, std::string sentence) {
 
 // The characters of names of pods, namespaces and containers; whoever has such a name is looked up later.
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= longest_name && text.front() != '.' &&
+  return !text.empty() && text.size() <= max_name && text.front() != '.' &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; });
 }
@@ -119,7 +119,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
 }
 
 std::expected<Query, Refusal> read_query(std::string_view query) {
-  if (query.size() > longest_query) return refuse(414, "the query is longer than 64 KiB");
+  if (query.size() > max_query) return refuse(414, "the query is longer than 64 KiB");
   Query out;
   while (!query.empty()) {
     const std::size_t end = query.find('&');

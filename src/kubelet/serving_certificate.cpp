@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
 constexpr kube::Duration self_signed_validity = 24h * 365;
 // Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, certificates age.
-constexpr kube::Duration longest_sleep = 1h;
+constexpr kube::Duration max_sleep = 1h;
 
 // Whether the request was denied or could not be carried out, in the words of its conditions.
 std::optional<kube::Failure> refusal(const kube::Object& request) {
@@ -112,7 +112,7 @@ asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
   for (;;) {
     const auto left = time - replica_api_.clock().wall();
     if (left <= kube::WallTime::duration::zero()) co_return;
-    co_await replica_api_.clock().sleep(std::min<kube::Duration>(left, longest_sleep));
+    co_await replica_api_.clock().sleep(std::min<kube::Duration>(left, max_sleep));
   }
 }
 
@@ -139,7 +139,7 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
 
 asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wait_for_issuance(kube::ObjectKey key,
                                                                                                 std::string node) {
-  const kube::TimePoint end = replica_api_.clock().now() + settings_.longest_issuance;
+  const kube::TimePoint end = replica_api_.clock().now() + settings_.max_issuance;
   while (replica_api_.clock().now() < end) {
     if (!may_ask() || !is_ours(node)) co_return std::nullopt;
     co_await replica_api_.clock().sleep(settings_.poll);

@@ -2,20 +2,10 @@
 
 #include <algorithm>
 
+#include "kube/base/text.hpp"
 #include "kube/wire/remote_command.hpp"
 
 namespace liqo::kubelet {
-namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
-}  // namespace
-
 std::unexpected<UpgradeRefusal> refuse_upgrade(int status, std::string sentence,
                                                kube::net::ServerResponse::Headers headers) {
   return std::unexpected(UpgradeRefusal{{status, std::move(sentence)}, std::move(headers)});
@@ -36,10 +26,10 @@ std::vector<std::string> header_lines(const kube::net::ServerRequest& request, s
 }
 
 std::expected<std::string, UpgradeRefusal> wanted_upgrade(const kube::net::ServerRequest& request) {
-  if (!lower(request.header("connection")).contains("upgrade")) {
+  if (!kube::lower_case(request.header("connection")).contains("upgrade")) {
     return refuse_upgrade(400, "unable to upgrade: the request has no header Connection: Upgrade");
   }
-  return lower(request.header("upgrade"));
+  return kube::lower_case(request.header("upgrade"));
 }
 
 std::expected<SpdyUpgrade, UpgradeRefusal> read_spdy_upgrade(const kube::net::ServerRequest& request,

@@ -28,9 +28,9 @@ constexpr kube::Duration expiry_interval = 5s;
 /// ... and the time after a look that was cut short.
 constexpr kube::Duration next_expiry_round = 1s;
 /// More admissions than this in one write would make the record grow in leaps.
-constexpr std::size_t most_batch = 500;
+constexpr std::size_t max_batch = 500;
 /// A longer queue is refused, because callers would give up before their turn.
-constexpr std::size_t most_waiting = 5'000;
+constexpr std::size_t max_waiting = 5'000;
 /// While the cache of ShadowPods is behind, the record keeps what is stored already, and each batch writes it again.
 /// This bounds the bytes written in a second.
 constexpr double record_bytes_per_second = 2.0 * 1024 * 1024;
@@ -54,7 +54,7 @@ QuotaLedger::QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSe
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
       records_(context.home.acquire({.resource = kube::resources::config_maps,
                                      .ns = context.liqo_namespace,
-                                     .selection = {.label_selector = "liqo.io/ledger=true"}})),
+                                     .selection = {.label_selector = kube::label_is(api::labels::ledger)}})),
       quota_gone_(context.executor),
       group_(context.executor),
       log_("quota-ledger") {
@@ -197,7 +197,7 @@ std::expected<std::shared_ptr<QuotaLedger::Asked>, QuotaVerdict> QuotaLedger::qu
   if (before && version_of(*before) == 0) return refuse("the ShadowPod has no version from which it could be changed");
   auto needs = stored_.needs_of(shadow_pod);
   if (!needs) return refuse("the pod's amounts cannot be read: " + needs.error().text());
-  if (desk.queue.size() >= most_waiting)
+  if (desk.queue.size() >= max_waiting)
     return std::unexpected(QuotaVerdict::unavailable("too many pods are waiting for " + desk.quota.text()));
   auto asked = std::make_shared<Asked>(context_.executor);
   asked->user = shadow_pod.label(api::labels::creator_user);
@@ -297,7 +297,7 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
     if (next_write > context_.clock.now()) co_await context_.clock.sleep_until(next_write);
     next_write = context_.clock.now() + std::max(settings_.gather, pause_for(desk.bytes));
     Batch batch;
-    while (!desk.queue.empty() && batch.size() < most_batch) {
+    while (!desk.queue.empty() && batch.size() < max_batch) {
       if (!desk.queue.front()->verdict) batch.push_back(std::move(desk.queue.front()));
       desk.queue.pop_front();
     }

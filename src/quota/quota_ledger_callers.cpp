@@ -7,10 +7,10 @@ namespace {
 using namespace std::chrono_literals;
 
 /// With more than this many admissions on their way into storage, no further one is watched for.
-constexpr std::size_t most_unconfirmed = 10'000;
+constexpr std::size_t max_unconfirmed = 10'000;
 /// A proven address is watched for again after this time, and for this many addresses the time is remembered.
 constexpr kube::Duration proven_again = 1min;
-constexpr std::size_t most_watched_for = 1'000;
+constexpr std::size_t max_watched_for = 1'000;
 
 }  // namespace
 
@@ -28,9 +28,9 @@ void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
     const auto [last, is_new] = watched_for_.try_emplace(asked.claimant.address, now);
     if (!is_new && now - last->second < proven_again) return;
     last->second = now;
-    if (watched_for_.size() > most_watched_for) watched_for_.clear();
+    if (watched_for_.size() > max_watched_for) watched_for_.clear();
   }
-  if (unconfirmed_since_.size() >= most_unconfirmed) return;
+  if (unconfirmed_since_.size() >= max_unconfirmed) return;
   unconfirmed_since_.emplace_back(now, asked.key);
   unconfirmed_.insert_or_assign(asked.key, Unconfirmed{.quota = desk.quota,
                                                        .pod = asked.reservation.pod,

@@ -13,7 +13,7 @@ using core::QuotaVerdict;
 using Basis = core::AdmissionRound::Basis;
 
 /// After a conflict with another replica's write the record is read and decided upon again, at most this many times.
-constexpr int most_attempts = 8;
+constexpr int max_attempts = 8;
 
 QuotaVerdict no_quota(const kube::ObjectKey& quota, const kube::Failure& failure) {
   if (failure.is_not_found())
@@ -32,7 +32,7 @@ core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
 
 asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
   Look now{.quota = quotas_->find(desk.quota)};
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+  for (int attempt = 0; attempt < max_attempts; ++attempt) {
     if (const auto trouble = co_await look_at(desk, now)) co_return tell_all(batch, *trouble);
     // Nothing suspends from here to the write, so the caches and the record are those of one moment.
     core::LedgerRecord record = desk.record;
@@ -65,7 +65,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
     }
     co_return;
   }
-  tell_all(batch, QuotaVerdict::unavailable("other replicas were faster " + std::to_string(most_attempts) +
+  tell_all(batch, QuotaVerdict::unavailable("other replicas were faster " + std::to_string(max_attempts) +
                                             " times; ask again"));
 }
 

@@ -11,8 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Bounds of one look: admissions of this Quota wait meanwhile.
-constexpr std::size_t most_expiry_reads = 16;
-constexpr kube::Duration most_expiry_time = 250ms;
+constexpr std::size_t max_expiry_reads = 16;
+constexpr kube::Duration max_expiry_time = 250ms;
 
 bool is_stored(const kube::Object& shadow_pod, std::string_view key, const core::Reservation& reservation) {
   return shadow_pod.uid() == core::uid_of(key) &&
@@ -43,7 +43,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   std::size_t reads = 0;
   bool complete = true;
   for (const auto& [key, reservation] : due) {
-    if (reads == most_expiry_reads || context_.clock.now() - now > most_expiry_time) {
+    if (reads == max_expiry_reads || context_.clock.now() - now > max_expiry_time) {
       complete = false;
       break;
     }

@@ -64,7 +64,7 @@ asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Des
   std::uint64_t floor = 0;
   const auto listed = co_await kube::list_all(
       replica_api_, {api::kinds::shadow_pods, ""},
-      {.selection = {.label_selector = std::string(api::labels::creator_user) + "=" + user}, .metadata_only = true},
+      {.selection = {.label_selector = kube::label_is(api::labels::creator_user, user)}, .metadata_only = true},
       [&floor](const kube::Object& shadow) {
         floor = std::max(floor, kube::Store::version_number(shadow.resource_version()));
         return true;

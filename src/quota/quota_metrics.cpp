@@ -49,7 +49,7 @@ void QuotaMetrics::refresh() {
     if (!hard) continue;  // admission reports it
     const std::string consumer(tenant->label(api::labels::remote_cluster_id));
     double& unseen = left_out[{{"cluster_id", consumer}}];
-    if (++slices[consumer] > most_slices) {
+    if (++slices[consumer] > max_slices) {
       unseen += double(hard->size());
       continue;
     }
@@ -60,7 +60,7 @@ void QuotaMetrics::refresh() {
     pods[of_slice] += double(usage.pods);
     std::size_t shown = 0;
     for (const auto& [resource, quantity] : *hard) {
-      if (!core::is_label_key(resource) || ++shown > most_resources) {
+      if (!core::is_label_key(resource) || ++shown > max_resources) {
         ++unseen;
         continue;
       }

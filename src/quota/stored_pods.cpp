@@ -36,8 +36,7 @@ std::string owner_uid(const kube::Object& pod) {
 }
 
 constexpr std::string_view by_runtime_class = "runtime-class";
-const std::string managed_pods =
-    std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
+const std::string managed_pods = kube::label_is(api::labels::managed_by, api::labels::managed_by_shadow_pod);
 
 }  // namespace
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <memory>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 #include "reflection/forge.hpp"
 
 namespace liqo::reflection {
@@ -51,7 +51,7 @@ bool is_reserved(std::string_view group) {
 }
 
 std::unexpected<kube::Failure> refuse(std::string_view text, std::string why) {
-  return kube::fail(kube::Errc::invalid_input, core::in_quotes(text, 300) + " " + std::move(why));
+  return kube::fail(kube::Errc::invalid_input, kube::in_quotes(text, 300) + " " + std::move(why));
 }
 
 /// The copy has every field but metadata and status, which each cluster keeps for itself.
@@ -123,7 +123,7 @@ kube::Result<CustomPolicy> read_custom_resource(std::string_view text) {
           out.policy.workers > max_workers)
         return refuse(text, "has workers that are no number from 0 to " + std::to_string(max_workers));
     } else {
-      return refuse(text, "says " + core::in_quotes(word, 64) + ", which is none of status, type= and workers=");
+      return refuse(text, "says " + kube::in_quotes(word, 64) + ", which is none of status, type= and workers=");
     }
   }
   return out;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/reflection/meta.hpp"
 #include "reflection/forge.hpp"
@@ -15,10 +16,7 @@ namespace annotations = api::annotations;
 /// Whether the annotation is there with any value but "false".
 bool is_set(const kube::Object& object, std::string_view key) {
   if (!object.has_annotation(key)) return false;
-  constexpr std::string_view no = "false";
-  return !std::ranges::equal(
-      object.annotation(key), no, {}, [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : int(c); },
-      [](char c) { return int(c); });
+  return kube::lower_case(object.annotation(key)) != "false";
 }
 
 bool is_selected(const ReflectionRule& rule, const kube::Object& local) {

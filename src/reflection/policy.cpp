@@ -4,10 +4,10 @@
 #include <charconv>
 #include <set>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/nodes/node_extras.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::reflection {
 namespace {
@@ -147,12 +147,7 @@ std::string_view name_of(SelectionPolicy policy) {
   return "";
 }
 
-std::string option_name(const ReflectedKind& kind) {
-  std::string name(kind.name);
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return name;
-}
+std::string option_name(const ReflectedKind& kind) { return kube::lower_case(kind.name); }
 
 KindPolicy Policies::of(const ReflectedKind& kind) const {
   const auto found = kinds_.find(option_name(kind));
@@ -243,7 +238,7 @@ std::string why_tokens_withheld(const kube::Object& options_template) {
   const std::vector<std::string> arguments = view.extra_args();
   const std::string workers = said_of(view, arguments, "serviceaccount", "workers");
   if (!workers.empty() && !read_workers(workers))
-    return "workers of serviceaccount is " + core::in_quotes(workers) + " and not a number";
+    return "workers of serviceaccount is " + kube::in_quotes(workers) + " and not a number";
   if (!workers.empty() && *read_workers(workers) == 0) return "serviceaccount has no workers";
   if (!switch_of(arguments, "--enable-apiserver-support").value_or(true)) return "--enable-apiserver-support is false";
   return {};

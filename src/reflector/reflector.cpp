@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 
 /// While namespaces wait for their first reading, comparisons in the others are put off by at most this time.
-constexpr kube::Duration longest_put_off = 25s;
+constexpr kube::Duration max_put_off = 25s;
 /// Objects of a kind without a watch at home are listed this often where nothing of the kind is reflected, to find
 /// those that an annotation allows.
 constexpr kube::Duration idle_after = 60s, idle_before = 74s;
@@ -25,7 +25,7 @@ constexpr kube::Duration unknown_pause = 30s;
 
 /// While more than this many bytes of contents are held, no further namespace is read, but none waits longer than this.
 constexpr std::size_t read_ahead = 1U << 20;
-constexpr kube::Duration longest_wait = 30s;
+constexpr kube::Duration max_wait = 30s;
 /// The pause between two looks whether everything that forging needs is known.
 constexpr kube::Duration known_pause = 1s;
 /// The shortest time between two reconsiderations of all objects of one namespace.
@@ -186,7 +186,7 @@ asio::awaitable<void> Reflector::run() {
 std::optional<kube::Duration> Reflector::waits_for_others(Namespace& ns) {
   if (held_ <= read_ahead) return std::nullopt;
   const kube::TimePoint now = context_.clock.now();
-  if (!ns.read_by) ns.read_by = now + longest_wait;
+  if (!ns.read_by) ns.read_by = now + max_wait;
   if (*ns.read_by <= now) return std::nullopt;
   if (!std::exchange(ns.is_waiting, true)) unread_.push_back(ns.local);
   return *ns.read_by - now;
@@ -194,7 +194,7 @@ std::optional<kube::Duration> Reflector::waits_for_others(Namespace& ns) {
 
 bool Reflector::is_put_off(const Namespace& ns) const {
   const bool others_wait = held_ > read_ahead || !unread_.empty();
-  return others_wait && ns.soon == 0s && context_.clock.now() - ns.compared_at < longest_put_off;
+  return others_wait && ns.soon == 0s && context_.clock.now() - ns.compared_at < max_put_off;
 }
 
 void Reflector::read_next() {
@@ -340,7 +340,7 @@ asio::awaitable<Outcome> Reflector::look_at(Shared ns) {
     if (!ns->copies.empty() && context_.copied) context_.copied(ns->local);
     enqueue_all(*ns);
   } else if (is_put_off(*ns)) {
-    co_return Outcome::again_after(ns->compared_at + longest_put_off - context_.clock.now());
+    co_return Outcome::again_after(ns->compared_at + max_put_off - context_.clock.now());
   } else {
     ns->compared_at = context_.clock.now();
     if (kind_.referred_only)

@@ -101,7 +101,7 @@ asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Reques
   std::exception_ptr thrown;
   try {
     if (route.rule) co_return route.rule(request);
-    auto answer = co_await kube::async::with_timeout(clock_, route.decide(request), settings_.longest_decision);
+    auto answer = co_await kube::async::with_timeout(clock_, route.decide(request), settings_.max_decision);
     if (answer) co_return std::move(*answer);
     co_return Answer::unavailable("Liqo could not decide in time; try again");
   } catch (...) {

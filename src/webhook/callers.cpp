@@ -17,9 +17,9 @@ constexpr kube::Duration patience = 1s;
 constexpr kube::Duration pause = 5s;
 /// One address may wait with as many requests as an API server has under way by default, and all addresses together
 /// with some fewer than there are connections (AdmissionServerSettings): the others are left for proven callers.
-constexpr std::size_t most_waiting_of_one = 600, most_waiting = 768;
+constexpr std::size_t max_waiting_of_one = 600, max_waiting = 768;
 /// The parsed trees of these requests take a few times as much of what the server may hold.
-constexpr std::size_t most_waiting_bytes = 4U << 20;
+constexpr std::size_t max_waiting_bytes = 4U << 20;
 
 }  // namespace
 
@@ -89,8 +89,8 @@ asio::awaitable<Callers::Finding> Callers::prove(const core::admission::Request&
   if (proven_.has(request.caller, clock_.now())) co_return Finding::proven;
   wanted_.set();
   const auto waiting = waiting_.find(request.caller);
-  if ((waiting != waiting_.end() && waiting->second.requests >= most_waiting_of_one) ||
-      waiting_requests_ >= most_waiting || waiting_bytes_ + request.bytes > most_waiting_bytes) {
+  if ((waiting != waiting_.end() && waiting->second.requests >= max_waiting_of_one) ||
+      waiting_requests_ >= max_waiting || waiting_bytes_ + request.bytes > max_waiting_bytes) {
     not_awaited_.add();
     co_return Finding::unknown;
   }

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr kube::Resource secrets = kube::resources::secrets;
 constexpr kube::Duration retry = 1s;
 // The monotonic clock stands still while a machine is suspended, but certificates age: long sleeps are cut into pieces.
-constexpr kube::Duration longest_sleep = 1h;
+constexpr kube::Duration max_sleep = 1h;
 
 struct Entry {
   std::string_view key;
@@ -62,7 +62,7 @@ asio::awaitable<void> Certificates::run() {
     kube::Duration pause = retry;
     if (next) {
       const auto left = std::max(*next - replica_api_.clock().wall(), kube::WallTime::duration::zero());
-      pause = std::min<kube::Duration>(left + 10ms, longest_sleep);
+      pause = std::min<kube::Duration>(left + 10ms, max_sleep);
     } else {
       log_.warn("no certificate for API servers yet", {{"error", next.error()}});
     }

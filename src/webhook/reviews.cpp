@@ -26,7 +26,7 @@ using core::admission::Answer;
 using core::admission::Operation;
 using core::admission::Request;
 
-constexpr std::size_t most_objects = 100'000;
+constexpr std::size_t max_objects = 100'000;
 
 Answer cannot_read(const kube::Failure& failure) {
   return Answer::unavailable("Liqo cannot decide now: " + failure.text());
@@ -233,7 +233,7 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
   if (!core::admission::asks_for_more(request)) co_return Answer::allow();
   auto ns = co_await read_namespace(request.ns, false);
   if (!ns) co_return cannot_read(ns.error());
-  auto all = co_await read_all(kind, request.ns, std::string(labels::replicated) + "=true");
+  auto all = co_await read_all(kind, request.ns, kube::label_is(labels::replicated));
   if (!all) co_return cannot_read(all.error());
   // A policy that cannot be read counts as the default one, which has bounds too.
   const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
@@ -394,7 +394,7 @@ asio::awaitable<kube::Result<std::vector<std::string>>> Reviews::read_offered_cl
   if (!tenant) co_return std::vector<std::string>();
   // The status of a ResourceSlice is this cluster's answer, which no consumer can write.
   auto slices =
-      co_await read_all(kinds::resource_slices, std::string(tenant->name()), std::string(labels::replicated) + "=true");
+      co_await read_all(kinds::resource_slices, std::string(tenant->name()), kube::label_is(labels::replicated));
   if (!slices) co_return std::unexpected(std::move(slices.error()));
   co_return core::admission::offered_classes(*slices);
 }
@@ -434,7 +434,7 @@ asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube:
                                               {.selection = {.label_selector = std::move(label_selector)}},
                                               [&all](kube::Object object) {
                                                 all.push_back(std::move(object));
-                                                return all.size() < most_objects;
+                                                return all.size() < max_objects;
                                               });
   if (!listed) co_return std::unexpected(listed.error());
   co_return all;

@@ -21,7 +21,7 @@ using kube::testing::Simulator;
 
 /// How long everything may take to settle once nothing goes wrong any more, and how long it is watched then.
 constexpr kube::Duration patience = 10min;
-constexpr kube::Duration longest_job = 130s;
+constexpr kube::Duration max_job = 130s;
 constexpr kube::Duration rest = 60s;
 /// For a pod from its creation to its end, tokens and the setting up of the virtual nodes included.
 constexpr double writes_per_pod = 10.0;
@@ -54,7 +54,7 @@ void check_end(World& world, std::vector<Violation>& found) {
     return;
   }
   // Jobs that still run come to their end first.
-  world.simulator.run_for(longest_job);
+  world.simulator.run_for(max_job);
   const kube::TimePoint settled = world.simulator.clock().now();
   world.simulator.run_for(rest);
   if (const auto writes = list_writes(world, settled); !writes.empty())

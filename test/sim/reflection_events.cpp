@@ -15,7 +15,7 @@ namespace {
 
 /// So soon a warning is home where nothing fails, and how many of one object and of a twin are told in a while.
 constexpr kube::Duration home_within = 35s, counted_for = 11min;
-constexpr std::ptrdiff_t most_of_object = 4, most_of_twin = 60;
+constexpr std::ptrdiff_t max_of_object = 4, max_of_twin = 60;
 
 }  // namespace
 
@@ -66,8 +66,8 @@ void ReflectionWorld::check_events() {
       if (!provider->server.serves(kind.copies()) || drawn.name == "EndpointSlice") continue;
       const Tree copy = any_copy(*provider, kind);
       if (!copy || !core::is_reflected(Object(*copy), forging.clusters) ||
-          !kind.no_copy(Object(*copy), forging).empty() || count(uid_of(*copy)) >= most_of_object ||
-          count("") >= most_of_twin)
+          !kind.no_copy(Object(*copy), forging).empty() || count(uid_of(*copy)) >= max_of_object ||
+          count("") >= max_of_twin)
         continue;
       say(*provider, kind, *copy, "Warning");
       say(*provider, kind, *copy, "Normal");

@@ -26,15 +26,15 @@ struct ScrapeSettings {
   kube::Duration timeout = std::chrono::seconds(5);
   /// How long an answer is reused for the same question.
   kube::Duration fresh_for = std::chrono::seconds(1);
-  std::size_t most_scrapes = 256;            ///< being gathered or reused at the same time
-  std::size_t most_asked_for_one = 32;       ///< kubelets at the same time for one consumer
-  std::size_t most_asked = 128;              ///< for all
-  std::size_t most_read = 64U << 20;         ///< bytes of one kubelet's answer
-  std::size_t most_kept_of_node = 8U << 20;  ///< bytes of the consumer's lines in it
-  std::size_t most_kept_of_answer = 16U << 20;
+  std::size_t max_scrapes = 256;            ///< being gathered or reused at the same time
+  std::size_t max_asked_for_one = 32;       ///< kubelets at the same time for one consumer
+  std::size_t max_asked = 128;              ///< for all
+  std::size_t max_read = 64U << 20;         ///< bytes of one kubelet's answer
+  std::size_t max_kept_of_node = 8U << 20;  ///< bytes of the consumer's lines in it
+  std::size_t max_kept_of_answer = 16U << 20;
   /// Of all answers, until the last who reads them has them: whoever reads slowly, or not at all, holds up his own.
-  std::size_t most_kept_of_consumer = 32U << 20;
-  std::size_t most_kept = 64U << 20;  ///< of all consumers
+  std::size_t max_kept_of_consumer = 32U << 20;
+  std::size_t max_kept = 64U << 20;  ///< of all consumers
 };
 
 /// Gathers one answer at a time for each consumer and path. A request for the same meanwhile, or a moment later, gets

@@ -30,7 +30,7 @@ using ConnectCommand = std::function<asio::awaitable<kube::Result<std::unique_pt
 inline constexpr kube::CommandLimits exec_limits{
     .ping_every = std::chrono::seconds(30), .silence = {}, .idle = std::chrono::hours(4)};
 /// For the caller's streams to be opened, and for those at the provider.
-inline constexpr kube::Duration longest_stream_creation = std::chrono::seconds(30);
+inline constexpr kube::Duration max_stream_creation = std::chrono::seconds(30);
 
 /// A caller's session.
 struct CommandCaller {

@@ -80,7 +80,7 @@ inline constexpr std::array<FigureFamily, 8> figure_families = {{
 }};
 
 /// A reading from further ahead than this would be the newest for too long: no clock is that wrong.
-inline constexpr kube::Duration furthest_ahead = std::chrono::minutes(10);
+inline constexpr kube::Duration max_ahead = std::chrono::minutes(10);
 
 /// Whether a time in milliseconds since 1970 can be one at which something was read.
 bool is_time(std::int64_t at, kube::WallTime now);

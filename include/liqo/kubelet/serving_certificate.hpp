@@ -41,7 +41,7 @@ struct ServingCertificateSettings {
   kube::Duration look_for_node = std::chrono::seconds(1);
   kube::Duration retry = std::chrono::seconds(30);  ///< between two requests of one lead, at least
   kube::Duration poll = std::chrono::seconds(1);    ///< between two looks at a pending request
-  kube::Duration longest_issuance = std::chrono::minutes(15);
+  kube::Duration max_issuance = std::chrono::minutes(15);
 };
 
 /// A self-signed certificate for a year: what the port shows until the real one is there, so that callers that do not

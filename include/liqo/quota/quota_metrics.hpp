@@ -11,7 +11,7 @@ namespace liqo::quota {
 /// One thread.
 class QuotaMetrics {
  public:
-  static constexpr std::size_t most_slices = 50, most_resources = 16;
+  static constexpr std::size_t max_slices = 50, max_resources = 16;
 
   /// `ledger` outlives this.
   QuotaMetrics(LedgerContext context, const QuotaLedger& ledger);

@@ -29,7 +29,7 @@ inline constexpr std::size_t max_review = 6U << 20;
 struct AdmissionServerSettings {
   std::string address;  ///< "" = every address
   std::uint16_t port = 9443;
-  kube::Duration longest_decision = std::chrono::seconds(8);  ///< API servers wait ten seconds
+  kube::Duration max_decision = std::chrono::seconds(8);  ///< API servers wait ten seconds
   std::size_t max_connections = 1024;
   /// Bytes of all reviews at once, with the trees that are made of them: the largest one fits in, and a thousand usual
   /// ones.

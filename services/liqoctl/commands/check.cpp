@@ -6,6 +6,7 @@
 #include "installation/daemon.hpp"
 #include "installation/installed.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
@@ -77,7 +78,7 @@ bool Checkup::is_told(std::string_view about) const {
 
 void Checkup::tell(Finding finding) {
   // Other clusters and the API server have written parts of the text.
-  finding.text = text::printable(finding.text);
+  finding.text = kube::printable(finding.text);
   if (!is_told(finding.about)) findings_.push_back(std::move(finding));
 }
 

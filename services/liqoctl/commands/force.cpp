@@ -3,6 +3,7 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -80,7 +81,7 @@ void tell_what_stays(Output& output, const std::string& peer, const std::string&
 
 asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags) {
   if (!liqo::core::is_cluster_id(flags.peer))
-    co_return kube::fail(Errc::invalid_input, "'" + text::printable(flags.peer) + "' is no cluster ID");
+    co_return kube::fail(Errc::invalid_input, "'" + kube::printable(flags.peer) + "' is no cluster ID");
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;

@@ -3,6 +3,7 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "installation/daemon.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -46,7 +47,7 @@ Result<void> show(Session& session, const json::value& document, const std::stri
 
 /// Why something could not be read, in one word where that is enough.
 std::string why_unread(const kube::Failure& failure) {
-  return failure.is_forbidden() ? "forbidden" : text::printable(failure.text().substr(0, 200));
+  return failure.is_forbidden() ? "forbidden" : kube::printable(failure.text().substr(0, 200));
 }
 
 asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
@@ -69,7 +70,7 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
     const char* section;
     const char* name;
   };
-  const std::string of_ours = std::string(labels::type) + "=" + std::string(labels::type_virtual_node);
+  const std::string of_ours = kube::label_is(labels::type, labels::type_virtual_node);
   for (const Part& part :
        {Part{kube::resources::pods, cluster.liqo_namespace(), "", objects.pods, "health", "pods of Liqo"},
         Part{kinds::foreign_clusters, "", "", objects.foreign_clusters, "peerings", "ForeignClusters"},
@@ -83,7 +84,7 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
       unread.emplace_back(part.name);
     }
   }
-  const std::string path = text::lower_case(flags.get) == "clusterid" ? "local.clusterid" : flags.get;
+  const std::string path = kube::lower_case(flags.get) == "clusterid" ? "local.clusterid" : flags.get;
   const text::Palette& palette = session.output().palette();
   auto shown = show(session, model::local_info(objects), path,
                     [&](const json::value& part) { return model::render_local(part, path, palette); });

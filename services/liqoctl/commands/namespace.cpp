@@ -1,6 +1,7 @@
 // liqoctl offload|unoffload namespace: whose pods may run in other clusters.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -56,7 +57,7 @@ std::string held_twins(const Object& offloading) {
     if (const auto* entries = list.if_array())
       for (const kube::json::value& condition : *entries)
         if (kube::string_at(condition, {"reason"}) == liqo::api::reasons::twin_holds_data)
-          held.push_back(std::string(cluster) + ": " + text::printable(kube::string_at(condition, {"message"})));
+          held.push_back(std::string(cluster) + ": " + kube::printable(kube::string_at(condition, {"message"})));
   return kube::join(held, "; ");
 }
 
@@ -78,7 +79,7 @@ Look look_at(const Object* offloading, Reached& reached) {
     for (const kube::json::value& condition : *entries)
       if (kube::string_at(condition, {"status"}) == "False" && kube::string_at(condition, {"type"}) == "Ready")
         why += "; " + std::string(cluster) + ": " +
-               text::printable(kube::string_at(condition, {"message"}).substr(0, 300));
+               kube::printable(kube::string_at(condition, {"message"}).substr(0, 300));
   }
   return {.seen = "phase " + std::string(phase) + why};
 }
@@ -87,7 +88,8 @@ int strictness(std::string_view strategy) { return strategy == "LocalAndRemote" 
 
 /// Says why no provider is chosen.
 asio::awaitable<void> tell_no_node(Session& session, Cluster& cluster, std::string name, kube::ObjectKey key) {
-  auto nodes = co_await cluster.list(kube::resources::nodes, "", "liqo.io/type=virtual-node");
+  auto nodes = co_await cluster.list(kube::resources::nodes, "",
+                                     kube::label_is(liqo::api::labels::type, liqo::api::labels::type_virtual_node));
   auto offloading = co_await cluster.find(kinds::namespace_offloadings, key);
   const std::string selector = offloading && *offloading ? model::selector_in_words(**offloading) : "";
   const std::string begin = "namespace " + name + " is offloaded, but ";
@@ -160,7 +162,7 @@ asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey 
   const auto selection = liqo::core::NamespaceSelection::read({.selector = selector, .clusters = {}}, "");
   if (!*ns || !selection || !selection->matches(**ns)) co_return Result<void>();
   co_return kube::fail(Errc::invalid_input,
-                       "namespace " + key.ns + " is offloaded because it has the labels " + text::printable(selector) +
+                       "namespace " + key.ns + " is offloaded because it has the labels " + kube::printable(selector) +
                            ", and would be again: take them from it (kubectl label namespace " + key.ns +
                            " KEY-). Where liqod does not select by them any more, remove the annotation " +
                            std::string(liqo::api::annotations::namespace_selector) +

@@ -1,6 +1,7 @@
 // liqoctl prune secrets: what the Go version has copied to a provider and nobody uses goes.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
@@ -101,8 +102,8 @@ asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pai
       if (!referred) co_return std::unexpected(std::move(referred.error()));
       used->merge(*referred);
     }
-    auto secrets = co_await pair.provider->list(
-        kube::resources::secrets, twin, std::string(liqo::api::labels::reflection_origin) + "=" + pair.consumer_id);
+    auto secrets = co_await pair.provider->list(kube::resources::secrets, twin,
+                                                kube::label_is(liqo::api::labels::reflection_origin, pair.consumer_id));
     if (!secrets) co_return std::unexpected(std::move(secrets.error()));
     for (const Object& secret :
          model::leftover_secrets(*secrets, *used, {.local = pair.consumer_id, .remote = pair.provider_id}))
@@ -123,7 +124,7 @@ asio::awaitable<Result<void>> prune_secrets(Session& session, const PruneFlags& 
     co_return Result<void>();
   }
   std::vector<text::Row> rows;
-  for (const Leftover& one : *leftovers) rows.push_back({one.local, one.twin, text::printable(one.name)});
+  for (const Leftover& one : *leftovers) rows.push_back({one.local, one.twin, kube::printable(one.name)});
   session.output().print(text::table({"NAMESPACE", "TWIN", "SECRET"}, rows));
   if (session.flags().dry_run) co_return Result<void>();
   const std::string count = std::to_string(leftovers->size());
@@ -137,7 +138,7 @@ asio::awaitable<Result<void>> prune_secrets(Session& session, const PruneFlags& 
     auto removed = co_await provider.remove(kube::resources::secrets, {one.twin, one.name},
                                             {.uid = one.uid, .resource_version = one.version});
     if (!removed && removed.error().is_conflict()) {
-      session.output().warn(provider.scope(), "Secret " + one.twin + "/" + text::printable(one.name) +
+      session.output().warn(provider.scope(), "Secret " + one.twin + "/" + kube::printable(one.name) +
                                                   " has changed since it was looked at, and stays");
       continue;
     }

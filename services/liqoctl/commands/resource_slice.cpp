@@ -40,7 +40,7 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
 /// Fails where there are no credentials by which the request would reach the provider.
 asio::awaitable<Result<void>> check_credentials(Cluster& cluster, const model::SliceRequest& request) {
   auto secrets = co_await cluster.list(kube::resources::secrets, request.ns,
-                                       model::about(request.provider) + ",liqo.io/identity-type=ControlPlane");
+                                       model::about(request.provider) + "," + model::control_plane_secrets());
   // A user who may not look waits for the answer instead.
   if (!secrets || !secrets->empty()) co_return Result<void>();
   co_return kube::fail(kube::Errc::missing, "cluster " + cluster.scope() + " has no credentials at " +
@@ -82,7 +82,7 @@ asio::awaitable<Result<void>> delete_slices(Session& session, const DeleteFlags&
 
 void add_request_flags(cli::Command app, const std::shared_ptr<SliceFlags>& flags) {
   check_names(app.option("name", flags->request.name, "Name of the slice").required().type_name("NAME"),
-              liqo::core::longest_slice_name);
+              liqo::core::max_slice_name);
   add_remote_cluster_id(app, flags->request.provider, "ID of the provider");
   app.option("--class", flags->request.slice_class, "Class: who decides at the provider (default default)")
       .type_name("NAME");

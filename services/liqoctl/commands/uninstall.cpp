@@ -4,6 +4,7 @@
 #include "installation/chart.hpp"
 #include "installation/installation.hpp"
 #include "installation/installed.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/install.hpp"
 #include "text/some_of.hpp"
@@ -34,7 +35,7 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
     if (!found) co_return std::unexpected(std::move(found.error()));
     if (found->empty()) continue;
     std::vector<std::string> names;
-    for (const Object& object : *found) names.push_back(text::printable(object.key().text()));
+    for (const Object& object : *found) names.push_back(kube::printable(object.key().text()));
     co_return kube::fail(Errc::invalid_input, "Liqo is in use: " + std::string(kind.kind) + " " +
                                                   text::some_of(names, 5) + " (" + command + ")");
   }

@@ -1,5 +1,6 @@
 #include "installation/daemon.hpp"
 
+#include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/check.hpp"
@@ -22,12 +23,12 @@ std::string image_tag(std::string_view image) {
 /// What keeps the daemon from running, as far as it can be seen.
 asio::awaitable<std::string> trouble_of_daemon(Cluster& cluster, const Object& deployment) {
   if (const json::object* failure = kube::find_condition(deployment.status(), "ReplicaFailure"))
-    co_return text::printable(kube::string_at(*failure, {"message"}));
+    co_return kube::printable(kube::string_at(*failure, {"message"}));
   auto pods = co_await cluster.list(kube::resources::pods, cluster.liqo_namespace(), "app.kubernetes.io/name=liqod");
   if (pods)
     for (const Object& pod : *pods)
       if (const std::string trouble = model::trouble_of(pod); !trouble.empty())
-        co_return "pod " + std::string(pod.name()) + ": " + text::printable(trouble);
+        co_return "pod " + std::string(pod.name()) + ": " + kube::printable(trouble);
   co_return std::to_string(kube::int_at(deployment.tree(), {"status", "availableReplicas"})) + " of " +
       std::to_string(kube::int_at(deployment.tree(), {"spec", "replicas"})) + " replicas answer";
 }

@@ -5,9 +5,11 @@
 #include <charconv>
 #include <set>
 
+#include "kube/base/printable.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "model/install.hpp"
 #include "model/kinds.hpp"
@@ -91,7 +93,7 @@ asio::awaitable<Result<void>> check_version(Cluster& cluster) {
   if (major == "1" && number < oldest_minor)
     co_return kube::fail(Errc::unsupported, "Kubernetes 1." + std::to_string(oldest_minor) +
                                                 " or later is needed, and " + cluster.api().cluster() + " runs 1." +
-                                                text::printable(minor));
+                                                kube::printable(minor));
   co_return Result<void>();
 }
 
@@ -121,7 +123,7 @@ asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& defin
   if (lost.empty()) co_return false;
   cluster.output().info(cluster.scope(), "kind " + definition.key().name +
                                              " stays as it is: it takes more than that of " + "this version (" +
-                                             text::printable(lost.front()) + ")");
+                                             kube::printable(lost.front()) + ")");
   co_return true;
 }
 
@@ -211,7 +213,7 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
   for (const kube::Resource& kind : {kinds::mutating_configurations, kinds::validating_configurations})
     if (done = co_await wait_for_absence(
             cluster, {.what = "the " + std::string(kind.kind) + " to go", .deadline = session.deadline()},
-            {.resource = kind, .label_selector = "liqo.io/webhook=true"});
+            {.resource = kind, .label_selector = kube::label_is(liqo::api::labels::webhook)});
         !done)
       co_return done;
   // These are liqod's own objects in its namespace, which may belong to somebody else.

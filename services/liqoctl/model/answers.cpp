@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
@@ -45,12 +46,12 @@ bool answers(const liqo::api::ResourceSlice& slice) {
 std::string node_message(const kube::Object& node) {
   const json::object* ready = kube::find_condition(node.status(), "Ready");
   if (!ready || string_at(*ready, {"status"}) == "True") return "";
-  return text::printable(string_at(*ready, {"message"}).substr(0, 512));
+  return kube::printable(string_at(*ready, {"message"}).substr(0, 512));
 }
 
 std::string who_decides(std::string_view slice_class) {
   if (liqo::core::is_built_in_class(slice_class)) return "";
-  return "; class " + text::printable(slice_class.substr(0, 100)) +
+  return "; class " + kube::printable(slice_class.substr(0, 100)) +
          " is none of Liqo's: a controller of the provider's own has to answer; ask its operator whether there is one";
 }
 
@@ -84,7 +85,7 @@ std::string why_node_is_not_ready(const kube::Object* slice, const kube::Object*
   const json::object* ready = kube::find_condition(node->status(), "Ready");
   if (!ready) return "it has no condition Ready yet";
   if (string_at(*ready, {"status"}) == "True") return "";
-  return "Ready is " + text::printable(string_at(*ready, {"status"})) + ": " + node_message(*node);
+  return "Ready is " + kube::printable(string_at(*ready, {"status"})) + ": " + node_message(*node);
 }
 
 }  // namespace liqoctl::model

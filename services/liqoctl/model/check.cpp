@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "kube/base/base64.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/wire/server_url.hpp"
@@ -30,15 +31,15 @@ namespace kinds = liqo::api::kinds;
 using kube::array_at;
 using kube::string_at;
 
-constexpr std::size_t most_named = 3;
+constexpr std::size_t max_named = 3;
 
 Finding good(std::string_view about, std::string text) { return {std::string(about), State::good, std::move(text)}; }
 Finding bad(std::string_view about, std::string text) { return {std::string(about), State::bad, std::move(text)}; }
 Finding open(std::string_view about, std::string text) { return {std::string(about), State::open, std::move(text)}; }
 
-std::string shown(std::string_view words) { return text::printable(words.substr(0, 512)); }
+std::string shown(std::string_view words) { return kube::printable(words.substr(0, 512)); }
 
-std::string some_of(const std::vector<std::string>& names) { return text::some_of(names, most_named); }
+std::string some_of(const std::vector<std::string>& names) { return text::some_of(names, max_named); }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view several) {
   return std::to_string(count) + " " + std::string(count == 1 ? one : several);

@@ -1,5 +1,6 @@
 #include "model/events.hpp"
 
+#include "kube/base/printable.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -19,7 +20,7 @@ std::string newest_message(const std::vector<kube::Object>& events, std::string_
     if (!seen || *seen < since || string_at(event.tree(), {"involvedObject", "uid"}) != uid) continue;
     if (!newest || last_seen(event) >= last_seen(*newest)) newest = &event;
   }
-  return newest ? text::printable(string_at(newest->tree(), {"message"}).substr(0, 512)) : "";
+  return newest ? kube::printable(string_at(newest->tree(), {"message"}).substr(0, 512)) : "";
 }
 
 }  // namespace liqoctl::model

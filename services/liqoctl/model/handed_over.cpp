@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -25,19 +26,19 @@ kube::Result<std::string> cluster_of(const Object& given) {
   std::string id(kube::string_at(given.spec(), {"clusterID"}));
   if (liqo::core::is_cluster_id(id)) return id;
   return kube::fail(kube::Errc::invalid_input,
-                    "the " + text::printable(given.kind()) + " is of no cluster: its spec.clusterID is no cluster ID");
+                    "the " + kube::printable(given.kind()) + " is of no cluster: its spec.clusterID is no cluster ID");
 }
 
 /// What is in the object beside the label of its cluster and these fields of its spec.
 std::vector<std::string> all_but(const Object& given, std::span<const std::string_view> fields) {
   std::vector<std::string> out;
   for (const auto& [key, value] : given.labels())
-    if (key != labels::remote_cluster_id) out.push_back("label " + text::printable(key));
-  for (const auto& [key, value] : given.annotations()) out.push_back("annotation " + text::printable(key));
+    if (key != labels::remote_cluster_id) out.push_back("label " + kube::printable(key));
+  for (const auto& [key, value] : given.annotations()) out.push_back("annotation " + kube::printable(key));
   for (const char* list : {"finalizers", "ownerReferences"})
     if (!kube::array_at(given.metadata(), {list}).empty()) out.push_back(std::string("metadata.") + list);
   for (const auto& [key, value] : given.spec())
-    if (std::ranges::find(fields, std::string_view(key)) == fields.end()) out.push_back("spec." + text::printable(key));
+    if (std::ranges::find(fields, std::string_view(key)) == fields.end()) out.push_back("spec." + kube::printable(key));
   return out;
 }
 
@@ -76,7 +77,7 @@ std::string moved_credentials(const Object& before, const Object& wanted) {
   const json::object& now = liqo::api::Identity(wanted).auth_params();
   const auto said = [](const json::object& params) {
     const std::string_view server = kube::string_at(params, {"apiServer"});
-    return server.empty() ? std::string("no server") : text::printable(server.substr(0, 256));
+    return server.empty() ? std::string("no server") : kube::printable(server.substr(0, 256));
   };
   const std::string what = "Identity " + std::string(wanted.name());
   if (kube::string_at(old, {"apiServer"}) != kube::string_at(now, {"apiServer"}))

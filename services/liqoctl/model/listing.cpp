@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -22,9 +23,9 @@ using kube::Object;
 using kube::object_at;
 using kube::string_at;
 
-constexpr std::size_t longest_value = 160;
+constexpr std::size_t max_value = 160;
 
-std::string shown(std::string_view words) { return text::printable(words.substr(0, longest_value)); }
+std::string shown(std::string_view words) { return kube::printable(words.substr(0, max_value)); }
 
 /// The status of the condition of that type, "" where there is none.
 std::string condition(const Object& object, std::string_view type) {
@@ -58,7 +59,7 @@ std::vector<Column> columns(const kube::Resource& resource) {
   if (resource == kinds::virtual_nodes)
     return {
         {"PEER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
-        {"SLICE", [](const Object& o) { return shown(o.label("liqo.io/resourceslice-name")); }},
+        {"SLICE", [](const Object& o) { return shown(o.label(labels::resource_slice_name)); }},
         {"NODE", [](const Object& o) { return condition(o, "Node"); }},
         {"RESOURCES", [](const Object& o) { return in_words(object_at(o.spec(), {"resourceQuota", "hard"})); }, true},
         {"SECRET", [](const Object& o) { return shown(string_at(o.spec(), {"kubeconfigSecretRef", "name"})); }, true}};
@@ -114,9 +115,9 @@ void flatten(const json::value& value, const std::string& path, std::string_view
     for (const json::value& item : *list) flatten(item, path + "[" + std::to_string(index++) + "]", key, out);
     if (list->empty()) out.emplace_back(path, "[]");
   } else if (const auto* words = value.if_string()) {
-    out.emplace_back(path, is_opaque(key)                  ? "(" + std::to_string(words->size()) + " characters)"
-                           : words->size() > longest_value ? shown(*words) + "…"
-                                                           : shown(*words));
+    out.emplace_back(path, is_opaque(key)              ? "(" + std::to_string(words->size()) + " characters)"
+                           : words->size() > max_value ? shown(*words) + "…"
+                                                       : shown(*words));
   } else {
     out.emplace_back(path, json::serialize(value));
   }

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "model/peer_info.hpp"
@@ -44,14 +46,14 @@ std::string health_word(std::string_view status, const text::Palette& palette) {
 
 /// A line in the place of what cannot be read.
 std::string unknown(std::string_view why, const text::Palette& palette) {
-  return palette.warn("?") + "  unknown (" + text::printable(why) + ")";
+  return palette.warn("?") + "  unknown (" + kube::printable(why) + ")";
 }
 
 Section local_section(const json::value& local) {
   return {.title = "Local installation info",
-          .fields = {{"Cluster ID", text::printable(string_at(local, {"clusterID"}))},
-                     {"Version", text::printable(string_at(local, {"version"}))},
-                     {"API server", text::printable(string_at(local, {"APIServerAddr"}))}}};
+          .fields = {{"Cluster ID", kube::printable(string_at(local, {"clusterID"}))},
+                     {"Version", kube::printable(string_at(local, {"version"}))},
+                     {"API server", kube::printable(string_at(local, {"APIServerAddr"}))}}};
 }
 
 Section health_section(const json::value& health, const text::Palette& palette) {
@@ -66,7 +68,7 @@ Section health_section(const json::value& health, const text::Palette& palette) 
   } else {
     out.lines.push_back(palette.bad("✖") + "  pods of Liqo that are not up:");
     for (const auto& [name, pod] : bad)
-      out.fields.emplace_back(name, text::printable(string_at(pod, {"status"})) + ", " +
+      out.fields.emplace_back(name, kube::printable(string_at(pod, {"status"})) + ", " +
                                         std::to_string(int_at(pod, {"readyContainers"})) + " of " +
                                         std::to_string(int_at(pod, {"totalContainers"})) + " containers ready, " +
                                         std::to_string(int_at(pod, {"restarts"})) + " restarts");
@@ -77,11 +79,11 @@ Section health_section(const json::value& health, const text::Palette& palette) 
 Section peerings_section(const json::value& peerings, const text::Palette& palette) {
   Section out{.title = "Active peerings"};
   for (const json::value& peer : array_at(peerings, {"peers"})) {
-    Section one{.title = text::printable(string_at(peer, {"clusterID"}))};
+    Section one{.title = kube::printable(string_at(peer, {"clusterID"}))};
     for (const json::value& alert : array_at(peer, {"alerts"}))
       if (const auto* words = alert.if_string())
-        one.lines.push_back(palette.warn("!") + "  " + text::printable(*words));
-    one.fields = {{"Role", text::printable(string_at(peer, {"role"}))},
+        one.lines.push_back(palette.warn("!") + "  " + kube::printable(*words));
+    one.fields = {{"Role", kube::printable(string_at(peer, {"role"}))},
                   {"Networking status", health_word(string_at(peer, {"networkingStatus"}), palette)},
                   {"Authentication status", health_word(string_at(peer, {"authenticationStatus"}), palette)},
                   {"Offloading status", health_word(string_at(peer, {"offloadingStatus"}), palette)}};
@@ -132,7 +134,7 @@ json::object local_info(const LocalObjects& objects) {
 }
 
 std::string render_local(const json::value& part, std::string_view path, const text::Palette& palette) {
-  std::string wanted = text::lower_case(path);
+  std::string wanted = kube::lower_case(path);
   if (wanted.starts_with('.')) wanted.erase(0, 1);
   if (wanted.empty()) {
     static const json::value nothing;
@@ -146,7 +148,7 @@ std::string render_local(const json::value& part, std::string_view path, const t
   if (wanted == "local") return text::render(local_section(part));
   if (wanted == "health") return text::render(health_section(part, palette));
   if (wanted == "peerings") return text::render(peerings_section(part, palette));
-  if (const auto* words = part.if_string()) return text::printable(*words) + "\n";
+  if (const auto* words = part.if_string()) return kube::printable(*words) + "\n";
   return text::yaml(part);
 }
 

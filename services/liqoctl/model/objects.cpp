@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -37,7 +38,7 @@ json::array class_list(const std::vector<std::string>& names, std::string_view k
 
 kube::Result<void> check_name(std::string_view name, std::size_t longest) {
   if (liqo::core::is_dns_subdomain(name) && name.size() <= longest) return {};
-  return kube::fail(kube::Errc::invalid_input, "'" + text::printable(name.substr(0, 260)) +
+  return kube::fail(kube::Errc::invalid_input, "'" + kube::printable(name.substr(0, 260)) +
                                                    "' cannot be a name: at most " + std::to_string(longest) +
                                                    " of a-z, 0-9, '-' and '.', a letter or digit at both ends");
 }
@@ -58,7 +59,7 @@ Object resource_slice(const SliceRequest& request) {
 Object virtual_node(const VirtualNodeRequest& request) {
   Object out = Object::make(liqo::api::kinds::virtual_nodes, {request.ns, request.name});
   out.set_label(labels::remote_cluster_id, request.provider);
-  if (!request.slice.empty()) out.set_label("liqo.io/resourceslice-name", request.slice);
+  if (!request.slice.empty()) out.set_label(labels::resource_slice_name, request.slice);
   auto& spec = out.mutable_spec();
   spec["clusterID"] = request.provider;
   if (request.create_node) spec["createNode"] = *request.create_node;
@@ -164,11 +165,11 @@ std::string node_in_words(const Object& node) {
 
 std::string selector_in_words(const Object& offloading) {
   const json::array& terms = kube::array_at(offloading.spec(), {"clusterSelector", "nodeSelectorTerms"});
-  return text::printable(kube::join(terms | std::views::transform(term_in_words), " or "));
+  return kube::printable(kube::join(terms | std::views::transform(term_in_words), " or "));
 }
 
 std::string nodes_in_words(const std::vector<Object>& nodes) {
-  return text::printable(kube::join(nodes | std::views::transform(node_in_words), "; "));
+  return kube::printable(kube::join(nodes | std::views::transform(node_in_words), "; "));
 }
 
 std::string pods_in_words(const std::vector<Object>& pods) {

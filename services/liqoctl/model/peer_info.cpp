@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
@@ -24,7 +26,7 @@ using text::Section;
 /// Reason of the condition of a slice whose grant stands but takes no new pods.
 constexpr std::string_view cordoned = "ResourceSliceCordoned";
 
-std::string shown(std::string_view words) { return text::printable(words.substr(0, 512)); }
+std::string shown(std::string_view words) { return kube::printable(words.substr(0, 512)); }
 
 bool is_well(std::string_view status) { return status == "Ready" || status == "Established"; }
 
@@ -89,7 +91,7 @@ json::object node_info(const kube::Object& node, const std::vector<kube::Object>
           {"status", healthy ? "Healthy" : "Unhealthy"},
           {"alerts", std::move(told)},
           {"secret", string_at(node.spec(), {"kubeconfigSecretRef", "name"})},
-          {"resourceSlice", node.label("liqo.io/resourceslice-name")},
+          {"resourceSlice", node.label(labels::resource_slice_name)},
           {"resources", ordered(object_at(node.spec(), {"resourceQuota", "hard"}))}};
 }
 
@@ -310,11 +312,11 @@ std::string render_peer(const json::value& part, std::string_view path, const te
         out += text::render(known.section(*found, palette));
     return out;
   }
-  std::string wanted = text::lower_case(path);
+  std::string wanted = kube::lower_case(path);
   if (wanted.starts_with('.')) wanted.erase(0, 1);
   for (const Known& known : known_sections)
     if (known.path == wanted) return text::render(known.section(part, palette));
-  if (const auto* words = part.if_string()) return text::printable(*words) + "\n";
+  if (const auto* words = part.if_string()) return kube::printable(*words) + "\n";
   return text::yaml(part);
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/core/addresses/ip.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqoctl::model {
 namespace {
@@ -96,7 +96,7 @@ kube::Result<Platform> read_platform(std::string_view name) {
                                                        std::string(name) + " shows them");
   return kube::fail(
       kube::Errc::invalid_input,
-      liqo::core::in_quotes(name) + " is none of kubeadm, k3s and openshift: leave it out for any other cluster");
+      kube::in_quotes(name) + " is none of kubeadm, k3s and openshift: leave it out for any other cluster");
 }
 
 json::object platform_values(Platform platform, const PlatformObjects& objects) {

@@ -11,7 +11,7 @@ namespace core = liqo::core;
 using kube::Errc;
 using kube::string_at;
 
-constexpr std::size_t most_published = 64;
+constexpr std::size_t max_published = 64;
 
 bool is_virtual(const kube::Object& node) {
   return node.label(liqo::api::labels::type) == liqo::api::labels::type_virtual_node;
@@ -53,7 +53,7 @@ std::vector<Cidr> published_ranges(const kube::Object* cluster_id, const std::ve
       if (network.label("ipam.liqo.io/network-type") == "pod-cidr")
         joined.append(",").append(string_at(network.spec(), {"cidr"}));
   auto ranges = core::parse_ranges(joined);
-  if (!ranges || ranges->size() > most_published) return {};
+  if (!ranges || ranges->size() > max_published) return {};
   return core::merge_ranges(std::move(*ranges));
 }
 
@@ -65,7 +65,7 @@ std::vector<Cidr> node_ranges(const std::vector<kube::Object>& nodes) {
     ranges.insert(ranges.end(), some.begin(), some.end());
   }
   ranges = core::merge_ranges(std::move(ranges));
-  return ranges.size() > most_published ? std::vector<Cidr>() : ranges;
+  return ranges.size() > max_published ? std::vector<Cidr>() : ranges;
 }
 
 std::vector<OwnRange> own_ranges(const std::vector<kube::Object>& service_cidrs, const kube::Object* api_service,

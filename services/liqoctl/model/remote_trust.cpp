@@ -1,5 +1,6 @@
 #include "model/remote_trust.hpp"
 
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "text/width.hpp"
 
@@ -8,7 +9,7 @@ namespace {
 
 /// A word of a command line, quoted where a reader could take it for several.
 std::string word(std::string_view text) {
-  const std::string shown = text::printable(text);
+  const std::string shown = kube::printable(text);
   return shown.empty() || shown.find_first_of(" '\"") != std::string::npos ? "'" + shown + "'" : shown;
 }
 
@@ -17,7 +18,7 @@ std::string word(std::string_view text) {
 std::string deeds_of(const kube::wire::ClusterConfig& config) {
   if (!config.token_file.empty())
     return "Its kubeconfig sends the content of the file " + word(config.token_file) + " to " +
-           text::printable(config.server.host) + ".";
+           kube::printable(config.server.host) + ".";
   if (!config.exec) return "";
   std::string out = "Its kubeconfig runs on this machine: " + word(config.exec->command);
   for (const std::string& argument : config.exec->args) out += " " + word(argument);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/labels.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -25,7 +27,7 @@ std::string amount_text(const json::value& value) {
 
 std::string readable(const std::string& amount) {
   const auto quantity = kube::Quantity::parse(amount);
-  return quantity && amount.ends_with('k') ? quantity->readable() : text::printable(amount);
+  return quantity && amount.ends_with('k') ? quantity->readable() : kube::printable(amount);
 }
 
 kube::Result<void> check_amount(std::string_view resource, std::string_view amount) {
@@ -90,7 +92,7 @@ std::vector<std::pair<std::string, std::string>> in_order(const json::object& re
 
 std::string in_words(const json::object& resources) {
   if (resources.empty()) return "nothing";
-  const auto told = [](const auto& one) { return text::printable(one.first) + " " + readable(one.second); };
+  const auto told = [](const auto& one) { return kube::printable(one.first) + " " + readable(one.second); };
   return kube::join(in_order(resources) | std::views::transform(told), ", ");
 }
 
@@ -104,7 +106,7 @@ std::string change_in_words(const json::object& before, const json::object& afte
     const std::string change =
         was == is ? is
                   : (was.empty() ? "as the provider gives" : was) + " → " + (is.empty() ? "as the provider gives" : is);
-    return text::printable(one.first) + " " + change;
+    return kube::printable(one.first) + " " + change;
   };
   json::object all = before;
   for (const auto& [key, amount] : after) all[key] = amount;
@@ -116,13 +118,13 @@ std::string beyond_nodes(const json::object& granted, const std::vector<kube::Ob
   for (const auto& [key, amount] : in_order(granted)) {
     kube::Quantity sum;
     for (const kube::Object& node : nodes) {
-      if (node.label("liqo.io/type") == "virtual-node") continue;
+      if (node.label(liqo::api::labels::type) == liqo::api::labels::type_virtual_node) continue;
       const json::value* has = kube::find(node.status(), {"allocatable", key});
       if (const auto some = has ? kube::Quantity::from_json(*has) : kube::Quantity()) sum += *some;
     }
     const auto wanted = kube::Quantity::parse(amount);
     if (!wanted || !(sum < *wanted)) continue;
-    beyond.push_back(text::printable(key) + " " + readable(amount) + " (its nodes have " + readable(sum.text()) + ")");
+    beyond.push_back(kube::printable(key) + " " + readable(amount) + " (its nodes have " + readable(sum.text()) + ")");
   }
   return kube::join(beyond, ", ");
 }

@@ -12,6 +12,9 @@ std::string about(std::string_view peer);
 /// Of what is replicated to that provider.
 std::string towards(std::string_view provider);
 
+/// Of the kubeconfig Secrets by which control planes reach each other.
+std::string control_plane_secrets();
+
 /// The label of what belongs to a peering user; its value is the user's name.
 inline constexpr std::string_view peering_user_label = "liqo.io/peering-user-name";
 /// The name of the peering user of a consumer.

@@ -77,7 +77,7 @@ std::unexpected<kube::Failure> broken(std::string what) {
 }  // namespace
 
 bool is_file_name(std::string_view name) {
-  return !name.empty() && name.size() <= longest_name && name != "." && name != ".." && !name.contains('/') &&
+  return !name.empty() && name.size() <= max_name && name != "." && name != ".." && !name.contains('/') &&
          !name.contains('\0');
 }
 
@@ -200,7 +200,7 @@ kube::Result<void> ArchiveReader::follow(const ArchiveEntry& entry) {
       in_file_ = false;
       break;
     case Kind::symlink:
-      if (entry.text.empty() || entry.text.size() > longest_link || entry.text.contains('\0'))
+      if (entry.text.empty() || entry.text.size() > max_link || entry.text.contains('\0'))
         return broken("a link that leads nowhere");
       break;
     case Kind::hard_link:
@@ -235,7 +235,7 @@ kube::Result<std::optional<ArchiveEntry>> ArchiveReader::next() {
   }
   if (left.size() < header_size) return wait_for_more();
   const std::size_t size = Payload(left.substr(1, header_size - 1)).number<std::uint32_t>();
-  const std::size_t longest = left[0] == static_cast<char>(Kind::hard_link) ? longest_path + 512 : archive_chunk;
+  const std::size_t longest = left[0] == static_cast<char>(Kind::hard_link) ? max_path + 512 : archive_chunk;
   if (size > longest)
     return kube::fail(Errc::too_large, "the stream of files has an entry of " + std::to_string(size) + " bytes");
   if (left.size() < header_size + size) return wait_for_more();

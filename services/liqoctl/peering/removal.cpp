@@ -3,6 +3,7 @@
 #include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
@@ -157,7 +158,7 @@ asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consume
       consumer, {.what = "the credentials at " + provider + " to be withdrawn", .deadline = session.deadline()},
       {.resource = kube::resources::secrets,
        .ns = ns,
-       .label_selector = model::about(provider) + ",liqo.io/identity-type=ControlPlane"});
+       .label_selector = model::about(provider) + "," + model::control_plane_secrets()});
   if (!gone) co_return kube::fail(std::move(gone.error()), consumer.scope());
   session.output().success(consumer.scope(),
                            *removed ? "Identity " + key.name + " deleted" : "Identity " + key.name + " was not there");
@@ -192,7 +193,7 @@ asio::awaitable<void> sweep_secrets(Cluster& cluster, std::string peer, std::str
   auto secrets = co_await cluster.list(kube::resources::secrets, ns, model::about(peer));
   if (!secrets) co_return;
   for (const Object& secret : *secrets) {
-    const bool nonce = secret.has_label(provider ? "liqo.io/nonce" : "liqo.io/signed-nonce");
+    const bool nonce = secret.has_label(provider ? liqo::api::labels::nonce : liqo::api::labels::signed_nonce);
     const bool certificate = provider && secret.name().starts_with(core::certificate_secret_name(""));
     if (!nonce && !certificate) continue;
     auto removed = co_await cluster.remove(kube::resources::secrets, secret.key());

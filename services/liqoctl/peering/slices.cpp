@@ -1,5 +1,6 @@
 #include "peering/slices.hpp"
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
@@ -21,7 +22,7 @@ using liqo::api::ResourceSlice;
 /// "Resources was denied: the words of the provider".
 std::string denial(const ResourceSlice& slice, std::string_view type) {
   const auto condition = slice.condition(type);
-  const std::string why = condition && !condition->message.empty() ? text::printable(condition->message.substr(0, 512))
+  const std::string why = condition && !condition->message.empty() ? kube::printable(condition->message.substr(0, 512))
                           : condition                              ? std::string(condition->reason)
                                                                    : "";
   return std::string(type) + " denied" + (why.empty() ? "" : ": " + why);
@@ -84,7 +85,7 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
     const ResourceSlice now(**after);
     line += ": " + model::change_in_words(before, now.requested());
     if (now.slice_class() != old_class)
-      line += ", class " + text::printable(old_class) + " → " + text::printable(now.slice_class());
+      line += ", class " + kube::printable(old_class) + " → " + kube::printable(now.slice_class());
   }
   if (*done == Ensured::created && request.resources.empty())
     line = "ResourceSlice " + request.name + " created, asking for what the provider gives by default";
@@ -105,7 +106,7 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
     const bool is_custom = !liqo::core::is_built_in_class(slice_class);
     if (done.other_class && is_custom)
       return {.seen = "the answer is still that to the class before: has the provider a controller of class " +
-                      text::printable(slice_class) + "?"};
+                      kube::printable(slice_class) + "?"};
     const bool shows_what = answer.shows_what && !done.other_class;
     if (shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
     return {.seen = "the provider has not answered the change"};
@@ -124,7 +125,7 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
 
 asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session, Cluster& cluster,
                                                                kube::ObjectKey slice) {
-  const std::string selector = "liqo.io/resourceslice-name=" + slice.name;
+  const std::string selector = kube::label_is(liqo::api::labels::resource_slice_name, slice.name);
   kube::ObjectKey key;
   const std::function<asio::awaitable<Result<Look>>()> probe =
       // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended

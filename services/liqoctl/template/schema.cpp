@@ -6,6 +6,8 @@
 #include <regex>
 #include <set>
 
+#include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "template/numbers.hpp"
 #include "text/suggest.hpp"
 #include "text/width.hpp"
@@ -35,7 +37,7 @@ std::string in_words(std::string_view type) {
 }
 
 std::string shown(const json::value& value) {
-  const std::string text = text::printable(json::serialize(as_written(value)));
+  const std::string text = kube::printable(json::serialize(as_written(value)));
   return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
 
@@ -150,7 +152,7 @@ class Check {
       } else if (others && others->is_object()) {
         run(others->get_object(), value, at(key), depth + 1);
       } else if (others && *others == json::value(false)) {
-        findings.push_back("value " + text::printable(at(key)) + " is not known" + suggestion(properties, key, at("")));
+        findings.push_back("value " + kube::printable(at(key)) + " is not known" + suggestion(properties, key, at("")));
       }
     }
   }
@@ -161,7 +163,7 @@ class Check {
     if (const std::string near = text::nearest(key, names); !near.empty())
       return ": did you mean " + prefix + near + "?";
     for (const std::string& path : paths_)
-      if (text::lower_case(path.substr(path.rfind('.') + 1)) == text::lower_case(key))
+      if (kube::lower_case(path.substr(path.rfind('.') + 1)) == kube::lower_case(key))
         return ": did you mean " + path + "?";
     return "";
   }

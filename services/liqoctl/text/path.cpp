@@ -36,9 +36,9 @@ std::vector<std::string> parts(std::string_view path) {
 
 const json::value* step(const json::value& at, std::string_view part) {
   if (const auto* object = at.if_object()) {
-    const std::string wanted = lower_case(part);
+    const std::string wanted = kube::lower_case(part);
     for (const auto& [key, value] : *object)
-      if (lower_case(key) == wanted) return &value;
+      if (kube::lower_case(key) == wanted) return &value;
   } else if (const auto* list = at.if_array()) {
     std::size_t index = 0;
     const auto [end, failure] = std::from_chars(part.data(), part.data() + part.size(), index);

@@ -12,16 +12,9 @@ std::size_t width(std::string_view text);
 std::string padded(std::string_view text, std::size_t columns);
 /// As much of the text as goes into `columns`, with an ellipsis in the last one where something is missing.
 std::string shortened(std::string_view text, std::size_t columns);
-/// The text with a question mark for each byte and character that a terminal would act on or hide (controls, marks of
-/// direction, characters without width, broken UTF-8), so that what another cluster wrote neither moves the cursor nor
-/// looks like something else. Line breaks become blanks.
-std::string printable(std::string_view text);
-/// Whether printable() would change the text for more than its line breaks.
-bool acts_on_terminals(std::string_view text);
 enum class Quotes { json, yaml };
 /// The text as a string of JSON, or a double-quoted one of YAML; what a terminal would act on or hide is escaped.
 /// Readers get the same text back.
 std::string in_double_quotes(std::string_view text, Quotes quotes);
-std::string lower_case(std::string_view text);
 
 }  // namespace liqoctl::text

@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::text {
@@ -25,8 +27,7 @@ std::string plain_scalar(const json::value& value) {
 bool reads_as_other(std::string_view text) {
   static const std::set<std::string, std::less<>> words{"null", "~",   "true", "false", "yes", "no",
                                                         "on",   "off", "y",    "n",     ".nan"};
-  std::string lower(text);
-  for (char& c : lower) c = char(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = kube::lower_case(text);
   if (words.contains(lower)) return true;
   // Anything that begins as a number does: integers, floats, times, versions, base-60. Quantities with a suffix do not.
   if (!text.empty() && text.find_first_not_of("0123456789+-.:_eExXoabcdfABCDFTZ") == std::string_view::npos &&
@@ -41,7 +42,7 @@ bool is_plain(std::string_view text) {
   if (std::string_view("-?:,[]{}#&*!|>'\"%@`= ").contains(text.front())) return false;
   if (text.back() == ' ' || text.back() == ':') return false;
   if (text.contains(": ") || text.contains(" #")) return false;
-  return !acts_on_terminals(text);
+  return !kube::acts_on_terminals(text);
 }
 
 bool fits_literal_block(std::string_view text) {
@@ -50,7 +51,7 @@ bool fits_literal_block(std::string_view text) {
   if (text.size() > 1 && text.ends_with("\n\n")) return false;
   std::string lines(text);
   std::ranges::replace(lines, '\n', ' ');
-  return !acts_on_terminals(lines);
+  return !kube::acts_on_terminals(lines);
 }
 
 class Writer {

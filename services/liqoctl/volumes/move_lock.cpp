@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "kube/base/printable.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl {
@@ -42,7 +43,7 @@ asio::awaitable<Result<void>> MoveLock::write(Object lease, bool is_new) {
 asio::awaitable<Result<void>> MoveLock::acquire() {
   const auto is_taken = [](std::string_view by) {
     return kube::fail(Errc::invalid_input,
-                      "another move of this claim is under way (" + text::printable(by) + "): wait until it has ended");
+                      "another move of this claim is under way (" + kube::printable(by) + "): wait until it has ended");
   };
   auto found = co_await cluster_.find(leases::leases, key_);
   if (!found) co_return std::unexpected(std::move(found.error()));

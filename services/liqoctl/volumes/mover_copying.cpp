@@ -1,3 +1,4 @@
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
@@ -120,7 +121,7 @@ asio::awaitable<Result<void>> Mover::wait_for_carrier(Carrier carrier) {
     for (const json::value& status : kube::array_at(pod->status(), {"containerStatuses"})) {
       if (kube::bool_at(status, {"ready"}) && phase_of(*pod) == "Running") return Look{.done = true};
       if (const auto why = string_at(status, {"state", "waiting", "reason"}); !why.empty())
-        return Look{.seen = text::printable(why)};
+        return Look{.seen = kube::printable(why)};
     }
     return Look{.seen = "phase " + phase_of(*pod)};
   };

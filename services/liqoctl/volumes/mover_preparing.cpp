@@ -1,6 +1,7 @@
 #include <array>
 
 #include "installation/daemon.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -81,7 +82,7 @@ asio::awaitable<Result<void>> Mover::check_claim(const Object& claim) {
   if (!storage_class) co_return std::unexpected(std::move(storage_class.error()));
   if (!*storage_class || string_at((*storage_class)->tree(), {"provisioner"}) != liqo::api::storage_provisioner)
     co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is of class '" +
-                                                  text::printable(class_name) +
+                                                  kube::printable(class_name) +
                                                   "': only volumes of Liqo's StorageClass can be moved");
   if (string_at(claim.spec(), {"volumeMode"}) == "Block")
     co_return kube::fail(Errc::invalid_input,

@@ -6,6 +6,7 @@
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/client/remote_command.hpp"
 #include "text/width.hpp"
 #include "volumes/files.hpp"
@@ -19,7 +20,7 @@ using Channel = kube::wire::CommandChannel;
 constexpr std::string_view last_word = volume_end;
 
 /// Bounds of what is kept of an output, of standard error, of a line in a message, and of a line.
-constexpr std::size_t most_output = 64 * 1024, most_words = 8 * 1024, most_shown = 300, longest_line = 256 * 1024;
+constexpr std::size_t max_output = 64 * 1024, max_words = 8 * 1024, max_shown = 300, max_line = 256 * 1024;
 
 /// A program that runs. stop() must be called before it is destroyed.
 class Running {
@@ -57,7 +58,7 @@ class Running {
     if (!result) co_return told(std::move(result.error()));
     using Kind = kube::wire::CommandResult::Kind;
     // The session has failed, not the program.
-    if (result->kind == Kind::failed) co_return told(kube::Failure(Errc::closed, text::printable(result->message)));
+    if (result->kind == Kind::failed) co_return told(kube::Failure(Errc::closed, kube::printable(result->message)));
     if (result->kind != Kind::success)
       co_return told(kube::Failure(Errc::invalid_input, words_.empty() ? result->message : words()));
     if (!words_.empty()) cluster_.output().warn(cluster_.scope(), words());
@@ -75,14 +76,14 @@ class Running {
     while (true) {
       auto piece = co_await command_->read(Channel::err);
       if (!piece || piece->empty()) co_return;
-      words_ += piece->substr(0, most_words - words_.size());
+      words_ += piece->substr(0, max_words - words_.size());
     }
   }
   std::string words() const {
     std::string out;
     for (std::string_view left = words_; !left.empty();) {
       const std::size_t end = std::min(left.find('\n'), left.size());
-      out += (out.empty() ? "" : "; ") + text::printable(left.substr(0, end));
+      out += (out.empty() ? "" : "; ") + kube::printable(left.substr(0, end));
       left.remove_prefix(std::min(end + 1, left.size()));
     }
     return out;
@@ -125,7 +126,7 @@ Body<std::string> output_of(Running& program) {
     auto piece = co_await program.read();
     if (!piece) co_return std::unexpected(std::move(piece.error()));
     if (piece->empty()) co_return out;
-    out += piece->substr(0, most_output - out.size());
+    out += piece->substr(0, max_output - out.size());
   }
 }
 
@@ -166,7 +167,7 @@ Body<std::string> run_piped(Running& from, Running& to, std::function<void(std::
 }
 
 std::string first_line(std::string_view text) {
-  return text::printable(text.substr(0, std::min(text.find('\n'), most_shown)));
+  return kube::printable(text.substr(0, std::min(text.find('\n'), max_shown)));
 }
 
 Body<std::uint64_t> run_compared(Running& one, Running& other) {
@@ -207,7 +208,7 @@ Body<std::uint64_t> run_compared(Running& one, Running& other) {
       ++lines;
     }
     // One program has ended, or its line has no end.
-    if (here.size() > longest_line || there.size() > longest_line) co_return differs();
+    if (here.size() > max_line || there.size() > max_line) co_return differs();
   }
   if (!here.empty() || !there.empty()) co_return differs();
   // The first directory and the last word are not counted.

@@ -13,7 +13,7 @@ using model::FileMeta;
 using Kind = ArchiveEntry::Kind;
 
 /// How many lines tell what was left out.
-constexpr std::size_t most_notes = 20;
+constexpr std::size_t max_notes = 20;
 
 FileMeta meta_of(const struct stat& about) {
   return {.mode = about.st_mode & permissions,
@@ -29,8 +29,8 @@ class Sender final : public Visitor {
 
   Result<void> end() {
     encode({.kind = Kind::end, .size = bytes_, .count = count_}, out_.buffer());
-    if (left_out_ > most_notes)
-      notes_ += "and " + std::to_string(left_out_ - most_notes) + " more sockets, pipes or devices\n";
+    if (left_out_ > max_notes)
+      notes_ += "and " + std::to_string(left_out_ - max_notes) + " more sockets, pipes or devices\n";
     return out_.flush();
   }
 
@@ -63,7 +63,7 @@ class Sender final : public Visitor {
     return named({.kind = Kind::hard_link, .name = link.name, .text = first});
   }
   void left_out(const std::string& path) override {
-    if (++left_out_ <= most_notes) notes_ += path + " is no file, directory or link, and is left out\n";
+    if (++left_out_ <= max_notes) notes_ += path + " is no file, directory or link, and is left out\n";
   }
 
  private:

@@ -19,7 +19,7 @@ using kube::Result;
 namespace {
 
 /// Bounds of the names in one directory, and of the files with several names that are recognised.
-constexpr std::size_t most_names = 2'000'000, most_shared = 1'000'000;
+constexpr std::size_t max_names = 2'000'000, max_shared = 1'000'000;
 constexpr std::string_view lost_and_found = "lost+found";
 
 class Walk {
@@ -63,10 +63,10 @@ class Walk {
       const std::pair identity{about.st_dev, about.st_ino};
       if (const auto known = shared_.find(identity); known != shared_.end())
         return visitor_.hard_link(walked, known->second);
-      if (shared_.size() < most_shared) shared_.emplace(identity, path);
+      if (shared_.size() < max_shared) shared_.emplace(identity, path);
     }
     if (S_ISREG(about.st_mode)) return visitor_.file(walked, parent);
-    std::string target(model::longest_link + 1, '\0');
+    std::string target(model::max_link + 1, '\0');
     const ssize_t length = ::readlinkat(parent, name.c_str(), target.data(), target.size());
     if (length < 0) return failed("reading the link", path);
     target.resize(static_cast<std::size_t>(length));
@@ -100,9 +100,9 @@ Result<std::vector<std::string>> names_in(int directory, const std::string& path
   while (const dirent* entry = ::readdir(stream.get())) {
     std::string name = entry->d_name;
     if (name != "." && name != ".." && !(path.empty() && name == lost_and_found)) names.push_back(std::move(name));
-    if (names.size() > most_names)
+    if (names.size() > max_names)
       return kube::fail(Errc::too_large, (path.empty() ? "the volume" : path) + " has more than " +
-                                             std::to_string(most_names) + " files");
+                                             std::to_string(max_names) + " files");
     errno = 0;
   }
   if (errno != 0) return failed("reading", path);

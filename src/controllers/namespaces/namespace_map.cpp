@@ -23,7 +23,7 @@ namespace kinds = api::kinds;
 using namespace std::chrono_literals;
 
 constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer";
-constexpr std::size_t longest_failures = 1000;
+constexpr std::size_t max_failures = 1000;
 /// Kubernetes counts a new ResourceQuota within a second.
 constexpr kube::Duration counting_patience = std::chrono::seconds(30);
 constexpr std::string_view accepted = "Accepted", back_off = "CreationLoopBackOff";
@@ -53,9 +53,9 @@ NamespaceMapController::NamespaceMapController(Context context)
     : context_(context),
       maps_(context.home.acquire({.resource = kinds::namespace_maps})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
-      bindings_(context.home.acquire({.resource = kinds::role_bindings,
-                                      .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
-                                                                      std::string(labels::app_managed_by_liqo)}})),
+      bindings_(context.home.acquire(
+          {.resource = kinds::role_bindings,
+           .selection = {.label_selector = kube::label_is(labels::app_managed_by, labels::app_managed_by_liqo)}})),
       bounds_(context_.home.acquire(
           {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
       grants_(context_.home.acquire({.resource = kinds::quotas})),
@@ -271,7 +271,7 @@ asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, cor
     std::string before(kube::string_at(map.status(), {"currentMapping", entry.local, "phase"}));
     EnsuredTwin made = co_await ensure_twin(entry, ctx, std::move(before));
     // A line for people: what is said of each twin stands in the status.
-    if (std::string& told = round.failures; !made.failure.empty() && told.size() < longest_failures)
+    if (std::string& told = round.failures; !made.failure.empty() && told.size() < max_failures)
       told += (told.empty() ? "twin " : "; twin ") + entry.remote.substr(0, 63) + ": " + made.failure;
     round.waits = round.waits || !made.entry;
     if (made.entry) round.entries.insert_or_assign(entry.local, std::move(*made.entry));

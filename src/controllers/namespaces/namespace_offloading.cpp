@@ -44,11 +44,12 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire(
           {.resource = kube::resources::nodes,
-           .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
+           .selection = {.label_selector = kube::label_is(labels::type, labels::type_virtual_node)}})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
-      bindings_(context.home.acquire({.resource = api::kinds::role_bindings,
-                                      .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
-                                                                      std::string(api::labels::app_managed_by_liqo)}})),
+      bindings_(
+          context.home.acquire({.resource = api::kinds::role_bindings,
+                                .selection = {.label_selector = kube::label_is(api::labels::app_managed_by,
+                                                                               api::labels::app_managed_by_liqo)}})),
       offers_(
           virtual_nodes_, offer_of,
           [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },

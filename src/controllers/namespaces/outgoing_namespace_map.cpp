@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
 /// Of the volumes in one twin so many get an Event.
-constexpr std::size_t most_told = 8;
+constexpr std::size_t max_told = 8;
 
 core::WantedTwins twins_of(const kube::Object& map) {
   core::WantedTwins twins;
@@ -45,7 +45,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire(
           {.resource = kube::resources::nodes,
-           .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
+           .selection = {.label_selector = kube::label_is(labels::type, labels::type_virtual_node)}})),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
       requests_(
@@ -220,7 +220,7 @@ void OutgoingNamespaceMapController::tell_held(const std::string& cluster, const
   for (const auto& [ns, data] : now) {
     if (const auto same = before.find(ns); same != before.end() && same->second == data) continue;
     const std::string why = core::why_held(ns, data);
-    for (std::size_t i = 0; i < std::min(data.size(), most_told); ++i)
+    for (std::size_t i = 0; i < std::min(data.size(), max_told); ++i)
       data_.warn(data[i], api::reasons::twin_holds_data, why);
   }
   if (now.empty())

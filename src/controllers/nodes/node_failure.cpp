@@ -25,8 +25,8 @@ NodeFailureController::NodeFailureController(Context context)
     : context_(context),
       nodes_(context.home.acquire({.resource = kube::resources::nodes, .prune = prune_node})),
       pods_(context.home.acquire({.resource = kube::resources::pods,
-                                  .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
-                                                                  std::string(api::labels::managed_by_shadow_pod)}})),
+                                  .selection = {.label_selector = kube::label_is(
+                                                    api::labels::managed_by, api::labels::managed_by_shadow_pod)}})),
       controller_(context,
                   {.name = "node_failure", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {

@@ -30,9 +30,9 @@ constexpr kube::Duration closed_pause = 5s;
 VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context context)
     : context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
-      nodes_(context.home.acquire({.resource = kube::resources::nodes,
-                                   .selection = {.label_selector = std::string(api::labels::type) + "=" +
-                                                                   std::string(api::labels::type_virtual_node)}})),
+      nodes_(context.home.acquire(
+          {.resource = kube::resources::nodes,
+           .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
       notices_(context,
                [this](const std::string& cluster) {

@@ -33,9 +33,9 @@ std::uint16_t port_of(const kube::Object& node) {
 }  // namespace
 
 ConsumerPods::ConsumerPods(kube::InformerSet& home)
-    : pods_(home.acquire({.resource = kube::resources::pods,
-                          .selection = {.label_selector = std::string(labels::managed_by) + "=" +
-                                                          std::string(labels::managed_by_shadow_pod)}})),
+    : pods_(home.acquire(
+          {.resource = kube::resources::pods,
+           .selection = {.label_selector = kube::label_is(labels::managed_by, labels::managed_by_shadow_pod)}})),
       namespaces_(home.acquire({.resource = kube::resources::namespaces})),
       nodes_(home.acquire(scope_of_machines())) {
   namespaces_->add_index(std::string(by_consumer), index_twin);

@@ -15,8 +15,8 @@ constexpr kube::Duration question_pause = 200ms;
 /// How long a provider that refuses its Events is not asked for them again.
 constexpr kube::Duration no_right_pause = 10min;
 /// Bounds of one answer. Kubernetes folds the Events of a pod long before there are so many.
-constexpr std::int64_t most_events = 250;
-constexpr std::size_t most_bytes = 1U << 20;
+constexpr std::int64_t max_events = 250;
+constexpr std::size_t max_bytes = 1U << 20;
 
 }  // namespace
 
@@ -47,9 +47,8 @@ asio::awaitable<Outcome> PodController::ask_events(kube::WorkKey work) {
 
   questions.asked(now);
   const std::string selector = "involvedObject.uid=" + std::string(remote->uid()) + ",type=Warning";
-  auto page =
-      co_await provider_.api.list(kube::resources::events, remote_namespace,
-                                  {.selection = {.field_selector = selector}, .limit = most_events}, most_bytes);
+  auto page = co_await provider_.api.list(kube::resources::events, remote_namespace,
+                                          {.selection = {.field_selector = selector}, .limit = max_events}, max_bytes);
   if (page) {
     no_right_until_.erase(remote_namespace);
     const auto known = memory_.find(key);

@@ -17,7 +17,7 @@ PodLabelController::PodLabelController(Context context)
     : context_(context),
       nodes_(context.home.acquire(
           {.resource = kube::resources::nodes,
-           .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
+           .selection = {.label_selector = kube::label_is(labels::type, labels::type_virtual_node)}})),
       controller_(context, {.name = "pod_status", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   nodes_.subscribe([this](const kube::ObjectKey& key) { node_changed(key.name); });

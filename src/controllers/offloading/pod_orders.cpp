@@ -23,11 +23,11 @@ namespace reasons = api::reasons;
 
 /// A pod that waits for another one of the same demand is ordered after this time in any case, plus up to half of it:
 /// the two may differ in what only the provider knows.
-constexpr kube::Duration longest_wait = 1h;
+constexpr kube::Duration max_wait = 1h;
 /// The least time between two orders of the same demand that changes cause.
 constexpr kube::Duration ask_pause = 500ms;
 /// Without a change the pauses between orders grow from the first to the second.
-constexpr kube::Duration first_pause = 1s, longest_pause = 60s;
+constexpr kube::Duration first_pause = 1s, max_pause = 60s;
 
 /// How long a provider that had no room counts as full after the last waiting pod is gone: that pod's owner replaces
 /// it in a moment, and the replacement is to go elsewhere.
@@ -36,7 +36,7 @@ constexpr kube::Duration full_time = 10s;
 /// A refused resize is asked for again after `resize_pause`: room comes and goes without notice. When room may have
 /// come, so many of the waiting resizes are asked for.
 constexpr kube::Duration resize_pause = 30s;
-constexpr std::size_t most_resizes_asking = 8;
+constexpr std::size_t max_resizes_asking = 8;
 
 /// A removed twin, or rights in it, come back sooner than that; the rights of a drained tenant do not.
 constexpr kube::Duration rights_patience = 1min;
@@ -282,7 +282,7 @@ void PodController::ask_again() {
   wake(refused_.asking(), ask_pause);
   // The resizes take turns, because each is a request of its own.
   auto next = resizes_.upper_bound(last_resize_);
-  for (std::size_t i = 0; i < std::min(resizes_.size(), most_resizes_asking); ++i, ++next) {
+  for (std::size_t i = 0; i < std::min(resizes_.size(), max_resizes_asking); ++i, ++next) {
     if (next == resizes_.end()) next = resizes_.begin();
     if (const auto known = memory_.find(*next); known != memory_.end()) known->second.resize_again_at = {};
     controller_.enqueue_after({forging_.node_name, *next}, ask_pause);
@@ -299,11 +299,11 @@ std::optional<kube::Duration> PodController::wait_for_room(const kube::Object& l
   const kube::Duration waited = context_.clock.now() - *memory.refused_at;
   if (!refused_.waits(local.key())) {
     const kube::Duration pause =
-        std::min<kube::Duration>(first_pause * (1 << std::min(memory.refusals - 1, 10)), longest_pause);
+        std::min<kube::Duration>(first_pause * (1 << std::min(memory.refusals - 1, 10)), max_pause);
     return waited < pause ? std::optional(pause - waited) : std::nullopt;
   }
-  if (waited >= longest_wait) return std::nullopt;
-  return longest_wait - waited + context_.random.between(0s, longest_wait / 2);
+  if (waited >= max_wait) return std::nullopt;
+  return max_wait - waited + context_.random.between(0s, max_wait / 2);
 }
 
 void PodController::tell_refusal(const kube::Object& local, const std::string& message) {

@@ -39,8 +39,8 @@ ShadowPodController::ShadowPodController(Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire({.resource = kube::resources::pods,
-                                  .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
-                                                                  std::string(api::labels::managed_by_shadow_pod)}})),
+                                  .selection = {.label_selector = kube::label_is(
+                                                    api::labels::managed_by, api::labels::managed_by_shadow_pod)}})),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       quotas_(context_.home.acquire(
           {.resource = api::kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
@@ -83,7 +83,7 @@ asio::awaitable<void> ShadowPodController::run() {
 void ShadowPodController::record_later(const kube::ObjectKey& key) {
   if (!unrecorded_.insert(key).second) return;
   busy_at_ = context_.clock.now();
-  records_.enqueue_after({key.ns, key}, core::longest_record_delay);
+  records_.enqueue_after({key.ns, key}, core::max_record_delay);
   records_.enqueue_after({}, core::record_quiet);
 }
 

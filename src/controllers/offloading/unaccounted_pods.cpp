@@ -24,8 +24,8 @@ UnaccountedPods::UnaccountedPods(Context context)
     : context_(std::move(context)),
       shadows_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context_.home.acquire({.resource = kube::resources::pods,
-                                   .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
-                                                                   std::string(api::labels::managed_by_shadow_pod)}})),
+                                   .selection = {.label_selector = kube::label_is(
+                                                     api::labels::managed_by, api::labels::managed_by_shadow_pod)}})),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
       controller_(
           context_,

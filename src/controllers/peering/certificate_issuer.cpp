@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
-constexpr kube::Duration signing_limit = 20s, first_look = 10ms, longest_pause = 1s;
+constexpr kube::Duration signing_limit = 20s, first_look = 10ms, max_pause = 1s;
 constexpr kube::WallTime::duration failed_renewal_pause = 1min;
 
 /// What is known of a stored certificate that may be handed out for the order.
@@ -200,7 +200,7 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::wait_for_certifica
     if (clock.now() >= end)
       co_return kube::fail(kube::Errc::timeout, "the cluster did not sign the request " + key.name + " in time");
     co_await clock.sleep(pause);
-    pause = std::min(pause * 5 / 4, longest_pause);
+    pause = std::min(pause * 5 / 4, max_pause);
     auto live = co_await context_.home.api().get(requests, key);
     if (live) request = std::move(*live);
     // Other failures may pass; what is gone stays so.

@@ -35,10 +35,9 @@ ForeignClusterController::ForeignClusterController(Context context, Replicator& 
       tenants_{.objects = context.home.acquire({.resource = api::kinds::tenants}), .in_spec = true},
       identities_{.objects = context.home.acquire({.resource = api::kinds::identities}), .in_spec = true},
       virtual_nodes_{.objects = context.home.acquire({.resource = api::kinds::virtual_nodes}), .in_spec = true},
-      nodes_{.objects =
-                 context.home.acquire({.resource = kube::resources::nodes,
-                                       .selection = {.label_selector = std::string(api::labels::type) + "=" +
-                                                                       std::string(api::labels::type_virtual_node)}})},
+      nodes_{.objects = context.home.acquire(
+                 {.resource = kube::resources::nodes,
+                  .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}})},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
       controller_(context, {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),

@@ -16,7 +16,7 @@ namespace action = core::replication_action;
 using kube::Outcome;
 
 /// The longest pause between two tries: so long after a drained tenant is activated, replication goes on at the latest.
-constexpr kube::Duration longest_pause = 20s;
+constexpr kube::Duration max_pause = 20s;
 constexpr kube::Duration refusal_pause = 5s;
 /// Between two looks at what no event announces: the end of somebody else's object, or of a refusal to let us read.
 constexpr kube::Duration look_again = 30s;
@@ -41,7 +41,7 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
       provider_(context.executor, api_, context.metrics),
       controller_(context,
                   {.name = "replication",
-                   .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, longest_pause}},
+                   .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, max_pause}},
                    .guard = 2min,
                    .grace = 5s},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
@@ -65,8 +65,8 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
 kube::InformerScope ReplicationSession::provider_scope(const kube::Resource& resource) const {
   return {.resource = resource,
           .ns = peer_.remote_namespace,
-          .selection = {.label_selector = std::string(api::labels::replication_origin) + "=" + peer_.local + "," +
-                                          std::string(api::labels::replicated) + "=true"}};
+          .selection = {.label_selector = kube::label_is(api::labels::replication_origin, peer_.local) + "," +
+                                          kube::label_is(api::labels::replicated)}};
 }
 
 void ReplicationSession::start() {

@@ -184,10 +184,10 @@ void Replicator::read_namespaces() {
       continue;
     }
     kube::InformerHandle& secrets = secrets_[ns];
-    secrets = context_.home.acquire({.resource = kube::resources::secrets,
-                                     .ns = ns,
-                                     .selection = {.label_selector = std::string(api::labels::identity_type) + "=" +
-                                                                     std::string(api::control_plane_identity)}});
+    secrets = context_.home.acquire(
+        {.resource = kube::resources::secrets,
+         .ns = ns,
+         .selection = {.label_selector = kube::label_is(api::labels::identity_type, api::control_plane_identity)}});
     secrets.subscribe([this](const kube::ObjectKey& secret) { enqueue_secret(secret); },
                       [this, ns] { enqueue_namespace(ns); });
     enqueue_namespace(ns);

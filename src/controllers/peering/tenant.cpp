@@ -26,7 +26,7 @@ namespace labels = api::labels;
 
 /// ShadowPods deleted in one go, so that a big tenant does not hold a worker for long.
 constexpr std::size_t deletions_at_once = 200;
-constexpr kube::Duration longest_wait = 24h;
+constexpr kube::Duration max_wait = 24h;
 /// Index of Tenants that are drained, by their cluster.
 constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
 /// Index of twins by their consumer: by the labels of namespaces, which are ours; those of a ShadowPod are the
@@ -49,16 +49,15 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context_.home.acquire({.resource = kube::resources::pods,
-                                   .selection = {.label_selector = std::string(labels::managed_by) + "=" +
-                                                                   std::string(labels::managed_by_shadow_pod)}})),
+      pods_(context_.home.acquire(
+          {.resource = kube::resources::pods,
+           .selection = {.label_selector = kube::label_is(labels::managed_by, labels::managed_by_shadow_pod)}})),
       consumer_namespaces_(
           context_.home.acquire({.resource = kube::resources::namespaces,
                                  .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
-      cluster_bindings_(
-          context_.home.acquire({.resource = api::kinds::cluster_role_bindings,
-                                 .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
-                                                                 std::string(labels::app_managed_by_liqo)}})),
+      cluster_bindings_(context_.home.acquire(
+          {.resource = api::kinds::cluster_role_bindings,
+           .selection = {.label_selector = kube::label_is(labels::app_managed_by, labels::app_managed_by_liqo)}})),
       controller_(context_, {.name = "tenant", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
@@ -261,7 +260,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   if (!heartbeat) co_return Outcome::retry(std::move(heartbeat.error()));
   if (!renewal && !*heartbeat) co_return Outcome::done();
   // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
-  kube::Duration left = std::min(longest_wait, heartbeat->value_or(longest_wait));
+  kube::Duration left = std::min(max_wait, heartbeat->value_or(max_wait));
   if (renewal) left = std::min(left, std::max<kube::Duration>(*renewal - context_.clock.wall(), 1s));
   co_return Outcome::again_after(left);
 }
@@ -394,8 +393,8 @@ asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(std::st
 }
 
 asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::string ns, std::string peer) {
-  const kube::Selection theirs{.label_selector = std::string(labels::replicated) + "=true," +
-                                                 std::string(labels::replication_origin) + "=" + peer};
+  const kube::Selection theirs{.label_selector = kube::label_is(labels::replicated) + "," +
+                                                 kube::label_is(labels::replication_origin, peer)};
   for (const kube::Resource& kind : {api::kinds::resource_slices, api::kinds::renews, api::kinds::namespace_maps}) {
     const kube::ListOptions replicas{.selection = theirs};
     auto page = co_await context_.home.api().list(kind, ns, replicas);

@@ -23,7 +23,7 @@ namespace json = kube::json;
 
 /// A new binding is known to the authorizer of the API server within some 100 ms.
 /// A role that was bound a moment ago takes effect a few milliseconds later.
-constexpr kube::Duration first_pause = 10ms, longest_pause = 250ms;
+constexpr kube::Duration first_pause = 10ms, max_pause = 250ms;
 /// Between two looks at what is left in a namespace that is being deleted.
 constexpr kube::Duration ending_pause = 1s;
 
@@ -38,8 +38,8 @@ TenantNamespaces::TenantNamespaces(Context context)
                                          .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
       bindings_(
           context_.home.acquire({.resource = api::kinds::role_bindings,
-                                 .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
-                                                                 std::string(api::labels::app_managed_by_liqo)}})),
+                                 .selection = {.label_selector = kube::label_is(api::labels::app_managed_by,
+                                                                                api::labels::app_managed_by_liqo)}})),
       controller_(context_, {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto see_all = [this] {
@@ -134,8 +134,8 @@ asio::awaitable<kube::Result<void>> TenantNamespaces::hold_rights(std::string ns
 asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string ns) {
   const auto binding = bindings_->find(own_binding(ns));
   if (!binding || !binding->has_finalizer(api::finalizers::tenant_namespace)) co_return true;
-  const kube::ListOptions credentials{.selection = {.label_selector = std::string(api::labels::identity_type) + "=" +
-                                                                      std::string(api::control_plane_identity)}};
+  const kube::ListOptions credentials{
+      .selection = {.label_selector = kube::label_is(api::labels::identity_type, api::control_plane_identity)}};
   auto page = co_await context_.home.api().list(kube::resources::secrets, ns, credentials);
   // Without the right to read them we cannot let go of them either.
   if (!page && !page.error().is_forbidden() && !page.error().is_not_found())
@@ -190,7 +190,7 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
     if (!allowed) co_return Outcome::retry(std::move(allowed.error()));
     kube::Duration& pause = entries_[ns].pause;
     if (!*allowed) {
-      pause = std::clamp(pause * 3 / 2, first_pause, longest_pause);
+      pause = std::clamp(pause * 3 / 2, first_pause, max_pause);
       co_return Outcome::again_after(pause);
     }
     entries_[ns].allowed = true;

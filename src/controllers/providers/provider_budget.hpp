@@ -33,7 +33,7 @@ class WriteBudget {
 };
 
 /// The budget for asides: with it the requests for one pod stay few, however many pods start.
-inline constexpr double most_asides = 10, asides_per_second = 0.5;
+inline constexpr double max_asides = 10, asides_per_second = 0.5;
 
 /// Shared by the sessions of all virtual nodes of one provider.
 struct ProviderBudget {

@@ -27,7 +27,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
       namespace_maps_(context.home.acquire(
           {.resource = api::kinds::namespace_maps,
            .ns = home_.ns,
-           .selection = {.label_selector = std::string(api::labels::remote_cluster_id) + "=" + home_.name}})),
+           .selection = {.label_selector = kube::label_is(api::labels::remote_cluster_id, home_.name)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = home_.ns})),

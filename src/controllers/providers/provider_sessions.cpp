@@ -23,7 +23,7 @@ constexpr kube::Duration overflow_pause = 5min;
 constexpr kube::Duration providers_wait_for = 30s;
 /// An API server counts a list for up to ten requests, of which it carries out some hundred at a time, and refuses what
 /// is far more: leases and pods must have their turn.
-constexpr std::size_t most_home_lists = 8;
+constexpr std::size_t max_home_lists = 8;
 
 /// The failure of a session that an error of liqod's own ends again and again.
 kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
@@ -39,7 +39,7 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
     : connect_(std::move(connect)),
       context_(context),
       changed_(std::move(changed)),
-      home_lists_(context.executor, most_home_lists),
+      home_lists_(context.executor, max_home_lists),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       templates_(context),
       controller_(context, {.name = "provider-session"},
@@ -228,7 +228,7 @@ std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& c
       .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
       .home_writes =
           WriteBudget(context_.clock, settings.provider_writes_per_second, settings.provider_write_burst, delayed),
-      .asides = WriteBudget(context_.clock, asides_per_second, most_asides, {})});
+      .asides = WriteBudget(context_.clock, asides_per_second, max_asides, {})});
   known = budget;
   return budget;
 }

@@ -26,10 +26,10 @@ void prune_remote_pod(kube::json::object& tree) {
 /// led.
 constexpr kube::Duration tokens_hold_for = 5s;
 /// More than a provider has virtual nodes: what it shows must not fill this process.
-constexpr std::size_t most_token_nodes = 256;
+constexpr std::size_t max_token_nodes = 256;
 
 /// So many are read for the first time at a time, and one whose provider is slow counts for so long.
-constexpr std::size_t most_reading = 32;
+constexpr std::size_t max_reading = 32;
 constexpr kube::Duration reading_counts_for = 5s;
 /// A twin in which nothing is rests at once when it has been read, and after this time when it was in use.
 constexpr kube::Duration unused_time = 2min;
@@ -94,7 +94,7 @@ void TwinWatches::begin_waiting() {
     const auto watch = begun.second.lock();
     return !watch || watch->is_resting || watch->has_synced() || begun.first + reading_counts_for <= clock_.now();
   });
-  while (!waiting_.empty() && reading_.size() < most_reading) {
+  while (!waiting_.empty() && reading_.size() < max_reading) {
     const auto watch = waiting_.front().lock();
     waiting_.pop_front();
     if (!watch || !std::exchange(watch->is_waiting, false)) continue;
@@ -185,7 +185,7 @@ asio::awaitable<kube::Result<void>> TwinWatches::find_tokens(std::shared_ptr<Twi
       [&](const kube::Object& secret) {
         const std::string_view node = secret.label(api::labels::node_name);
         if (!core::is_token_secret(secret, clusters) || watch->has_tokens_of(node)) return true;
-        watch->all_have_tokens = watch->token_nodes.size() >= most_token_nodes;
+        watch->all_have_tokens = watch->token_nodes.size() >= max_token_nodes;
         if (!watch->all_have_tokens) watch->token_nodes.emplace(node);
         return !watch->all_have_tokens;
       });

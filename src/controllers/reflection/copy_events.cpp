@@ -22,8 +22,8 @@ constexpr kube::Duration undecided_pause = 5s;
 constexpr kube::Duration no_right_pause = 10min;
 /// The most that one look reads: more Warnings, those about pods left out, are a provider's own trouble.
 constexpr std::int64_t page_size = 250;
-constexpr int most_pages = 4;
-constexpr std::size_t most_bytes = 2U << 20;
+constexpr int max_pages = 4;
+constexpr std::size_t max_bytes = 2U << 20;
 constexpr const char* selector = "type=Warning,involvedObject.kind!=Pod,involvedObject.kind!=ShadowPod";
 
 }  // namespace
@@ -77,8 +77,8 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   std::vector<core::CopyWarning> warnings;
   std::string version;
   kube::ListOptions options{.selection = {.field_selector = selector}, .limit = page_size};
-  for (int pages = 0; pages < most_pages; ++pages) {
-    auto page = co_await source_.provider.list(kube::resources::events, twin->remote, options, most_bytes);
+  for (int pages = 0; pages < max_pages; ++pages) {
+    auto page = co_await source_.provider.list(kube::resources::events, twin->remote, options, max_bytes);
     if (!page && page.error().is_forbidden()) {
       if (!twin->no_right_until)
         log_.info("the provider lets nobody read the Events of a twin: what it warns of about copies is not told here",
@@ -128,7 +128,7 @@ asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::Cop
   const kube::Resource resource = answer.original->resource;
   const std::string selected = "metadata.name=" + answer.original->name;
   auto page = co_await context_.home.api().list(
-      resource, local, {.selection = {.field_selector = selected}, .metadata_only = true}, most_bytes);
+      resource, local, {.selection = {.field_selector = selected}, .metadata_only = true}, max_bytes);
   if (!page) co_return false;
   for (kube::json::value& item : page->items) {
     auto object = kube::Object::from(std::move(item));

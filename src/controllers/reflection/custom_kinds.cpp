@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <span>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/base/url.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -17,13 +17,13 @@ constexpr kube::Duration patience = 10s;
 /// A document of discovery that is larger is none: each version of a group has some hundred bytes for each kind.
 constexpr std::size_t max_document = 1 << 20;
 /// So many versions are named, and in so many twins rights are asked for.
-constexpr std::size_t most_named = 4, most_asked = 10;
+constexpr std::size_t max_named = 4, max_asked = 10;
 /// Between two looks: while a kind is missing, while something of it is, and while nothing is.
 constexpr kube::Duration missing_pause = 10s, partial_pause = 30s, found_pause = 5min;
 
 std::string joined(const std::vector<std::string>& versions) {
-  const auto shown = [](const std::string& version) { return core::one_line(version, 63); };
-  return kube::join(versions | std::views::take(most_named) | std::views::transform(shown), ", ");
+  const auto shown = [](const std::string& version) { return kube::one_line(version, 63); };
+  return kube::join(versions | std::views::take(max_named) | std::views::transform(shown), ", ");
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
   if (!local->namespaced || !remote->namespaced)
     co_return Finding{.trouble = "it is not of a namespace, and only what is of one can be reflected"};
   if (local->kind != remote->kind)
-    co_return Finding{.trouble = "it is of kind " + local->kind + " here and " + core::in_quotes(remote->kind, 63) +
+    co_return Finding{.trouble = "it is of kind " + local->kind + " here and " + kube::in_quotes(remote->kind, 63) +
                                  " in " + peer};
   const kube::Resource probed{resource.group, version, resource.plural, local->kind};
   const kube::ListOptions one{.limit = 1, .metadata_only = true};
@@ -144,7 +144,7 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
   Finding found{.kind = &reflection::custom_kind(served, version, local->kind), .trouble = {}};
   const std::vector<std::string> twins = twins_();
   found.is_sure = false;
-  for (const std::string& twin : std::span(twins).first(std::min(twins.size(), most_asked))) {
+  for (const std::string& twin : std::span(twins).first(std::min(twins.size(), max_asked))) {
     const auto listed = co_await provider_.list(probed, twin, one);
     found.is_sure = found.is_sure || listed || listed.error().is_forbidden();
     if (listed || !listed.error().is_forbidden()) continue;

@@ -39,9 +39,9 @@ HomeEndpointWatch::HomeEndpointWatch(kube::InformerSet& home, const std::string&
 
 void HomeEndpointWatch::start() {
   if (nodes_) return;
-  nodes_ = home_.acquire({.resource = kube::resources::nodes,
-                          .selection = {.label_selector = std::string(api::labels::type) + "=" +
-                                                          std::string(api::labels::type_virtual_node)}});
+  nodes_ = home_.acquire(
+      {.resource = kube::resources::nodes,
+       .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}});
   ips_ = home_.acquire({.resource = api::kinds::ips});
   services_ = home_.acquire(reflector::headers_of(kube::resources::services));
   ips_->add_index(std::string(by_address), index_by_address);

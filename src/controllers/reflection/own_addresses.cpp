@@ -41,7 +41,7 @@ OwnAddressWatch::OwnAddressWatch(Context context, Handler changed)
 
 void OwnAddressWatch::start() {
   if (pods_) return;
-  const std::string not_virtual = std::string(api::labels::type) + "!=" + std::string(api::labels::type_virtual_node);
+  const std::string not_virtual = kube::label_is_not(api::labels::type, api::labels::type_virtual_node);
   watch(pods_,
         {.resource = kube::resources::pods,
          .ns = {},

@@ -43,8 +43,8 @@ void index_by_cluster_label(const kube::Object& object, std::vector<std::string>
 kube::InformerScope scope_of_ours() {
   return {.resource = api::kinds::endpoint_slices,
           .ns = {},
-          .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
-                                          std::string(api::labels::managed_by_shadow_endpoint_slice)}};
+          .selection = {.label_selector =
+                            kube::label_is(api::labels::managed_by, api::labels::managed_by_shadow_endpoint_slice)}};
 }
 
 }  // namespace

@@ -32,8 +32,7 @@ void prune_pod(json::object& tree) {
 kube::InformerScope scope_of_machines() {
   return {.resource = kube::resources::nodes,
           .ns = {},
-          .selection = {.label_selector =
-                            std::string(api::labels::type) + "!=" + std::string(api::labels::type_virtual_node)},
+          .selection = {.label_selector = kube::label_is_not(api::labels::type, api::labels::type_virtual_node)},
           .prune = prune_node};
 }
 

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 namespace json = kube::json;
 
-constexpr kube::Duration longest_wait = 24h;
+constexpr kube::Duration max_wait = 24h;
 
 /// What is wrong with the slice's signing request; it must be for the slice's name and, where the tenant has shown its
 /// key, for that key.
@@ -113,7 +113,7 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
                            "the slice has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
   // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
   const kube::Duration left = std::max<kube::Duration>(issued->renew_at - context_.clock.wall(), 1s);
-  co_return Outcome::again_after(std::min(left, longest_wait));
+  co_return Outcome::again_after(std::min(left, max_wait));
 }
 
 asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::ObjectKey key, std::string uid, bool accepted,

@@ -1,11 +1,11 @@
 // How a claim gets its volume: the claim behind it first, then the volume between the two.
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/peering/replication.hpp"
-#include "liqo/core/quoted.hpp"
 #include "liqo/core/slices/policy.hpp"
 
 namespace liqo::controllers {
@@ -58,7 +58,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
   if (!created && !created.error().is_already_exists()) {
     if (created.error().is_permanent())
       co_await tell(claim, reasons::provisioning_failed,
-                    site.where + " refuses the claim: " + core::one_line(created.error().text(), 800));
+                    site.where + " refuses the claim: " + kube::one_line(created.error().text(), 800));
     co_return Outcome::retry(std::move(created.error()).in("making the claim behind it"));
   }
   if (created) log_.info("claim made", {{"claim", claim.key()}, {"behind", site.key}, {"where", site.where}});
@@ -77,7 +77,7 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
   const auto given = volumes->items.empty() ? kube::Result<kube::Object>(kube::fail(kube::Errc::missing, ""))
                                             : kube::Object::from(std::move(volumes->items.front()));
   if (!given || !storage::is_given_to(*given, claim))
-    co_return refuse("there is no PersistentVolume " + core::in_quotes(name) +
+    co_return refuse("there is no PersistentVolume " + kube::in_quotes(name) +
                      " that is free and given to this claim, as its annotation " +
                      std::string(api::annotations::takes_volume) + " says");
   const storage::Backing recorded = *storage::recorded_backing(*given);

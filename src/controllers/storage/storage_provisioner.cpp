@@ -4,9 +4,9 @@
 
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/quoted.hpp"
 #include "liqo/core/slices/policy.hpp"
 
 namespace liqo::controllers {
@@ -26,7 +26,7 @@ constexpr kube::Duration patience = 60s;
 /// no Event says so: Events may get lost.
 constexpr kube::Duration silence = 20s;
 /// Of Events of one claim, and of pods in its namespace.
-constexpr std::int64_t most_events = 50, most_pods = 500;
+constexpr std::int64_t max_events = 50, max_pods = 500;
 
 }  // namespace
 
@@ -222,7 +222,7 @@ asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::K
     if (!patched) {
       context_.events.warning(
           look.claim, kinds::claims, reasons::resize_failed,
-          "the volume in " + site.where + " does not grow: " + core::one_line(patched.error().text(), 800));
+          "the volume in " + site.where + " does not grow: " + kube::one_line(patched.error().text(), 800));
       co_return Outcome::again_after(rarely);
     }
   }
@@ -255,7 +255,7 @@ asio::awaitable<kube::Result<bool>> StorageProvisioner::see_live_volume(const ku
 asio::awaitable<bool> StorageProvisioner::waits_for_consumer(const kube::Object& backing, Site& site) {
   auto page = co_await api_of(site).list(
       kube::resources::events, site.key.ns,
-      {.selection = {.field_selector = "involvedObject.uid=" + std::string(backing.uid())}, .limit = most_events},
+      {.selection = {.field_selector = "involvedObject.uid=" + std::string(backing.uid())}, .limit = max_events},
       1U << 20);
   if (!page) co_return false;
   co_return std::ranges::any_of(page->items, [](const json::value& event) {
@@ -266,7 +266,7 @@ asio::awaitable<bool> StorageProvisioner::waits_for_consumer(const kube::Object&
 
 asio::awaitable<std::vector<kube::Object>> StorageProvisioner::pods_of(const kube::Object& claim) {
   const std::string name(claim.name());
-  auto page = co_await context_.home.api().list(kube::resources::pods, claim.ns(), {.limit = most_pods});
+  auto page = co_await context_.home.api().list(kube::resources::pods, claim.ns(), {.limit = max_pods});
   std::vector<kube::Object> users;
   if (!page) co_return users;
   for (json::value& item : page->items) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -42,7 +42,7 @@ std::optional<Finding> check_class(const json::object& claim, const PodPolicy& p
     return Finding{"spec.storageClassName \"\"", "takes a volume that may be anybody's; name a storage class"};
   }
   if (may_use(name, policy, offered)) return std::nullopt;
-  return Finding{"spec.storageClassName " + in_quotes(name), std::string(not_offered)};
+  return Finding{"spec.storageClassName " + kube::in_quotes(name), std::string(not_offered)};
 }
 
 const json::object* template_of(const json::value& volume) {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;
@@ -40,11 +40,11 @@ std::string refuse_references(const json::object& pod, std::size_t from) {
   for (std::size_t i = from; i < entries.size(); ++i) {
     const std::string_view target = kube::string_at(entries[i], {"targetContainerName"});
     if (!target.empty() && !containers.contains(target))
-      return at(i) + ".targetContainerName " + in_quotes(target) + " is no container of the pod";
+      return at(i) + ".targetContainerName " + kube::in_quotes(target) + " is no container of the pod";
     for (const std::string_view list : {"volumeMounts", "volumeDevices"})
       for (const json::value& mount : kube::array_at(entries[i], {list}))
         if (const std::string_view name = kube::string_at(mount, {"name"}); !volumes.contains(name))
-          return at(i) + "." + std::string(list) + " " + in_quotes(name) + " is no volume of the pod";
+          return at(i) + "." + std::string(list) + " " + kube::in_quotes(name) + " is no volume of the pod";
   }
   return {};
 }
@@ -58,8 +58,8 @@ std::string refuse_names(const json::object& pod, std::size_t from) {
     if (i < from) continue;
     if (name.empty()) return at(i) + ".name is missing";
     // The API server would refuse the name later, when the ShadowPod is stored already.
-    if (!is_dns_label(name)) return at(i) + ".name " + in_quotes(name) + " is no name of a container";
-    if (!is_free) return at(i) + ".name " + in_quotes(name) + " is the name of another container of the pod";
+    if (!is_dns_label(name)) return at(i) + ".name " + kube::in_quotes(name) + " is no name of a container";
+    if (!is_free) return at(i) + ".name " + kube::in_quotes(name) + " is the name of another container of the pod";
   }
   return {};
 }

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "core/admission/key_table.hpp"
+#include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -25,7 +26,7 @@ std::size_t findings_wanted(const Request& request) {
 
 /// Kubernetes takes no longer hosts, so two different hosts never make the same finding, by which `keep_new` compares
 /// them.
-constexpr std::size_t longest_name = 253;
+constexpr std::size_t max_name = 253;
 
 constexpr std::string_view changes_exposure = "makes controllers of this cluster expose the object in another way; ";
 
@@ -48,10 +49,7 @@ bool looks_like_address(std::string_view name) {
 /// DNS ignores case, and a dot at the end.
 std::string canonical(std::string_view name) {
   if (name.ends_with('.')) name.remove_suffix(1);
-  std::string made(name);
-  for (char& c : made)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return made;
+  return kube::lower_case(name);
 }
 
 /// The namespace in a name of the form that a cluster's DNS serves, whatever its domain: service.NS.svc and names
@@ -128,18 +126,18 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
   if (!policy.external_ips) {
     // The API server has checked that these are strings.
     for (const json::value& address : kube::array_at(spec, {"externalIPs"}))
-      report("spec.externalIPs " + in_quotes(address.is_string() ? std::string_view(address.get_string()) : ""),
+      report("spec.externalIPs " + kube::in_quotes(address.is_string() ? std::string_view(address.get_string()) : ""),
              address_of_others);
     if (const std::string_view address = kube::string_at(spec, {"loadBalancerIP"}); !address.empty())
-      report("spec.loadBalancerIP " + in_quotes(address), address_of_others);
+      report("spec.loadBalancerIP " + kube::in_quotes(address), address_of_others);
   }
   const std::string_view type = kube::string_at(spec, {"type"});
   if (!type.empty() && lists(policy.refused_service_types, type) && type != "ClusterIP")
-    report("spec.type " + in_quotes(type), "is among refusedServiceTypes of the policy");
+    report("spec.type " + kube::in_quotes(type), "is among refusedServiceTypes of the policy");
   if (is_external_name(service)) {
     const std::string_view name = kube::string_at(spec, {"externalName"});
     if (const std::string_view why = refuse_name(canonical(name), policy, around.owner_of); !why.empty())
-      report("spec.externalName " + in_quotes(name, longest_name), why);
+      report("spec.externalName " + kube::in_quotes(name, max_name), why);
     if (!policy.external_name_backends && std::ranges::find(around.backends, service.name()) != around.backends.end())
       report("spec.type \"ExternalName\"", carried);
   }
@@ -152,13 +150,13 @@ std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolic
   if (!policy.external_name_backends)
     for (const std::string& name : backends_of(ingress))
       if (found.size() < most && std::ranges::find(external_names, name) != external_names.end())
-        found.push_back({"backend " + in_quotes(name, longest_name), std::string(carried)});
+        found.push_back({"backend " + kube::in_quotes(name, max_name), std::string(carried)});
   if (!policy.ingress_hosts) return found;
   constexpr std::string_view why = "is not among ingressHosts of the policy";
   const json::object& spec = ingress.spec();
   const auto check = [&](std::string path, std::string_view host) {
     if (found.size() < most && !is_listed_host(canonical(host), *policy.ingress_hosts))
-      found.push_back({std::move(path) + " " + in_quotes(host, longest_name), std::string(why)});
+      found.push_back({std::move(path) + " " + kube::in_quotes(host, max_name), std::string(why)});
   };
   // The default backend answers for every host that no rule names.
   if (!kube::object_at(spec, {"defaultBackend"}).empty()) check("spec.defaultBackend of host", "");

@@ -9,15 +9,15 @@ namespace json = kube::json;
 namespace {
 
 /// The longest part of a key that is shown as left out.
-constexpr std::size_t longest_shown_key = 100;
+constexpr std::size_t max_shown_key = 100;
 /// Kubernetes takes no longer keys, so two different keys never make the same finding.
-constexpr std::size_t longest_key = 317;
+constexpr std::size_t max_key = 317;
 
 /// Kubernetes adds tolerations of these taints to every pod.
 constexpr std::string_view everybodys_taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
 
 Finding finding(std::string_view what, std::string_view key, std::string_view reason) {
-  return {std::string(what) + " " + std::string(key.substr(0, longest_key)), std::string(reason)};
+  return {std::string(what) + " " + std::string(key.substr(0, max_key)), std::string(reason)};
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& po
     if (is_common_annotation(key) || lists_key(policy.annotations, key))
       split.kept[key] = value;
     else
-      split.left_out.push_back("annotation " + std::string(std::string_view(key).substr(0, longest_shown_key)));
+      split.left_out.push_back("annotation " + std::string(std::string_view(key).substr(0, max_shown_key)));
   }
   return split;
 }
@@ -63,7 +63,7 @@ KeptTolerations kept_tolerations(const json::object& pod_spec, const PodPolicy& 
       split.kept.push_back(entry);
     else
       split.left_out.push_back(key.empty() ? "toleration of every taint"
-                                           : "toleration of " + std::string(key.substr(0, longest_shown_key)));
+                                           : "toleration of " + std::string(key.substr(0, max_shown_key)));
   }
   return split;
 }

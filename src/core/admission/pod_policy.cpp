@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;
@@ -111,7 +111,7 @@ kube::Result<std::vector<Cidr>> read_range_list(const json::value& value) {
   std::vector<Cidr> read;
   for (const std::string& name : *names) {
     const auto range = Cidr::parse(name);
-    if (!range) return kube::fail(kube::Errc::parse, in_quotes(name, 64) + " is none");
+    if (!range) return kube::fail(kube::Errc::parse, kube::in_quotes(name, 64) + " is none");
     read.push_back(*range);
   }
   return read;
@@ -123,7 +123,7 @@ kube::Result<std::map<std::string, std::string, std::less<>>> read_class_map(con
   for (const auto& [name, value] : entries) {
     const json::string* target = value.if_string();
     if (!target || !is_dns_subdomain(*target))
-      return kube::fail(kube::Errc::parse, in_quotes(name, 64) + " must become the name of a PriorityClass");
+      return kube::fail(kube::Errc::parse, kube::in_quotes(name, 64) + " must become the name of a PriorityClass");
     read.emplace(std::string_view(name), std::string_view(*target));
   }
   return read;
@@ -182,7 +182,7 @@ kube::Result<void> read_entry(PodPolicy& policy, std::string_view key, const jso
     policy.*known.member = std::move(*read);
     return {};
   }
-  return unreadable(in_quotes(key, 80) + " is not a key of it");
+  return unreadable(kube::in_quotes(key, 80) + " is not a key of it");
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 
 #include "core/admission/pod_metadata.hpp"
 #include "core/json_values.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/ephemeral_containers.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
@@ -65,12 +65,12 @@ std::optional<std::string> difference(const json::value& before, const json::val
 }
 
 /// Pods of real applications have a few kilobytes.
-constexpr std::size_t most_spec_bytes = 128 * 1024;
+constexpr std::size_t max_spec_bytes = 128 * 1024;
 
 std::size_t spec_bytes(const kube::Object& shadow) { return json::serialize(shadow.spec()).size(); }
 
 Answer refuse_size(std::size_t bytes) {
-  return Answer::deny("the spec of a ShadowPod can have " + std::to_string(most_spec_bytes) +
+  return Answer::deny("the spec of a ShadowPod can have " + std::to_string(max_spec_bytes) +
                       " bytes, and this one has " + std::to_string(bytes) +
                       ": put large texts of the pod into a ConfigMap");
 }
@@ -85,19 +85,19 @@ Answer refuse_pod(const kube::Object& shadow, const std::vector<Finding>& findin
   return Answer::deny("pod " + std::string(shadow.name()) + " may not run in this cluster: " + describe(findings));
 }
 
-constexpr std::size_t most_uid_bytes = 64;
+constexpr std::size_t max_uid_bytes = 64;
 
 /// What is wrong with namespace, name or uid of the ShadowPod, "" if nothing. Its reservation is recorded and found by
 /// these. API servers fill them in before they ask.
 std::string check_identity(const Request& request) {
   const kube::Object& shadow = request.object;
   if (shadow.ns() != request.ns || !is_dns_label(request.ns))
-    return "metadata.namespace must be the namespace that it is created in, " + in_quotes(request.ns) + "; it is " +
-           in_quotes(shadow.ns());
+    return "metadata.namespace must be the namespace that it is created in, " + kube::in_quotes(request.ns) +
+           "; it is " + kube::in_quotes(shadow.ns());
   if (!is_dns_subdomain(shadow.name()))
-    return "metadata.name must be a DNS subdomain of at most 253 characters; it is " + in_quotes(shadow.name());
-  if (shadow.uid().empty() || shadow.uid().size() > most_uid_bytes)
-    return "metadata.uid must have 1 to " + std::to_string(most_uid_bytes) + " characters; it has " +
+    return "metadata.name must be a DNS subdomain of at most 253 characters; it is " + kube::in_quotes(shadow.name());
+  if (shadow.uid().empty() || shadow.uid().size() > max_uid_bytes)
+    return "metadata.uid must have 1 to " + std::to_string(max_uid_bytes) + " characters; it has " +
            std::to_string(shadow.uid().size());
   return {};
 }
@@ -110,19 +110,20 @@ Answer validate_create(const Request& request, const TwinNamespace& twin) {
                         " is missing: a ShadowPod has to name the cluster that it comes from");
   if (twin.remote_cluster != origin)
     return Answer::deny("namespace " + request.ns +
-                        (twin.remote_cluster.empty() ? " belongs to no consumer"
-                                                     : " belongs to the consumer " + in_quotes(twin.remote_cluster)) +
-                        ", but the ShadowPod names " + in_quotes(origin) + " as its origin");
+                        (twin.remote_cluster.empty()
+                             ? " belongs to no consumer"
+                             : " belongs to the consumer " + kube::in_quotes(twin.remote_cluster)) +
+                        ", but the ShadowPod names " + kube::in_quotes(origin) + " as its origin");
   const std::string creator = escape_user(request.user.name);
   if (creator.empty() || shadow.label(labels::creator_user) != creator)
-    return Answer::deny("the label " + std::string(labels::creator_user) + " must be " + in_quotes(creator) +
-                        ", who creates the ShadowPod; it is " + in_quotes(shadow.label(labels::creator_user)));
+    return Answer::deny("the label " + std::string(labels::creator_user) + " must be " + kube::in_quotes(creator) +
+                        ", who creates the ShadowPod; it is " + kube::in_quotes(shadow.label(labels::creator_user)));
   if (!is_label_value(creator))
     return Answer::deny(
-        "user " + in_quotes(request.user.name) +
+        "user " + kube::in_quotes(request.user.name) +
         " cannot create ShadowPods: the name does not fit into a label, so no quota can be found by it");
   if (std::string problem = check_identity(request); !problem.empty()) return Answer::invalid(std::move(problem));
-  if (const std::size_t bytes = spec_bytes(shadow); bytes > most_spec_bytes) return refuse_size(bytes);
+  if (const std::size_t bytes = spec_bytes(shadow); bytes > max_spec_bytes) return refuse_size(bytes);
   if (kube::array_at(pod_of(shadow), {"containers"}).empty())
     return Answer::invalid("spec.pod.containers is empty: a ShadowPod has to describe a pod");
   if (std::string problem = refuse_ephemeral({}, pod_of(shadow), twin.policy); !problem.empty())
@@ -141,7 +142,7 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
   const std::string_view origin = before.label(labels::reflection_origin);
   if (after.label(labels::reflection_origin) != origin)
     return Answer::deny("the label " + std::string(labels::reflection_origin) + " cannot be changed: the ShadowPod " +
-                        "comes from " + in_quotes(origin));
+                        "comes from " + kube::in_quotes(origin));
   const std::string creator = escape_user(request.user.name);
   const bool by_consumer = is_slice_user(request.user, origin);
   const std::string_view had = before.label(labels::creator_user);
@@ -150,9 +151,9 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
     return Answer::deny("the label " + std::string(labels::creator_user) +
                         " cannot be changed: it tells whose quota the pod draws on");
   if (by_consumer && !had.empty() && had != creator)
-    return Answer::deny("the ShadowPod belongs to the identity " + in_quotes(had) + ", not to " + in_quotes(creator) +
-                        ": each virtual node only writes its own");
-  if (const std::size_t bytes = spec_bytes(after); bytes > most_spec_bytes && bytes > spec_bytes(before))
+    return Answer::deny("the ShadowPod belongs to the identity " + kube::in_quotes(had) + ", not to " +
+                        kube::in_quotes(creator) + ": each virtual node only writes its own");
+  if (const std::size_t bytes = spec_bytes(after); bytes > max_spec_bytes && bytes > spec_bytes(before))
     return refuse_size(bytes);
   if (auto path = frozen_difference(pod_of(before), pod_of(after)))
     return Answer::deny(

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
@@ -43,14 +43,14 @@ Answer check_finalizers(const Request& request) {
   };
   if (of(request.old_object) == of(request.object)) return Answer::allow();
   return Answer::deny("the finalizers of " + request.plural + " cannot be set or removed by user " +
-                      in_quotes(request.user.name) + ": they say what this cluster still has to clear up");
+                      kube::in_quotes(request.user.name) + ": they say what this cluster still has to clear up");
 }
 
 Answer check_new_replica(const Request& request) {
   const kube::Object& object = request.object;
   const auto must_be = [&](std::string_view key, std::string_view value) {
-    return Answer::deny("the label " + std::string(key) + " must be " + in_quotes(value) + ", not " +
-                        in_quotes(object.label(key)) + ": user " + in_quotes(request.user.name) +
+    return Answer::deny("the label " + std::string(key) + " must be " + kube::in_quotes(value) + ", not " +
+                        kube::in_quotes(object.label(key)) + ": user " + kube::in_quotes(request.user.name) +
                         " only creates copies of its own objects here");
   };
   if (object.label(labels::replicated) != "true") return must_be(labels::replicated, "true");
@@ -66,16 +66,16 @@ Answer check_kept(const Request& request) {
   // The namespace has copies of the peer's objects, and this cluster's own requests to that peer, which the peer may
   // not change.
   if (before.label(labels::replicated) != "true" || before.label(labels::replication_origin) != request.user.name)
-    return Answer::deny(request.plural + " " + in_quotes(request.name) + " is no copy of an object of user " +
-                        in_quotes(request.user.name) + ", who cannot change it");
+    return Answer::deny(request.plural + " " + kube::in_quotes(request.name) + " is no copy of an object of user " +
+                        kube::in_quotes(request.user.name) + ", who cannot change it");
   for (std::string_view key : pinned_labels)
     if (const std::string_view change = change_of(before.labels(), after.labels(), key); !change.empty())
       return Answer::deny("the label " + std::string(key) + " cannot be " + std::string(change) + " by user " +
-                          in_quotes(request.user.name) + ": it says whose object this is");
+                          kube::in_quotes(request.user.name) + ": it says whose object this is");
   for (std::string_view key : marks)
     if (const std::string_view change = change_of(before.annotations(), after.annotations(), key); !change.empty())
       return Answer::deny("the annotation " + std::string(key) + " cannot be " + std::string(change) + " by user " +
-                          in_quotes(request.user.name) + ": only the provider cordons and uncordons");
+                          kube::in_quotes(request.user.name) + ": only the provider cordons and uncordons");
   return Answer::allow();
 }
 
@@ -90,7 +90,7 @@ Answer check_replica(const Request& request) {
   if (!is_tenant(request.user)) return Answer::allow();
   if (request.subresource == "status")
     return Answer::deny("the status of " + request.plural + " is the provider's answer: user " +
-                        in_quotes(request.user.name) + " cannot write it");
+                        kube::in_quotes(request.user.name) + " cannot write it");
   if (request.operation == Operation::create) {
     Answer answer = check_new_replica(request);
     if (!answer.allowed) return answer;
@@ -103,15 +103,15 @@ Answer check_replica(const Request& request) {
   if (Answer answer = check_finalizers(request); !answer.allowed) return answer;
   const std::string_view consumer = kube::string_at(request.object.spec(), {"consumerClusterID"});
   if (!consumer.empty() && consumer != request.user.name)
-    return Answer::deny("spec.consumerClusterID must be " + in_quotes(request.user.name) + ", not " +
-                        in_quotes(consumer) + ": nobody asks in the name of another cluster");
+    return Answer::deny("spec.consumerClusterID must be " + kube::in_quotes(request.user.name) + ", not " +
+                        kube::in_quotes(consumer) + ": nobody asks in the name of another cluster");
   return Answer::allow();
 }
 
 Answer check_tenant_writer(const Request& request, std::string_view decisions) {
   if (!is_tenant(request.user)) return Answer::allow();
   if (!request.writes()) return Answer::allow();
-  const std::string who = "user " + in_quotes(request.user.name);
+  const std::string who = "user " + kube::in_quotes(request.user.name);
   if (request.subresource == "status") return Answer::deny("the status of a Tenant cannot be written by " + who);
   if (Answer answer = check_finalizers(request); !answer.allowed) return answer;
   kube::Object before = request.old_object;
@@ -137,7 +137,7 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions) {
     const std::string_view kept = value_of(before, field, standard);
     const std::string_view wanted = value_of(after, field, standard);
     if (wanted != kept)
-      return Answer::deny("spec." + std::string(field) + " cannot be set to " + in_quotes(wanted) + " by " + who +
+      return Answer::deny("spec." + std::string(field) + " cannot be set to " + kube::in_quotes(wanted) + " by " + who +
                           ": only the provider's administrator decides what a consumer may do");
   }
   return Answer::allow();
@@ -147,15 +147,15 @@ Answer check_secret(const Request& request, std::string_view consumer) {
   const bool in_tenant_namespace = is_tenant(request.user);
   if (request.operation != Operation::create) return Answer::allow();
   if (!is_of_consumer(request.user, consumer)) return Answer::allow();
-  const std::string who = "user " + in_quotes(request.user.name);
+  const std::string who = "user " + kube::in_quotes(request.user.name);
   const std::string_view type = kube::string_at(request.object.tree(), {"type"});
   if (type == token_type)
     return Answer::deny("a Secret of the type " + std::string(token_type) + " cannot be created by " + who +
                         ": Kubernetes would put a token of this cluster into it");
   if (!in_tenant_namespace) return Answer::allow();
   if (request.object.name() != nonce_secret)
-    return Answer::deny("the Secret " + in_quotes(request.object.name()) + " cannot be created by " + who + ": it is " +
-                        std::string(nonce_secret) + " that asks for a nonce");
+    return Answer::deny("the Secret " + kube::in_quotes(request.object.name()) + " cannot be created by " + who +
+                        ": it is " + std::string(nonce_secret) + " that asks for a nonce");
   for (const auto& [key, value] : request.object.labels())
     if (std::string_view(key).starts_with("liqo.io/") && key != labels::nonce && key != labels::remote_cluster_id)
       return Answer::deny("the label " + std::string(key) + " cannot be on the Secret " + std::string(nonce_secret) +

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -14,9 +14,9 @@ std::int64_t size_of(const kube::Object& object) {
 
 /// The name of the object for its writer: with generateName it has no other yet.
 std::string known_as(const Request& request) {
-  if (!request.name.empty()) return in_quotes(request.name);
+  if (!request.name.empty()) return kube::in_quotes(request.name);
   const std::string_view beginning = kube::string_at(request.object.tree(), {"metadata", "generateName"});
-  return beginning.empty() ? "it" : in_quotes(beginning);
+  return beginning.empty() ? "it" : kube::in_quotes(beginning);
 }
 
 }  // namespace

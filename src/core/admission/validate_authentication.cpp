@@ -1,6 +1,7 @@
 // Admission of the kinds of peering: ResourceSlice, Tenant, ForeignCluster.
 #include <utility>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/callers.hpp"
@@ -9,7 +10,6 @@
 #include "liqo/core/admission/validations.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/decisions.hpp"
-#include "liqo/core/quoted.hpp"
 #include "liqo/core/slices/request.hpp"
 
 namespace liqo::core::admission {
@@ -43,8 +43,8 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
   const bool is_new = request.operation == Operation::create;
   const kube::Object& slice = request.object;
   if (is_new) {
-    if (slice.name().size() > longest_slice_name)
-      return Answer::invalid("the name of a ResourceSlice can have " + std::to_string(longest_slice_name) +
+    if (slice.name().size() > max_slice_name)
+      return Answer::invalid("the name of a ResourceSlice can have " + std::to_string(max_slice_name) +
                              " characters at most, and this one has " + std::to_string(slice.name().size()) +
                              ": it becomes part of a label on each of its pods");
     if (slice.label(labels::replicated) != "true" && !namesakes.empty())
@@ -97,7 +97,7 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
   const kube::Object& tenant = request.object;
   if (!around.is_tenant_namespace)
     return Answer::invalid("namespace " + request.ns + " is not the tenant namespace of a cluster: a Tenant belongs " +
-                           "into one with the label " + std::string(labels::tenant_namespace) + "=true");
+                           "into one with the label " + kube::label_is(labels::tenant_namespace));
   const std::string_view id = cluster_id(tenant);
   if (tenant.label(labels::remote_cluster_id) != id)
     return Answer::invalid("the label " + std::string(labels::remote_cluster_id) + " is \"" +
@@ -111,7 +111,7 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
   if (is_new && !around.namesakes.empty())
     return Answer::deny("there is a Tenant of that name already, in namespace " + around.namesakes.front());
   if (is_new && !around.owned_namespace.empty())
-    return Answer::deny("cluster ID " + in_quotes(id) +
+    return Answer::deny("cluster ID " + kube::in_quotes(id) +
                         " cannot be let in: twins of a consumer have names that end in " +
                         "its ID, and so has namespace " + around.owned_namespace + ", which is not a twin: give the " +
                         "consumer another ID, or say which names its twins may have (twinNames in the annotation " +

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/admission/patch.hpp"
@@ -10,7 +11,6 @@
 #include "liqo/core/names.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
 #include "liqo/core/node_selector.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -19,8 +19,8 @@ constexpr std::string_view offloading_name = "offloading";
 
 /// Why the name is no name for a twin, "" if it is.
 std::string refuse_twin(std::string_view name) {
-  if (!is_dns_label(name)) return in_quotes(name) + " cannot be the name of a namespace";
-  if (name.starts_with("kube-")) return in_quotes(name) + " is a name that Kubernetes keeps for itself";
+  if (!is_dns_label(name)) return kube::in_quotes(name) + " cannot be the name of a namespace";
+  if (name.starts_with("kube-")) return kube::in_quotes(name) + " is a name that Kubernetes keeps for itself";
   return "";
 }
 
@@ -32,7 +32,7 @@ Answer validate_namespace_offloading(const Request& request) {
   if (!is_new && request.object.is_deleting()) return Answer::allow();
   if (request.object.name() != offloading_name)
     return Answer::deny("a NamespaceOffloading must be called \"" + std::string(offloading_name) + "\", not " +
-                        in_quotes(request.object.name()) + ": there is one for each namespace");
+                        kube::in_quotes(request.object.name()) + ": there is one for each namespace");
   const json::object& spec = request.object.spec();
   const json::object& before = request.old_object.spec();
   const auto value = [](const json::object& of, std::string_view field, std::string_view standard) {
@@ -93,7 +93,7 @@ Answer validate_namespace_map(const Request& request) {
     if (const std::string mistake = refuse_twin(*twin); !mistake.empty()) return Answer::deny(where + mistake);
     const auto [other, fresh] = taken.emplace(*twin, local);
     if (!fresh)
-      return Answer::deny(where + in_quotes(*twin) + " is the twin of " + in_quotes(other->second) +
+      return Answer::deny(where + kube::in_quotes(*twin) + " is the twin of " + kube::in_quotes(other->second) +
                           " already: two namespaces cannot share one");
   }
   return Answer::allow();
@@ -113,7 +113,7 @@ Answer mutate_virtual_node(const Request& request, const kube::Object* node, con
   const kube::Object& virtual_node = request.object;
   if (request.operation == Operation::create && node &&
       (node->label(api::labels::type) != api::labels::type_virtual_node))
-    return Answer::deny("there is a node " + in_quotes(node->name()) +
+    return Answer::deny("there is a node " + kube::in_quotes(node->name()) +
                         " already that is not virtual: the VirtualNode needs another name");
   Answer answer;
   if (!virtual_node.is_deleting()) {
@@ -150,7 +150,7 @@ Answer validate_virtual_node(const Request& request) {
     return Answer::invalid(mistake);
   const std::string_view had = kube::string_at(request.old_object.spec(), {"clusterID"});
   if (!is_new && !had.empty() && kube::string_at(request.object.spec(), {"clusterID"}) != had)
-    return Answer::deny("spec.clusterID cannot be changed: pods of the node run in " + in_quotes(had));
+    return Answer::deny("spec.clusterID cannot be changed: pods of the node run in " + kube::in_quotes(had));
   return Answer::allow();
 }
 
@@ -163,7 +163,7 @@ Answer validate_quota(const Request& request, std::span<const std::string> other
     return Answer::invalid(mistake);
   const bool renamed = kube::string_at(request.old_object.spec(), {"user"}) != user;
   if (renamed && !others.empty())
-    return Answer::deny("user " + in_quotes(user) + " has a Quota already, " + others.front() +
+    return Answer::deny("user " + kube::in_quotes(user) + " has a Quota already, " + others.front() +
                         ": two would leave open which one counts");
   return Answer::allow();
 }

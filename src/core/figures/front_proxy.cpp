@@ -1,4 +1,5 @@
 #include "liqo/core/figures/front_proxy.hpp"
+#include "kube/base/text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -21,9 +22,7 @@ std::optional<std::vector<std::string>> read_list(const kube::Object& map, std::
 
 std::vector<std::string> read_headers(const kube::Object& map, std::string_view key) {
   auto names = read_list(map, key).value_or(std::vector<std::string>());
-  for (std::string& name : names)
-    for (char& c : name)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (std::string& name : names) name = kube::lower_case(name);
   return names;
 }
 

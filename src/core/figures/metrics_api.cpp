@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace {
@@ -58,7 +58,7 @@ std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view pat
   ScrapeRoute route{.consumer = std::string(segments[known]), .kubelet_path = {}};
   for (std::size_t i = known + 1; i < segments.size(); ++i) route.kubelet_path.append("/").append(segments[i]);
   if (std::ranges::find(kubelet_paths, route.kubelet_path) == std::end(kubelet_paths))
-    return std::unexpected(ScrapeRefusal{400, "there are no figures at " + in_quotes(route.kubelet_path) +
+    return std::unexpected(ScrapeRefusal{400, "there are no figures at " + kube::in_quotes(route.kubelet_path) +
                                                   ": there are /metrics, /metrics/resource, /metrics/cadvisor and "
                                                   "/metrics/probes"});
   return route;
@@ -66,8 +66,8 @@ std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view pat
 
 std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer) {
   if (user.is_in(consumer) || user.is_in(administrators)) return std::nullopt;
-  return ScrapeRefusal{403, "the figures of cluster " + in_quotes(consumer) + " are not for user " +
-                                in_quotes(user.name) + ", who is not of that cluster"};
+  return ScrapeRefusal{403, "the figures of cluster " + kube::in_quotes(consumer) + " are not for user " +
+                                kube::in_quotes(user.name) + ", who is not of that cluster"};
 }
 
 }  // namespace liqo::core

@@ -53,7 +53,7 @@ void tell_sum(std::string& text, std::string_view name, double sum, std::int64_t
 }  // namespace
 
 bool NodeMetricLines::fits(std::size_t bytes) {
-  if (bytes > most_bytes_ - bytes_) full_ = true;
+  if (bytes > max_bytes_ - bytes_) full_ = true;
   if (!full_) bytes_ += bytes;
   return !full_;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 
@@ -30,8 +30,8 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
       }
     }
     if (!is_dns_label(entry.local) || !is_dns_label(entry.remote)) {
-      made.refused.push_back("the mapping of namespace " + in_quotes(entry.local, 63) + " to " +
-                             in_quotes(entry.remote, 63) + " is not used: not the names of namespaces");
+      made.refused.push_back("the mapping of namespace " + kube::in_quotes(entry.local, 63) + " to " +
+                             kube::in_quotes(entry.remote, 63) + " is not used: not the names of namespaces");
       continue;
     }
     ++uses[entry.remote];

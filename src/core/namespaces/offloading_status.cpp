@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-constexpr std::size_t longest_message = 300;
+constexpr std::size_t max_message = 300;
 
 struct TwinCondition {
   std::string_view type;
@@ -48,7 +48,7 @@ TwinCondition ready_condition(const TwinState& twin, const OffloadingFacts& fact
     const std::string why = !facts.trouble.empty() ? facts.trouble
                             : !twin.held.empty()   ? twin.held
                             : twin.is_crowded_out  ? crowded_out()
-                                                   : one_line(twin.message, longest_message);
+                                                   : kube::one_line(twin.message, max_message);
     if (!why.empty()) message += ": " + why;
     return {"Ready", false, "CreationLoopBackOff", std::move(message)};
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::string_view system_namespaces[] = {"default", "kube-system", "kub
 /// Tenant namespaces are named so by default: a twin could take the name of a tenant namespace to come.
 constexpr std::string_view tenant_prefix = "liqo-tenant-";
 constexpr std::string_view kubernetes_prefix = "kube-";
-constexpr std::size_t longest_name = 63;
+constexpr std::size_t max_name = 63;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
       break;
     case NamespaceMappingStrategy::default_name:
       name += "-" + std::string(local_cluster);
-      if (name.size() > longest_name)
+      if (name.size() > max_name)
         return kube::fail(kube::Errc::invalid_input,
                           "the strategy DefaultName makes the name " + name + " of " + std::to_string(name.size()) +
                               " characters, and a namespace may have 63; delete the NamespaceOffloading and create it "
@@ -42,7 +42,7 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
   }
   if (!is_dns_label(name))
     return kube::fail(kube::Errc::invalid_input,
-                      in_quotes(name) +
+                      kube::in_quotes(name) +
                           " cannot be the name of a namespace, which has at most 63 characters of a-z, 0-9 and '-' "
                           "and begins and ends with a letter or digit");
   // Admission on both sides refuses a whole map for one such name, which would hold up the twins of all other

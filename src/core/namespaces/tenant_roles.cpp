@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
 constexpr std::string_view reads[] = {"get", "list", "watch"};
-constexpr std::size_t most_kinds = 100, longest_name = 253, digest_length = 16, longest_word = 80;
+constexpr std::size_t max_kinds = 100, max_name = 253, digest_length = 16, max_word = 80;
 
 std::vector<std::string_view> words(const json::value& rule, std::string_view list) {
   std::vector<std::string_view> found;
@@ -35,8 +35,8 @@ bool acts(std::string_view resource) {
 }
 
 std::string full_name(std::string_view resource, std::string_view group) {
-  return in_quotes(group.empty() ? std::string(resource) : std::string(resource) + "." + std::string(group),
-                   longest_word);
+  return kube::in_quotes(group.empty() ? std::string(resource) : std::string(resource) + "." + std::string(group),
+                         max_word);
 }
 
 /// What is wrong with one rule, and the kinds that it lets write.
@@ -53,13 +53,13 @@ RoleVerdict judge_rule(const json::value& rule) {
     if (group.contains('*')) return refuse("names the group \"*\", which is more than can be looked at");
   for (std::string_view resource : resources) {
     if (resource.contains('*'))
-      return refuse("names the resource " + in_quotes(resource, longest_word) +
+      return refuse("names the resource " + kube::in_quotes(resource, max_word) +
                     ", which is more than can be looked at");
     for (std::string_view group : groups) {
       if (is_protected(group)) {
         if (acts(resource)) return refuse("gives " + full_name(resource, group) + ", past the pod firewall");
         if (writing != verbs.end())
-          return refuse("lets " + in_quotes(*writing, longest_word) + " " + full_name(resource, group) +
+          return refuse("lets " + kube::in_quotes(*writing, max_word) + " " + full_name(resource, group) +
                         ", past the pod firewall; roles of tenants write custom kinds only");
       } else if (writing != verbs.end() && !resource.contains('/')) {
         verdict.writable.insert(std::string(resource) + "." + std::string(group));
@@ -85,18 +85,18 @@ RoleVerdict judge_tenant_role(const kube::Object& role) {
   }
   for (const std::string& kind : verdict.writable)
     if (!is_label_key("count/" + kind)) {
-      verdict.refusal = "it names " + in_quotes(kind) + ", which no ResourceQuota can count";
+      verdict.refusal = "it names " + kube::in_quotes(kind) + ", which no ResourceQuota can count";
       return verdict;
     }
-  if (verdict.writable.size() > most_kinds)
-    verdict.refusal = "it lets write more than " + std::to_string(most_kinds) + " kinds";
+  if (verdict.writable.size() > max_kinds)
+    verdict.refusal = "it lets write more than " + std::to_string(max_kinds) + " kinds";
   return verdict;
 }
 
 std::string tenant_role_binding_name(std::string_view tenant_namespace, std::string_view role) {
   const std::string name = std::string(tenant_namespace) + "-" + std::string(role);
-  if (name.size() <= longest_name) return name;
-  return name.substr(0, longest_name - digest_length - 1) + "-" + sha256_hex(name).substr(0, digest_length);
+  if (name.size() <= max_name) return name;
+  return name.substr(0, max_name - digest_length - 1) + "-" + sha256_hex(name).substr(0, digest_length);
 }
 
 kube::Object forge_tenant_role_binding(std::string_view twin, const TenantRole& given, std::string_view map_id) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
 constexpr std::string_view levels[] = {"privileged", "baseline", "restricted"};
 constexpr std::string_view default_level = "baseline";
-constexpr std::size_t longest_message = 300;
+constexpr std::size_t max_message = 300;
 
 json::object twin_labels(const TwinContext& ctx) {
   return {{labels::remote_cluster_id, ctx.origin}, {labels::pod_security, ctx.pod_security}};
@@ -79,7 +79,7 @@ kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace
   if (std::ranges::find(levels, asked) != std::end(levels)) return std::string(asked);
   return kube::fail(kube::Errc::invalid_input,
                     "the annotation " + std::string(annotations::twin_pod_security) + " of namespace " +
-                        std::string(tenant_namespace.name()) + " is " + in_quotes(asked, 50) +
+                        std::string(tenant_namespace.name()) + " is " + kube::in_quotes(asked, 50) +
                         "; it must be privileged, baseline or restricted, and baseline holds until it is");
 }
 
@@ -190,7 +190,7 @@ std::optional<json::object> plan_map_status(const kube::Object& map,
   json::object changes;
   for (const auto& [local, entry] : entries) {
     json::object wanted{{"remoteNamespace", entry.remote}, {"phase", entry.phase}};
-    const std::string message = entry.message.substr(0, longest_message);
+    const std::string message = entry.message.substr(0, max_message);
     if (!message.empty()) wanted["message"] = message;
     const json::value* before = present.if_contains(local);
     if (before && *before == wanted) continue;

@@ -47,7 +47,7 @@ Units floor_of(const Resources& resources, const std::string& name) {
 
 /// The most resources that are bounded. `read_resources` fails on a list that is too long, and a ResourceQuota that
 /// cannot be read would look like one without bounds.
-constexpr std::size_t most_bounded = 64;
+constexpr std::size_t max_bounded = 64;
 
 /// The name that ResourceQuotas have for a resource of pods, "" where they cannot count it.
 std::string quota_name(std::string_view resource) {
@@ -225,7 +225,7 @@ Resources granted_to_twins(std::span<const kube::Object> quotas, const HeldByUse
     }
     for (const auto& [resource, most_of_it] : *amounts)
       if (const std::string name = quota_name(resource);
-          !name.empty() && (granted.contains(name) || granted.size() < most_bounded))
+          !name.empty() && (granted.contains(name) || granted.size() < max_bounded))
         granted[name] += most_of_it;
   }
   if (all_hard)
@@ -273,7 +273,7 @@ kube::Object forge_twin_pods_quota(std::string_view twin, const TwinPodsQuota& w
   quota.set_label(labels::remote_cluster_id, wanted.consumer);
   Resources all = wanted.hard;
   for (const std::string& kind : wanted.kinds)
-    all.emplace(std::string(count_prefix) + kind, kube::Quantity(most_custom_objects));
+    all.emplace(std::string(count_prefix) + kind, kube::Quantity(max_custom_objects));
   quota.mutable_spec()["hard"] = write_resources(all);
   return quota;
 }
@@ -296,9 +296,9 @@ std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, cons
   for (const std::string& kind : wanted.kinds) {
     const std::string name = std::string(count_prefix) + kind;
     const auto found = present.find(name);
-    const bool has_other = found != present.end() && found->second == kube::Quantity(most_custom_objects + 1);
+    const bool has_other = found != present.end() && found->second == kube::Quantity(max_custom_objects + 1);
     const bool takes_other = recount && !are_counted(quota, {kind}) ? !has_other : has_other;
-    amounts.emplace(name, kube::Quantity(most_custom_objects + (takes_other ? 1 : 0)));
+    amounts.emplace(name, kube::Quantity(max_custom_objects + (takes_other ? 1 : 0)));
   }
   for (const auto& [name, most_of_it] : amounts)
     if (const auto found = present.find(name); found == present.end() || found->second != most_of_it)

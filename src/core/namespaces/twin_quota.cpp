@@ -41,9 +41,7 @@ Resources hard_of(const kube::Object& quota) {
 
 }  // namespace
 
-std::string twin_quota_selector() {
-  return std::string(labels::app_managed_by) + "=" + std::string(labels::app_managed_by_liqo);
-}
+std::string twin_quota_selector() { return kube::label_is(labels::app_managed_by, labels::app_managed_by_liqo); }
 
 std::int64_t counted_pods(std::span<const kube::Object> quotas) {
   kube::Quantity sum;

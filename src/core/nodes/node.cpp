@@ -4,10 +4,10 @@
 #include <cctype>
 
 #include "core/nodes/node_parts.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -156,10 +156,11 @@ json::array node_conditions(const json::object& resources, const ProviderHealth&
   if (health.custom) {
     using Reflected = CustomState::Reflected;
     const bool is_known = health.custom->reflected != Reflected::unknown;
-    json::object condition = condition_of({api::custom_resources_condition, health.custom->reflected == Reflected::yes,
-                                           api::reasons::custom_reflected, api::reasons::custom_not_reflected,
-                                           health.custom->message, std::string(cut_text(health.custom->message, 1000))},
-                                          time);
+    json::object condition =
+        condition_of({api::custom_resources_condition, health.custom->reflected == Reflected::yes,
+                      api::reasons::custom_reflected, api::reasons::custom_not_reflected, health.custom->message,
+                      std::string(kube::cut_text(health.custom->message, 1000))},
+                     time);
     if (!is_known) condition["status"] = "Unknown";
     if (!is_known) condition["reason"] = api::reasons::custom_unknown;
     conditions.push_back(std::move(condition));

@@ -2,10 +2,10 @@
 
 #include "core/nodes/node_labels.hpp"
 #include "core/nodes/node_parts.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 #include "liqo/core/slices/request.hpp"
 
 namespace liqo::core {
@@ -13,7 +13,7 @@ namespace json = kube::json;
 namespace {
 
 /// A bound against mistakes: each extra is written to every Node.
-constexpr std::size_t most_extras = 64;
+constexpr std::size_t max_extras = 64;
 
 bool is_usable_label(std::string_view key, const json::value& value) {
   return is_resource_name(key) && value.is_string() && is_label_value(value.get_string()) &&
@@ -39,10 +39,10 @@ TemplateExtras node_extras(const kube::Object& options_template) {
   const auto usable = [&](const json::object& said, std::string_view field, auto is_usable) {
     json::object out;
     for (const auto& [key, value] : said) {
-      if (out.size() < most_extras && is_usable(key, value))
+      if (out.size() < max_extras && is_usable(key, value))
         out[key] = value;
       else
-        extras.refused.push_back(std::string(field) + " " + in_quotes(key));
+        extras.refused.push_back(std::string(field) + " " + kube::in_quotes(key));
     }
     return out;
   };

@@ -5,9 +5,9 @@
 #include "core/bounded.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/refused_container.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/shadow_pod.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -19,8 +19,8 @@ constexpr std::string_view field = "ephemeralContainers";
 /// The most ephemeral containers of one pod that are read, however many another cluster has.
 constexpr std::size_t most = 500;
 /// Kubernetes stores no more than this in all annotations of an object, so every stored note is read.
-constexpr std::size_t longest_note = 256 * 1024;
-constexpr std::size_t longest_words = 500;
+constexpr std::size_t max_note = 256 * 1024;
+constexpr std::size_t max_words = 500;
 
 constexpr std::string_view made_again = "the pod there was made again after it had run";
 constexpr std::string_view not_carried = "its version of Liqo does not carry them";
@@ -56,15 +56,15 @@ json::value forge(const json::value& container, const kube::Object& local_pod, c
 /// The reasons for which the Pod lacks ephemeral containers, by their names.
 json::object read_note(const kube::Object& pod) {
   const std::string_view text = pod.annotation(annotations::ephemeral_left_out);
-  if (text.empty() || text.size() > longest_note) return {};
+  if (text.empty() || text.size() > max_note) return {};
   auto document = kube::parse_json(text, 2);
   json::object* note = document ? document->if_object() : nullptr;
   return note ? std::move(*note) : json::object();
 }
 
 json::value refused(const json::value& container, std::string_view provider, std::string_view words) {
-  const std::string message = "Cluster " + std::string(provider) +
-                              " does not run the ephemeral container: " + std::string(cut_text(words, longest_refusal));
+  const std::string message = "Cluster " + std::string(provider) + " does not run the ephemeral container: " +
+                              std::string(kube::cut_text(words, max_refusal));
   return refused_container(container, message);
 }
 
@@ -126,7 +126,7 @@ std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& sha
 
 json::object ephemeral_refusal_patch(const kube::Object& pod, std::string_view name, std::string_view words) {
   json::object note = read_note(pod);
-  note[name] = cut_text(words, longest_words);
+  note[name] = kube::cut_text(words, max_words);
   const json::object changed{{annotations::ephemeral_left_out, json::serialize(note)}};
   return {{"metadata", json::object{{"uid", pod.uid()}, {"annotations", changed}}}};
 }

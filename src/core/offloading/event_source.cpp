@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -19,10 +20,7 @@ std::string event_source(const kube::Resource& resource, std::string_view reason
   if (reason == reasons::failed_tokens) return "liqo-serviceaccount-reflection";
   const bool is_pod = resource.plural == "pods" && resource.group.empty();
   if (!is_pod && std::ranges::find(of_reflection, reason) == std::end(of_reflection)) return "liqod";
-  std::string kind(resource.kind);
-  for (char& c : kind)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return "liqo-" + kind + "-reflection";
+  return "liqo-" + kube::lower_case(resource.kind) + "-reflection";
 }
 
 }  // namespace liqo::core

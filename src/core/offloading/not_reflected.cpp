@@ -9,7 +9,7 @@ namespace {
 namespace json = kube::json;
 using kube::string_at;
 
-constexpr std::size_t most_named = 8;
+constexpr std::size_t max_named = 8;
 
 }  // namespace
 
@@ -22,8 +22,8 @@ std::string not_reflected(const kube::Object& pod, const std::function<bool(std:
     if (std::ranges::find(names, one) == names.end()) names.push_back(std::move(one));
   }
   std::string out;
-  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) out += (i ? ", " : "") + names[i];
-  if (names.size() > most_named) out += " and " + std::to_string(names.size() - most_named) + " more";
+  for (std::size_t i = 0; i < std::min(names.size(), max_named); ++i) out += (i ? ", " : "") + names[i];
+  if (names.size() > max_named) out += " and " + std::to_string(names.size() - max_named) + " more";
   return out;
 }
 

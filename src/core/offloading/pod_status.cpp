@@ -37,10 +37,10 @@ constexpr std::string_view kubelet_conditions[] = {"Initialized",
                                                    api::offloaded_condition,
                                                    api::home_api_server_condition};
 /// Longer types are not copied, because an annotation notes the copied ones.
-constexpr std::size_t longest_type = 200;
+constexpr std::size_t max_type = 200;
 
 /// The most containers of one status that get an Event for their start.
-constexpr std::size_t most_started = 16;
+constexpr std::size_t max_started = 16;
 
 bool is_of_kubelet(std::string_view type) {
   return std::ranges::find(kubelet_conditions, type) != std::end(kubelet_conditions);
@@ -199,7 +199,7 @@ json::array wanted_conditions(const StatusObjects& of, const StatusContext& ctx,
   json::array wanted;
   for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
-    if (type.empty() || type.size() > longest_type || has_gate(local, type) || wanted.size() >= 100) continue;
+    if (type.empty() || type.size() > max_type || has_gate(local, type) || wanted.size() >= 100) continue;
     json::object copy = copy_condition(entry.get_object());
     if (observed > 0 && kube::int_at(entry, {"observedGeneration"}) > 0) copy["observedGeneration"] = observed;
     wanted.push_back(std::move(copy));
@@ -321,7 +321,7 @@ std::vector<std::string> started_containers(const json::object& before, const ku
   for (const auto& [own, list] : lists)
     for (const json::value& status : kube::array_at(after.status(), {list})) {
       const std::string_view name = kube::string_at(status, {"name"}), start = start_of(status);
-      if (start.empty() || started.size() >= most_started) continue;
+      if (start.empty() || started.size() >= max_started) continue;
       // A provider could make up other containers without end, and each would get an Event.
       const bool is_own = std::ranges::any_of(kube::array_at(after.spec(), {own}), [&](const json::value& container) {
         return kube::string_at(container, {"name"}) == name;

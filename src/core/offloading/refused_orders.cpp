@@ -10,7 +10,7 @@ namespace {
 
 /// When one refused pod is accepted, this many others of its group ask again: a group empties in few rounds, and a
 /// single free place costs two requests.
-constexpr std::size_t most_at_once = 2;
+constexpr std::size_t max_at_once = 2;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
@@ -86,7 +86,7 @@ std::vector<kube::ObjectKey> RefusedOrders::taken(const kube::ObjectKey& pod) {
   Group& group = groups_.at(known.mapped());
   group.asking.erase(pod);
   group.waiting.erase(pod);
-  return release(known.mapped(), most_at_once);
+  return release(known.mapped(), max_at_once);
 }
 
 std::vector<kube::ObjectKey> RefusedOrders::left(const kube::ObjectKey& pod) {

@@ -1,9 +1,9 @@
 // The statuses of pods that the provider refuses, ends or does not run.
+#include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -79,7 +79,7 @@ std::string refusal_words(const kube::Failure& failure) {
 }
 
 std::string refusal_message(std::string_view provider, std::string_view words) {
-  return "Cluster " + std::string(provider) + " refuses the pod: " + std::string(cut_text(words, longest_refusal));
+  return "Cluster " + std::string(provider) + " refuses the pod: " + std::string(kube::cut_text(words, max_refusal));
 }
 
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,

@@ -5,11 +5,11 @@
 #include <tuple>
 #include <utility>
 
+#include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -17,12 +17,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t longest_reason = 100, longest_message = 500;
+constexpr std::size_t max_reason = 100, max_message = 500;
 /// A failing readiness probe warns up to this long before the pod turns unready.
 constexpr auto before_not_ready = 1min;
-constexpr kube::Duration first_pause = 10s, longest_pause = 60s;
+constexpr kube::Duration first_pause = 10s, max_pause = 60s;
 /// The most different messages of one pod that become Events; the condition has the others.
-constexpr std::size_t most_told = 16;
+constexpr std::size_t max_told = 16;
 
 const json::object* ready_condition(const kube::Object& pod) { return kube::find_condition(pod.status(), "Ready"); }
 
@@ -47,8 +47,8 @@ kube::WallTime time_of_event(const json::value& event) {
 }
 
 std::string words_of_event(const json::value& event) {
-  const std::string reason = one_line(kube::string_at(event, {"reason"}), longest_reason);
-  const std::string message = one_line(kube::string_at(event, {"message"}), longest_message);
+  const std::string reason = kube::one_line(kube::string_at(event, {"reason"}), max_reason);
+  const std::string message = kube::one_line(kube::string_at(event, {"message"}), max_message);
   if (reason.empty() || message.empty()) return message.empty() ? reason : message;
   return message + " (" + reason + ")";
 }
@@ -106,7 +106,7 @@ std::optional<kube::TimePoint> WarningQuestions::due(const kube::Object& remote)
   if (!unsettled_since_ || remote_uid_ != remote.uid() || is_settled(remote)) return std::nullopt;
   const kube::TimePoint begins = *unsettled_since_ + starting_time;
   if (!asked_at_) return begins;
-  const kube::Duration pause = std::min(first_pause * (1 << std::clamp(asked_ - 1, 0, 10)), longest_pause);
+  const kube::Duration pause = std::min(first_pause * (1 << std::clamp(asked_ - 1, 0, 10)), max_pause);
   return std::max(begins, *asked_at_ + pause);
 }
 
@@ -122,7 +122,7 @@ bool WarningQuestions::answered(std::string_view remote_uid, std::string words) 
 }
 
 bool WarningQuestions::tell(std::string_view message) {
-  return told_.size() < most_told && told_.insert(digest_hex(message)).second;
+  return told_.size() < max_told && told_.insert(digest_hex(message)).second;
 }
 
 }  // namespace liqo::core

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -19,7 +19,7 @@ constexpr std::string_view lists[] = {"containers", "initContainers"};
 constexpr std::string_view parts[] = {"requests", "limits"};
 constexpr std::string_view names[] = {"cpu", "memory"};
 
-constexpr std::size_t longest_words = 500;
+constexpr std::size_t max_words = 500;
 /// Begins a note between the two steps of a resize.
 const std::string being_resized = "resizing-";
 
@@ -182,7 +182,7 @@ std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube:
 std::optional<json::object> resize_refusal_patch(const kube::Object& shadow, const kube::Object& pod,
                                                  std::string_view words) {
   const std::string digest = resources_digest(spec_of(shadow));
-  const std::string_view cut = cut_text(words, longest_words);
+  const std::string_view cut = kube::cut_text(words, max_words);
   if (read_refusal(pod) == std::pair<std::string_view, std::string_view>(digest, cut)) return std::nullopt;
   return with_annotations(pod, {{annotations::resize_refused, digest + " " + std::string(cut)}});
 }
@@ -212,7 +212,7 @@ std::string resize_left_out(const kube::Object& remote) {
   const auto [digest, words] = read_refusal(remote);
   const std::string_view applied = remote.annotation(annotations::applied_resources);
   if (digest.empty() || (!applied.starts_with(being_resized) && digest == digest_of(applied))) return {};
-  return std::string(cut_text(words, longest_words));
+  return std::string(kube::cut_text(words, max_words));
 }
 
 }  // namespace liqo::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/offloading/ending.hpp"
@@ -11,7 +12,6 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -152,7 +152,7 @@ void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Objec
 }
 
 std::optional<json::object> refusal_patch(const kube::Object& shadow, std::string_view words) {
-  const std::string_view cut = cut_text(words, longest_refusal);
+  const std::string_view cut = kube::cut_text(words, max_refusal);
   if (shadow.annotation(api::annotations::refused) == cut) return std::nullopt;
   json::object changes;
   changes[api::annotations::refused] = cut.empty() ? json::value(nullptr) : json::value(cut);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "liqo/core/quoted.hpp"
+#include "kube/base/printable.hpp"
 
 namespace liqo::core {
 
@@ -25,8 +25,9 @@ kube::Result<std::string> api_server_url(std::string_view address) {
   const bool blank =
       std::ranges::any_of(url, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
   if (!url.starts_with(scheme) || url.size() == scheme.size() || blank)
-    return kube::fail(kube::Errc::invalid_input,
-                      "the address of an API server is a host, host:port or https URL, not " + in_quotes(url, 128));
+    return kube::fail(
+        kube::Errc::invalid_input,
+        "the address of an API server is a host, host:port or https URL, not " + kube::in_quotes(url, 128));
   return url;
 }
 

@@ -5,8 +5,8 @@
 
 #include "core/peering/distinguished_name.hpp"
 #include "core/peering/pem.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace {
@@ -14,8 +14,8 @@ namespace {
 using libcrypto::der_of, libcrypto::Request;
 
 // The longest part of a name that is shown.
-constexpr std::size_t longest_name = 128;
-constexpr std::size_t longest_request = std::size_t{16} << 10;
+constexpr std::size_t max_name = 128;
+constexpr std::size_t max_request = std::size_t{16} << 10;
 constexpr std::string_view pem_type = "CERTIFICATE REQUEST";
 
 /// Whether requests signed by `key` have this algorithm (RFC 8410 section 3, RFC 4055 section 5, RFC 5758 section 3.2).
@@ -66,7 +66,7 @@ kube::Result<std::string> make_signing_request(const PrivateKey& key, const Cert
 }
 
 kube::Result<SigningRequest> read_signing_request(std::string_view pem) {
-  if (pem.size() > longest_request) return refuse("has more than 16 KiB");
+  if (pem.size() > max_request) return refuse("has more than 16 KiB");
   const auto block = read_pem(pem);
   if (!block || block->type != pem_type) return refuse("is not a PEM block CERTIFICATE REQUEST");
   if (!block->rest.empty()) return refuse("has something after its PEM block");
@@ -97,11 +97,11 @@ kube::Result<void> check_signing_request(std::string_view pem, const Certificate
   auto request = read_signing_request(pem);
   if (!request) return std::unexpected(std::move(request.error()));
   if (request->name.common_name != name.common_name)
-    return refuse("is for the common name " + in_quotes(request->name.common_name, longest_name) + ", and " +
-                  in_quotes(name.common_name, longest_name) + " is expected");
+    return refuse("is for the common name " + kube::in_quotes(request->name.common_name, max_name) + ", and " +
+                  kube::in_quotes(name.common_name, max_name) + " is expected");
   if (request->name.organization != name.organization)
-    return refuse("is for the organization " + in_quotes(request->name.organization, longest_name) + ", and " +
-                  in_quotes(name.organization, longest_name) + " is expected");
+    return refuse("is for the organization " + kube::in_quotes(request->name.organization, max_name) + ", and " +
+                  kube::in_quotes(name.organization, max_name) + " is expected");
   if (key && request->key != *key) return refuse("is for another key than the tenant's public key");
   return {};
 }

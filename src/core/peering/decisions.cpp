@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::string_view prefix = "liqo.io/";
 // Settings of an administrator are words and numbers, so longer values are not kept.
-constexpr std::size_t longest_value = 1'000;
+constexpr std::size_t max_value = 1'000;
 
 bool is_setting(std::string_view key, const json::value& value) {
-  return key.starts_with(prefix) && value.is_string() && value.get_string().size() <= longest_value;
+  return key.starts_with(prefix) && value.is_string() && value.get_string().size() <= max_value;
 }
 
 }  // namespace

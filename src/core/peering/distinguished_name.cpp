@@ -12,7 +12,7 @@ namespace {
 
 using libcrypto::Name;
 
-constexpr std::size_t longest_value = 1024;
+constexpr std::size_t max_value = 1024;
 
 bool is_printable(std::string_view text) {
   constexpr std::string_view punctuation = " '()+,-./:=?";
@@ -74,7 +74,7 @@ kube::Result<CertificateName> read_name(const X509_NAME& subject) {
       return refuse("its subject has a string of an unusual type");
     const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
                                 static_cast<std::size_t>(ASN1_STRING_length(value)));
-    if (text.empty() || text.size() > longest_value ||
+    if (text.empty() || text.size() > max_value ||
         std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
       return refuse("its subject has an empty, overlong or unprintable value");
     (is_name ? name.common_name : name.organization) = text;

@@ -13,9 +13,9 @@
 namespace liqo::core {
 namespace {
 
-constexpr std::size_t longest_key = std::size_t{16} << 10;
+constexpr std::size_t max_key = std::size_t{16} << 10;
 constexpr std::size_t raw_key_size = 32;
-constexpr int shortest_rsa = 2048, longest_rsa = 8192;
+constexpr int shortest_rsa = 2048, max_rsa = 8192;
 
 using libcrypto::bytes_of, libcrypto::Deleter;
 using Decoder = std::unique_ptr<OSSL_DECODER_CTX, Deleter<OSSL_DECODER_CTX_free>>;
@@ -54,7 +54,7 @@ kube::Result<KeyType> type_of(EVP_PKEY* key) {
   if (EVP_PKEY_is_a(key, "ED25519")) return KeyType::ed25519;
   const int bits = EVP_PKEY_get_bits(key);
   if (EVP_PKEY_is_a(key, "RSA")) {
-    if (bits >= shortest_rsa && bits <= longest_rsa) return KeyType::rsa;
+    if (bits >= shortest_rsa && bits <= max_rsa) return KeyType::rsa;
     return kube::fail(kube::Errc::unsupported, "an RSA key of " + std::to_string(bits) + " bits is not accepted");
   }
   char curve[32] = "";
@@ -114,7 +114,7 @@ kube::Result<std::string> secure_random(std::size_t size) {
 }
 
 kube::Result<PublicKey> PublicKey::parse(std::string_view bytes) {
-  if (bytes.size() > longest_key) return kube::fail(kube::Errc::too_large, "the public key has more than 16 KiB");
+  if (bytes.size() > max_key) return kube::fail(kube::Errc::too_large, "the public key has more than 16 KiB");
   if (const auto block = read_pem(bytes)) {
     if (block->type != "PUBLIC KEY")
       return kube::fail(kube::Errc::parse, "the PEM block is not a PUBLIC KEY but a " + block->type.substr(0, 64));
@@ -131,7 +131,7 @@ kube::Result<PublicKey> PublicKey::parse(std::string_view bytes) {
 }
 
 kube::Result<PublicKey> PublicKey::from_der(std::string_view der) {
-  if (der.size() > longest_key) return kube::fail(kube::Errc::too_large, "the public key has more than 16 KiB");
+  if (der.size() > max_key) return kube::fail(kube::Errc::too_large, "the public key has more than 16 KiB");
   KeyPtr key = decode(der, "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY);
   if (!key) return kube::fail(kube::Errc::parse, "the public key is not a SubjectPublicKeyInfo");
   auto type = type_of(key.get());
@@ -179,7 +179,7 @@ kube::Result<PrivateKey> PrivateKey::make_rsa() {
 }
 
 kube::Result<PrivateKey> PrivateKey::parse(std::string_view pem) {
-  if (pem.size() > longest_key) return kube::fail(kube::Errc::too_large, "the private key has more than 16 KiB");
+  if (pem.size() > max_key) return kube::fail(kube::Errc::too_large, "the private key has more than 16 KiB");
   auto block = read_pem(pem);
   if (!block || block->type != "PRIVATE KEY")
     return kube::fail(kube::Errc::parse, "the private key is not a PEM block PRIVATE KEY (PKCS#8)");

@@ -6,7 +6,7 @@ namespace liqo::core {
 namespace {
 
 constexpr std::string_view tenant_namespace_prefix = "liqo-tenant-";
-constexpr std::size_t longest_namespace = 63;
+constexpr std::size_t max_namespace = 63;
 constexpr std::size_t user_digits = 12;
 
 std::string joined(std::string_view head, std::string_view tail) { return std::string(head) + std::string(tail); }
@@ -14,7 +14,7 @@ std::string joined(std::string_view head, std::string_view tail) { return std::s
 }  // namespace
 
 bool is_cluster_id(std::string_view text) {
-  return text.size() <= longest_namespace - tenant_namespace_prefix.size() && is_dns_label(text);
+  return text.size() <= max_namespace - tenant_namespace_prefix.size() && is_dns_label(text);
 }
 
 std::string tenant_namespace_name(std::string_view peer) { return joined(tenant_namespace_prefix, peer); }

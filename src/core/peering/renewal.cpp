@@ -10,7 +10,7 @@
 namespace liqo::core {
 namespace {
 
-constexpr std::size_t longest_certificate = std::size_t{64} << 10;
+constexpr std::size_t max_certificate = std::size_t{64} << 10;
 constexpr kube::WallTime::duration soonest_renewal = std::chrono::minutes(1);
 
 std::unexpected<kube::Failure> not_a_certificate() {
@@ -35,8 +35,7 @@ std::optional<kube::WallTime> read_time(const ASN1_TIME* time) {
 }  // namespace
 
 kube::Result<IssuedCertificate> read_certificate(std::string_view pem) {
-  if (pem.size() > longest_certificate)
-    return kube::fail(kube::Errc::too_large, "the certificate has more than 64 KiB");
+  if (pem.size() > max_certificate) return kube::fail(kube::Errc::too_large, "the certificate has more than 64 KiB");
   const auto block = read_pem(pem);
   if (!block || block->type != "CERTIFICATE") return not_a_certificate();
   const auto certificate = libcrypto::read_der<libcrypto::Certificate>(block->der, d2i_X509, i2d_re_X509_tbs, i2d_X509);

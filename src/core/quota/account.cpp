@@ -6,7 +6,7 @@ namespace liqo::core {
 namespace {
 
 /// The number of vanished ShadowPods that are remembered: more than can be admitted while one reservation lives.
-constexpr std::size_t most_gone = 50'000;
+constexpr std::size_t max_gone = 50'000;
 
 const Resources nothing;
 
@@ -19,7 +19,7 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
   const bool replaced = holding.shadow && (!shadow || shadow->uid != holding.shadow->uid);
   if (replaced) {
     gone_.push_back(holding.shadow->uid);
-    while (gone_.size() > most_gone) {
+    while (gone_.size() > max_gone) {
       seen_.erase(gone_.front());
       gone_.pop_front();
     }
@@ -29,14 +29,14 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
     const bool has_pod = holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
     if (!holding.shadow->finished && (!has_pod || is_pod_same)) holding.vanished.push_back(*holding.shadow);
   }
-  if (!is_pod_same) holding.most_of_pod.clear();
+  if (!is_pod_same) holding.max_of_pod.clear();
   // The Pod of a vanished ShadowPod is in the cache and counts in its place. The cache may not have the Pod's last
   // resize yet, so the larger amounts count.
   if (pod)
     std::erase_if(holding.vanished, [&](const HeldShadow& vanished) {
       if (vanished.uid != pod->shadow_uid) return false;
       if (pod->generation.value_or(vanished.generation) < vanished.generation)
-        raise(holding.most_of_pod, vanished.demand);
+        raise(holding.max_of_pod, vanished.demand);
       return true;
     });
   if (shadow) {
@@ -96,7 +96,7 @@ void QuotaAccount::count(const Holding& holding, bool add_it) {
     if (shadow_counts) count(holding.shadow->user, holding.most, add_it);
     if (pod_counts) {
       Resources larger = holding.pod->demand;
-      raise(larger, holding.most_of_pod);
+      raise(larger, holding.max_of_pod);
       count(holding.pod->user, larger, add_it);
     }
   }

@@ -6,7 +6,7 @@ namespace liqo::core {
 namespace {
 
 /// The most POSTs of one pod on their way into storage: the first, and one that repeats it.
-constexpr int most_repeated = 2;
+constexpr int max_repeated = 2;
 
 /// A record may grow by this much when its floor gets more digits.
 constexpr std::size_t floor_digits = 20;
@@ -89,7 +89,7 @@ AdmissionRound::Decision AdmissionRound::decide(const QuotaQuestion& question, K
 
   const OnItsWay first = wanted.grows() ? OnItsWay() : on_their_way_[wanted.pod];
   // Unproven requests do not hold up those of an API server.
-  if (!in_doubt && (question.claimant.proven ? first.proven : first.count) >= most_repeated)
+  if (!in_doubt && (question.claimant.proven ? first.proven : first.count) >= max_repeated)
     return {.verdict = ask_again_for(question)};
   const bool is_large = !in_doubt && is_beyond_unproven_share(question);
   if (is_large && !may_be_large(question)) return {.verdict = QuotaVerdict::held_back(standing_.state.quota)};
@@ -118,7 +118,7 @@ std::optional<QuotaVerdict> AdmissionRound::refuse_form(const QuotaQuestion& que
 
 bool AdmissionRound::is_beyond_unproven_share(const QuotaQuestion& question) const {
   return !question.claimant.proven && (!is_within_share(unproven_, question.reservation.demand, standing_.state.hard) ||
-                                       question.bytes > most_unproven_bytes);
+                                       question.bytes > max_unproven_bytes);
 }
 
 bool AdmissionRound::may_be_large(const QuotaQuestion& question) const {
@@ -146,9 +146,9 @@ AdmissionRound::Decision AdmissionRound::refuse_room(const QuotaQuestion& questi
 
 bool AdmissionRound::has_space(std::size_t more) {
   // `bytes_` counts dropped reservations as well, so the record is measured once before it is called full.
-  if (bytes_ + more + floor_digits > most_ledger_bytes && !std::exchange(is_exact_, true))
+  if (bytes_ + more + floor_digits > max_ledger_bytes && !std::exchange(is_exact_, true))
     bytes_ = record_.text().size();
-  return bytes_ + more + floor_digits <= most_ledger_bytes;
+  return bytes_ + more + floor_digits <= max_ledger_bytes;
 }
 
 void AdmissionRound::reserve(const QuotaQuestion& question, bool is_large) {

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr kube::Duration first_pause = 1min, longest_pause = 1h;
+constexpr kube::Duration first_pause = 1min, max_pause = 1h;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void UnprovenHold::add(const Resources& more) {
 }
 
 bool is_within_share(const UnprovenHold& held, const Resources& demand, const Resources& hard) {
-  if (held.reservations >= most_unproven) return false;
+  if (held.reservations >= max_unproven) return false;
   return std::ranges::all_of(demand, [&](const auto& entry) {
     const auto& [name, asked] = entry;
     const auto granted = hard.find(name);
@@ -28,7 +28,7 @@ bool is_within_share(const UnprovenHold& held, const Resources& demand, const Re
 }
 
 bool is_beyond_share(const UnprovenHold& held, const Resources& hard) {
-  return held.reservations > most_unproven || std::ranges::any_of(held.demand, [&](const auto& entry) {
+  return held.reservations > max_unproven || std::ranges::any_of(held.demand, [&](const auto& entry) {
            const auto granted = hard.find(entry.first);
            return granted != hard.end() && entry.second * parts_for_unproven > granted->second;
          });
@@ -36,7 +36,7 @@ bool is_beyond_share(const UnprovenHold& held, const Resources& hard) {
 
 void LargeClaims::grant(kube::TimePoint expiry) {
   kube::Duration pause = 0s;
-  if (in_vain_ > 0) pause = std::min(first_pause * (std::int64_t{1} << std::min(in_vain_ - 1, 6)), longest_pause);
+  if (in_vain_ > 0) pause = std::min(first_pause * (std::int64_t{1} << std::min(in_vain_ - 1, 6)), max_pause);
   next_ = expiry + pause;
   ++in_vain_;
 }

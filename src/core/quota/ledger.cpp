@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::core {
@@ -80,7 +81,7 @@ std::size_t reservation_bytes(const std::string& uid, const Reservation& reserva
 }
 
 bool is_recordable(const std::string& uid, const Reservation& reservation) {
-  return reservation_bytes(uid, reservation) <= most_reservation_bytes &&
+  return reservation_bytes(uid, reservation) <= max_reservation_bytes &&
          read_reservation(write_reservation(reservation)).has_value();
 }
 
@@ -88,8 +89,8 @@ std::string ledger_name(const kube::ObjectKey& quota) { return "liqo-quota-" + s
 
 kube::Object forge_ledger(std::string_view liqo_namespace, const kube::ObjectKey& quota, const LedgerRecord& record) {
   auto made = kube::Object::make(kube::resources::config_maps, {std::string(liqo_namespace), ledger_name(quota)});
-  made.set_label("app.kubernetes.io/managed-by", "liqo");
-  made.set_label("liqo.io/ledger", "true");
+  made.set_label(api::labels::app_managed_by, api::labels::app_managed_by_liqo);
+  made.set_label(api::labels::ledger, "true");
   made.set_annotation(ledger_quota_annotation, quota.text());
   made.tree()["data"] = kube::json::object{{ledger_key, record.text()}};
   return made;

@@ -3,13 +3,13 @@
 namespace liqo::core {
 namespace {
 
-constexpr std::size_t most_resources = 256;
+constexpr std::size_t max_resources = 256;
 
 }  // namespace
 
 kube::Result<Resources> read_resources(const kube::json::object& list) {
-  if (list.size() > most_resources)
-    return kube::fail(kube::Errc::invalid_input, "more than " + std::to_string(most_resources) + " resources");
+  if (list.size() > max_resources)
+    return kube::fail(kube::Errc::invalid_input, "more than " + std::to_string(max_resources) + " resources");
   Resources out;
   for (const auto& [name, value] : list) {
     auto quantity = kube::Quantity::from_json(value);

@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 /// A warning that goes on becomes an Event again after this time.
 constexpr kube::Duration told_for = 10min;
 /// The most warnings in that time, about one object and about one twin: a provider must not flood the Events of home.
-constexpr int most_of_object = 4;
-constexpr std::size_t most_of_twin = 64;
+constexpr int max_of_object = 4;
+constexpr std::size_t max_of_twin = 64;
 
 std::uint64_t version_of(const kube::json::value& event) {
   const std::string_view text = kube::string_at(event, {"metadata", "resourceVersion"});
@@ -59,7 +59,7 @@ bool CopyWarnings::is_news(const CopyWarning& warning, kube::TimePoint now) cons
   const auto of_object = std::ranges::count_if(
       told_, [&](const auto& told) { return told.second.object == warning.uid && is_recent(told.second); });
   const auto of_twin = std::ranges::count_if(told_, [&](const auto& told) { return is_recent(told.second); });
-  return of_object < most_of_object && std::cmp_less(of_twin, most_of_twin);
+  return of_object < max_of_object && std::cmp_less(of_twin, max_of_twin);
 }
 
 void CopyWarnings::told(const CopyWarning& warning, kube::TimePoint now) {

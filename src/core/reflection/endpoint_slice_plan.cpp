@@ -6,12 +6,12 @@
 #include <tuple>
 
 #include "core/admission/key_table.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/left_out.hpp"
-#include "liqo/core/quoted.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
@@ -180,11 +180,11 @@ std::string judge_ports(const kube::Object& shadow) {
     const json::value* name = given_as("name");
     const std::string_view called = kube::string_at(port, {"name"});
     if (name && (!name->is_string() || (!called.empty() && !is_dns_label(called))))
-      return "the name of a port is no DNS label: " + in_quotes(shown(called));
-    if (!names.insert(called).second) return "two of its ports have the name " + in_quotes(called);
+      return "the name of a port is no DNS label: " + kube::in_quotes(shown(called));
+    if (!names.insert(called).second) return "two of its ports have the name " + kube::in_quotes(called);
     const std::string_view protocol = kube::string_at(port, {"protocol"});
     if (given_as("protocol") && protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
-      return "the protocol of a port is not TCP, UDP or SCTP: " + in_quotes(shown(protocol));
+      return "the protocol of a port is not TCP, UDP or SCTP: " + kube::in_quotes(shown(protocol));
     const std::int64_t number = kube::int_at(port, {"port"});
     if (given_as("port") && (number < 1 || number > 65'535)) return "the number of a port is not in 1 to 65535";
   }
@@ -283,7 +283,7 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
     plan.refusal = "the label " + std::string(api::labels::reflection_origin) + " is not " +
                    std::string(around.consumer) + ", whose namespace this is";
   } else if (type != "IPv4" && type != "IPv6") {
-    plan.refusal = "endpoints of the address type " + in_quotes(type, 20) +
+    plan.refusal = "endpoints of the address type " + kube::in_quotes(type, 20) +
                    " are not taken here, because only addresses can be judged (IPv4, IPv6)";
   } else {
     plan.refusal = judge_ports(shadow);

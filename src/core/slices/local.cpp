@@ -5,20 +5,20 @@
 #include "core/difference.hpp"
 #include "core/nodes/node_labels.hpp"
 #include "core/set_or_erase.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/owner.hpp"
-#include "liqo/core/quoted.hpp"
 #include "liqo/core/slices/request.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-constexpr std::size_t most_labels = 64;
-constexpr std::size_t most_classes = 256;
+constexpr std::size_t max_labels = 64;
+constexpr std::size_t max_classes = 256;
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
@@ -35,11 +35,10 @@ json::object usable_labels(const json::object& said, std::string_view what, cons
   json::object usable;
   for (const auto& [name, value] : said) {
     const bool valid = is_resource_name(name) && value.is_string() && is_label_value(value.get_string());
-    if (usable.size() < most_labels && valid &&
-        !(refused && is_reserved_node_label(name, value.get_string(), *refused)))
+    if (usable.size() < max_labels && valid && !(refused && is_reserved_node_label(name, value.get_string(), *refused)))
       usable[name] = value;
     else
-      dropped.push_back(std::string(what) + " " + in_quotes(name));
+      dropped.push_back(std::string(what) + " " + kube::in_quotes(name));
   }
   return usable;
 }
@@ -48,10 +47,10 @@ json::object usable_amounts(const json::object& said, std::vector<std::string>& 
   json::object usable;
   for (const auto& [name, value] : said) {
     const auto quantity = kube::Quantity::from_json(value);
-    if (usable.size() < most_slice_resources && is_resource_name(name) && quantity && quantity->sign() >= 0)
+    if (usable.size() < max_slice_resources && is_resource_name(name) && quantity && quantity->sign() >= 0)
       usable[name] = value;
     else
-      dropped.push_back("resource " + in_quotes(name));
+      dropped.push_back("resource " + kube::in_quotes(name));
   }
   return usable;
 }
@@ -60,8 +59,8 @@ json::array usable_classes(const json::array& said, std::string_view key, std::v
   json::array usable;
   for (const json::value& entry : said) {
     const std::string_view name = kube::string_at(entry, {key});
-    if (usable.size() == most_classes || !is_dns_subdomain(name)) {
-      dropped.push_back(std::string(key) + " " + in_quotes(name));
+    if (usable.size() == max_classes || !is_dns_subdomain(name)) {
+      dropped.push_back(std::string(key) + " " + kube::in_quotes(name));
       continue;
     }
     json::object kept{{key, name}};
@@ -127,17 +126,17 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
     refusal = "namespace " + std::string(slice.ns()) +
               " is no tenant namespace; create the ResourceSlice in that of cluster " + std::string(label);
   } else if (label != provider) {
-    refusal = "the ResourceSlice is for cluster " + in_quotes(label) + ", its namespace for " + in_quotes(provider) +
-              "; create it in the tenant namespace of the cluster that it asks";
+    refusal = "the ResourceSlice is for cluster " + kube::in_quotes(label) + ", its namespace for " +
+              kube::in_quotes(provider) + "; create it in the tenant namespace of the cluster that it asks";
   } else if (!view.provider().empty() && view.provider() != provider) {
-    refusal = "spec.providerClusterID is " + in_quotes(view.provider()) + ", but the label and the namespace are for " +
-              in_quotes(provider);
+    refusal = "spec.providerClusterID is " + kube::in_quotes(view.provider()) +
+              ", but the label and the namespace are for " + kube::in_quotes(provider);
   } else if (!view.consumer().empty() && view.consumer() != own_cluster) {
-    refusal = "spec.consumerClusterID is " + in_quotes(view.consumer()) + ", but this cluster is " +
-              in_quotes(own_cluster) + "; leave it out";
-  } else if (slice.name().size() > longest_slice_name) {
+    refusal = "spec.consumerClusterID is " + kube::in_quotes(view.consumer()) + ", but this cluster is " +
+              kube::in_quotes(own_cluster) + "; leave it out";
+  } else if (slice.name().size() > max_slice_name) {
     refusal = "the name of the ResourceSlice has " + std::to_string(slice.name().size()) +
-              " characters; create it with at most " + std::to_string(longest_slice_name);
+              " characters; create it with at most " + std::to_string(max_slice_name);
   }
   if (!refusal.empty()) return Refuse{std::move(refusal)};
 

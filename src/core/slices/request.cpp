@@ -1,8 +1,8 @@
 #include "liqo/core/slices/request.hpp"
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 
@@ -22,9 +22,9 @@ bool is_resource_name(std::string_view name) {
 SliceRequest read_slice_request(const kube::Object& slice) {
   const api::ResourceSlice view(slice);
   SliceRequest request{.slice_class = std::string(view.slice_class()), .resources = {}, .problem = ""};
-  if (slice.name().size() > longest_slice_name) {
+  if (slice.name().size() > max_slice_name) {
     request.problem = "the name of the ResourceSlice has " + std::to_string(slice.name().size()) +
-                      " characters; create it with at most " + std::to_string(longest_slice_name);
+                      " characters; create it with at most " + std::to_string(max_slice_name);
     return request;
   }
   const kube::json::value* listed = kube::find(slice.spec(), {"resources"});
@@ -33,14 +33,14 @@ SliceRequest read_slice_request(const kube::Object& slice) {
     return request;
   }
   const kube::json::object& wanted = view.requested();
-  if (wanted.size() > most_slice_resources) {
+  if (wanted.size() > max_slice_resources) {
     request.problem = "spec.resources names " + std::to_string(wanted.size()) + " resources; at most " +
-                      std::to_string(most_slice_resources) + " are served";
+                      std::to_string(max_slice_resources) + " are served";
     return request;
   }
   for (const auto& [name, value] : wanted)
     if (!is_resource_name(name)) {
-      request.problem = "spec.resources: " + in_quotes(name) + " is not the name of a resource";
+      request.problem = "spec.resources: " + kube::in_quotes(name) + " is not the name of a resource";
       return request;
     }
   auto read = read_resources(wanted);

@@ -13,7 +13,7 @@ namespace json = kube::json;
 namespace annotations = api::annotations;
 using kube::string_at;
 
-constexpr std::size_t most_named = 8;
+constexpr std::size_t max_named = 8;
 
 /// The cluster with the data of a volume of the Go version, which has it only in its node affinity; "" = none.
 std::string_view cluster_by_affinity(const kube::Object& volume) {
@@ -83,13 +83,13 @@ std::vector<RemoteData> each_once(std::vector<RemoteData> of_volumes, std::vecto
 
 std::string in_words(std::span<const RemoteData> data) {
   std::string words = "the PersistentVolumeClaims ";
-  for (std::size_t i = 0; i < std::min(data.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(data.size(), max_named); ++i) {
     const RemoteData& one = data[i];
     const std::string name = one.claim.name.empty() ? "(none, volume " + one.volume + ")" : one.claim.text();
     words += (i ? ", " : "") + name + " in " + one.cluster;
     if (!one.has_claim && !one.claim.name.empty()) words += " (deleted, its volume " + one.volume + " is retained)";
   }
-  if (data.size() > most_named) words += " and " + std::to_string(data.size() - most_named) + " more";
+  if (data.size() > max_named) words += " and " + std::to_string(data.size() - max_named) + " more";
   return words;
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/quoted.hpp"
 #include "liqo/core/reflection/meta.hpp"
 #include "liqo/core/selector_text.hpp"
 
@@ -18,7 +18,7 @@ using kube::string_at;
 
 /// The annotation with which Kubernetes marks a claim that has been bound.
 constexpr std::string_view bind_completed = "pv.kubernetes.io/bind-completed";
-constexpr std::size_t longest_label = 63;
+constexpr std::size_t max_label = 63;
 constexpr std::string_view placeholder = "/tmp/liqo-placeholder";
 
 json::string text(std::string_view value) { return json::string(value); }
@@ -56,7 +56,7 @@ kube::Result<json::array> access_modes(const kube::Object& claim) {
     if (mode.empty()) continue;
     if (std::ranges::find(known, mode) == known.end())
       return kube::fail(kube::Errc::invalid_input, "the annotation " + std::string(annotations::remote_access_modes) +
-                                                       " has no access mode " + in_quotes(mode));
+                                                       " has no access mode " + kube::in_quotes(mode));
     modes.push_back(text(mode));
   }
   if (modes.empty()) return kube::array_at(claim.spec(), {"accessModes"});
@@ -197,9 +197,9 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
   }
   if (!is_offered)
     return kube::fail(kube::Errc::invalid_input, "cluster " + context.clusters.remote + " does not offer the class " +
-                                                     in_quotes(asked) + " that the annotation " +
+                                                     kube::in_quotes(asked) + " that the annotation " +
                                                      std::string(annotations::remote_storage_class) +
-                                                     " asks for; it offers " + one_line(listed, 500));
+                                                     " asks for; it offers " + kube::one_line(listed, 500));
   kube::Object made =
       forge_claim(claim, {std::string(remote_namespace), std::string(name_at_provider(claim))}, std::move(*modes));
   made.mutable_spec()["storageClassName"] = text(asked.empty() ? offers.storage_class() : asked);
@@ -218,7 +218,7 @@ kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::stri
   if (!real_class.empty()) made.mutable_spec()["storageClassName"] = text(real_class);
   made.set_annotation(annotations::selected_node, claim.annotation(annotations::selected_node));
   // The Go version sets these labels too, and people look for them. A longer name does not fit into a label.
-  if (claim.name().size() <= longest_label) {
+  if (claim.name().size() <= max_label) {
     made.set_label(api::labels::virtual_claim_namespace, claim.ns());
     made.set_label(api::labels::virtual_claim_name, claim.name());
   }

@@ -18,7 +18,7 @@ namespace annotations = api::annotations;
 namespace labels = api::labels;
 
 /// The bytes that Kubernetes allows for all annotations together.
-constexpr std::size_t most_annotation_bytes = 262'144;
+constexpr std::size_t max_annotation_bytes = 262'144;
 /// The bytes kept free for the annotation with the digest.
 constexpr std::size_t digest_bytes = 256;
 /// The time of the last change of endpoints. With it, copies would be written although nothing else has changed.
@@ -109,7 +109,7 @@ bool tell_direct(const Usable& usable, json::object& metadata) {
   json::object& all = metadata["annotations"].get_object();
   std::size_t bytes = annotations::direct_connections.size() + text.size() + digest_bytes;
   for (const auto& [key, value] : all) bytes += key.size() + value.get_string().size();
-  if (bytes >= most_annotation_bytes) return false;
+  if (bytes >= max_annotation_bytes) return false;
   all[annotations::direct_connections] = text;
   return true;
 }
@@ -136,10 +136,10 @@ std::string left_out(const kube::Object& local, const core::ForgingContext& ctx)
   if (usable.unreachable.empty()) return "";
   std::string text = std::to_string(usable.unreachable.size()) + " of " + std::to_string(usable.seen) +
                      " addresses are left out for cluster " + ctx.clusters.remote + ", which cannot reach them: ";
-  constexpr std::size_t most_named = 4;
-  for (std::size_t i = 0; i < std::min(most_named, usable.unreachable.size()); ++i)
+  constexpr std::size_t max_named = 4;
+  for (std::size_t i = 0; i < std::min(max_named, usable.unreachable.size()); ++i)
     text += (i > 0 ? ", " : "") + usable.unreachable[i];
-  if (usable.unreachable.size() > most_named) text += ", …";
+  if (usable.unreachable.size() > max_named) text += ", …";
   return text + ". Pods of this cluster are reached by the network between the two; every other address needs an IP " +
          "object (ipam.liqo.io) in namespace " + std::string(local.ns()) + " that has got an address";
 }

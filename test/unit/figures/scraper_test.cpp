@@ -37,7 +37,7 @@ struct World {
   std::vector<NodeView> nodes;
   std::map<std::string, Kubelet> kubelets;  ///< by address
   std::vector<std::string> asked;
-  std::size_t at_once = 0, most_at_once = 0;
+  std::size_t at_once = 0, max_at_once = 0;
   Scraper scraper;
   kube::async::TaskGroup group;
 
@@ -61,7 +61,7 @@ struct World {
   static asio::awaitable<kube::Result<KubeletResponse>> ask(World& world, std::string address, std::uint16_t port,
                                                             std::string path) {
     world.asked.push_back(address + ":" + std::to_string(port) + path);
-    world.most_at_once = std::max(world.most_at_once, ++world.at_once);
+    world.max_at_once = std::max(world.max_at_once, ++world.at_once);
     const Kubelet kubelet = world.kubelets[address];
     struct Leave {
       explicit Leave(World& of) : in(of) {}
@@ -171,26 +171,26 @@ TEST_CASE("who asks the same at the same time or a moment later gets the same an
 }
 
 TEST_CASE("kubelets are asked side by side, and so many at most") {
-  World world(40, {.most_asked_for_one = 8, .most_asked = 4});
+  World world(40, {.max_asked_for_one = 8, .max_asked = 4});
   for (auto& [address, kubelet] : world.kubelets) kubelet.after = 100ms;
   const std::string text = world.scrape();
-  CHECK(world.most_at_once == 4);
+  CHECK(world.max_at_once == 4);
   CHECK(std::ranges::count(text, '\n') == 41);
 }
 
 TEST_CASE("who asks by several paths takes no places of others") {
-  World world(40, {.most_asked_for_one = 8, .most_asked = 16});
+  World world(40, {.max_asked_for_one = 8, .max_asked = 16});
   // Five seconds for all of one path, with eight at once.
   for (auto& [address, kubelet] : world.kubelets) kubelet.after = 900ms;
   std::vector<std::string> texts(4);
   const char* paths[] = {"/metrics", "/metrics/cadvisor", "/metrics/probes", "/metrics/resource"};
   for (std::size_t i = 0; i < texts.size(); ++i) world.group.spawn(World::scrape_into(world, paths[i], texts[i]));
   world.wait(100ms);
-  CHECK(world.most_at_once == 8);
+  CHECK(world.max_at_once == 8);
   const auto others = world.read("paris");
   REQUIRE(others);
   CHECK(std::ranges::count(**others, '\n') == 41);
-  CHECK(world.most_at_once == 16);
+  CHECK(world.max_at_once == 16);
 }
 
 TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
@@ -199,7 +199,7 @@ TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
   };
   const std::string much(100'000, 'x');
   SUBCASE("an answer that is too long") {
-    World world(2, {.most_read = 64U << 10});
+    World world(2, {.max_read = 64U << 10});
     world.kubelets["10.0.0.2"].pieces = {line_of(2, "shop-rome"), "# " + much};
     CHECK(world.scrape() == type + line_of(1, "shop"));
     CHECK(world.outcome("too_large") == 1);
@@ -207,7 +207,7 @@ TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
     CHECK(holds_nothing(world));
   }
   SUBCASE("lines of the consumer that are too many") {
-    World world(2, {.most_kept_of_node = 1024});
+    World world(2, {.max_kept_of_node = 1024});
     for (int i = 0; i < 50; ++i) world.kubelets["10.0.0.2"].pieces.push_back(line_of(2, "shop-rome"));
     CHECK(world.scrape() == type + line_of(1, "shop"));
     CHECK(world.outcome("too_large") == 1);
@@ -215,7 +215,7 @@ TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
     CHECK(holds_nothing(world));
   }
   SUBCASE("questions that are too many") {
-    World world(1, {.most_scrapes = 1});
+    World world(1, {.max_scrapes = 1});
     world.kubelets["10.0.0.1"].after = 1s;
     std::string first, second;
     world.group.spawn(World::scrape_into(world, "/metrics", first));
@@ -235,7 +235,7 @@ TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
 
 TEST_CASE("what is still being read counts, for its consumer") {
   constexpr std::size_t most = 2'000;
-  World world(1, {.most_kept_of_consumer = most});
+  World world(1, {.max_kept_of_consumer = most});
   const auto held = [&](std::size_t bytes) {
     return world.metrics.text().find("liqo_metric_agent_held_bytes " + std::to_string(bytes) + "\n") !=
            std::string::npos;
@@ -260,7 +260,7 @@ TEST_CASE("what is still being read counts, for its consumer") {
 }
 
 TEST_CASE("kubelets are not asked for whom nothing can be held") {
-  World world(1, {.most_kept_of_consumer = 1});
+  World world(1, {.max_kept_of_consumer = 1});
   CHECK(world.scrape().starts_with("failed: no kubelet"));
   world.wait(2s);
   world.nodes.clear();

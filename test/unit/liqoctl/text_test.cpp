@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "kube/wire/yaml.hpp"
+#include "kube/base/printable.hpp"
 #include "text/box.hpp"
 #include "text/duration.hpp"
 #include "text/hex.hpp"
@@ -40,27 +41,6 @@ TEST_CASE("sections have rules that end one column earlier at each level, and fi
   CHECK(out.find("\n  a line\n  Key:           value\n  Longer key:    other\n") != std::string::npos);
 }
 
-TEST_CASE("what another cluster wrote neither moves the cursor nor hides") {
-  struct Case {
-    const char* text;
-    const char* expected;
-  };
-  for (const Case& one :
-       {Case{"a\x1b[2Jb\nc\td", "a?[2Jb c d"},
-        Case{"C1 \xC2\x9B"
-             "2J",
-             "C1 ?2J"},
-        Case{"bidi \u202Egnp.exe\u2066", "bidi ?gnp.exe?"}, Case{"zero\u200B\uFEFFwidth\u00AD", "zero??width?"},
-        Case{"tag \U000E0041", "tag ?"}, Case{"broken \xC3( \xED\xA0\x80 \xF5", "broken ?( ??? ?"},
-        Case{"cut \xE2\x80", "cut ??"}, Case{"Grüße, 東京 🚀", "Grüße, 東京 🚀"}, Case{"\x7F", "?"}}) {
-    CAPTURE(one.expected);
-    CHECK(printable(one.text) == one.expected);
-    CHECK(printable(printable(one.text)) == printable(one.text));
-  }
-  CHECK(acts_on_terminals("\u202E"));
-  CHECK_FALSE(acts_on_terminals("東京"));
-}
-
 TEST_CASE("JSON and YAML for people escape what terminals act on, and read back the same") {
   const json::value tree{{"k\u202E", "a\u200Bb\u009B\U000E0041 ü"}, {"lines", "x\ny\u202E\n"}};
   CHECK(in_double_quotes("a\u200Bb\U000E0041\"", Quotes::json) == R"("a\u200bb\udb40\udc41\"")");
@@ -69,7 +49,7 @@ TEST_CASE("JSON and YAML for people escape what terminals act on, and read back 
   const auto back = kube::wire::read_yaml(yaml(tree));
   REQUIRE(back);
   CHECK(back->front() == tree);
-  CHECK_FALSE(acts_on_terminals(json::serialize(json::string(printable(yaml(tree))))));
+  CHECK_FALSE(kube::acts_on_terminals(json::serialize(json::string(kube::printable(yaml(tree))))));
 }
 
 TEST_CASE("ages are shown as kubectl shows them") {

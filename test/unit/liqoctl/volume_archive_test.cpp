@@ -92,7 +92,7 @@ TEST_CASE("a stream that is cut off is not at its end") {
 }
 
 TEST_CASE("no name leads out of the directory") {
-  const std::string longest(model::longest_name, 'n');
+  const std::string longest(model::max_name, 'n');
   CHECK(model::is_file_name(longest));
   CHECK(model::is_inner_path("a/" + longest));
   for (const std::string& name : {std::string(), std::string("."), std::string(".."), std::string("a/b"),

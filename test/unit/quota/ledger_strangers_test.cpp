@@ -87,7 +87,7 @@ TEST_CASE("long names take nothing of the record, and answer for themselves only
 TEST_CASE("who does not fit into a full record is told to ask again, and the others are answered") {
   LedgerFixture fixture;
   core::LedgerRecord record;
-  for (int i = 0; core::most_ledger_bytes - record.text().size() > 9'000; ++i)
+  for (int i = 0; core::max_ledger_bytes - record.text().size() > 9'000; ++i)
     record.reservations["uid-of-before-" + std::to_string(i)] = {.pod = {"shop", std::string(7'900, 'a')},
                                                                  .demand = {}};
   write_record(fixture, record.text());
@@ -100,7 +100,7 @@ TEST_CASE("who does not fit into a full record is told to ask again, and the oth
   CHECK(judgements[2].ruling == Ruling::unavailable);
   CHECK(judgements[2].text.contains("is full"));
   CHECK(fixture.judge(LedgerFixture::shadow("small", "1m")).ruling == Ruling::admitted);
-  CHECK(record_of(fixture).text().size() <= core::most_ledger_bytes);
+  CHECK(record_of(fixture).text().size() <= core::max_ledger_bytes);
   // There is room again when what was never stored has expired.
   static_cast<void>(fixture.simulator.run_for(3min));
   CHECK(record_of(fixture).text().size() < 1'000);

@@ -195,9 +195,9 @@ TEST_CASE("a consumer makes no more series than so many, whatever it calls its s
   milan.grant(many);
   for (int number = 0; number < 80; ++number) milan.add_quota("slice-" + std::to_string(number));
   milan.pass(1min);
-  CHECK(milan.count("liqo_quota_granted{") == QuotaMetrics::most_slices - 1 + QuotaMetrics::most_resources);
+  CHECK(milan.count("liqo_quota_granted{") == QuotaMetrics::max_slices - 1 + QuotaMetrics::max_resources);
   CHECK_FALSE(milan.measures("bad name"));
-  CHECK(milan.count("liqo_quota_pods{") == QuotaMetrics::most_slices);
+  CHECK(milan.count("liqo_quota_pods{") == QuotaMetrics::max_slices);
   // 25 of the one, and 31 Quotas of one resource each.
   CHECK(milan.measures(R"(liqo_quota_series_left_out{cluster_id="rome"} 56)"));
 }

@@ -14,8 +14,8 @@ namespace liqo::core {
 /// The lines kept of one node's answer, by metric family, so that a family of several nodes becomes one group.
 class NodeMetricLines {
  public:
-  /// Keeps `most_bytes` of text at most.
-  NodeMetricLines(NodeView view, std::size_t most_bytes) : view_(std::move(view)), most_bytes_(most_bytes) {}
+  /// Keeps `max_bytes` of text at most.
+  NodeMetricLines(NodeView view, std::size_t max_bytes) : view_(std::move(view)), max_bytes_(max_bytes) {}
 
   /// Keeps a line that names a pod of the consumer, with the namespace's name at the consumer, and the texts of TYPE
   /// and HELP. Lines about other tenants' pods and about the node itself are dropped.
@@ -42,7 +42,7 @@ class NodeMetricLines {
   std::string_view family_of(std::string_view sample) const;
 
   NodeView view_;
-  std::size_t most_bytes_, bytes_ = 0;
+  std::size_t max_bytes_, bytes_ = 0;
   bool full_ = false;
   std::map<std::string, Family, std::less<>> families_;
   Sums sums_;

@@ -17,7 +17,7 @@ namespace liqo::core {
 /// The name of that ResourceQuota, beside `twin_quota_name`.
 inline constexpr std::string_view twin_pods_quota_name = "liqo-twin-pods";
 /// The most objects of each custom kind in a twin, where a tenant's role lets the consumer write that kind.
-inline constexpr std::int64_t most_custom_objects = 1'000;
+inline constexpr std::int64_t max_custom_objects = 1'000;
 
 /// What ShadowPods hold, by the API user that created them.
 using HeldByUser = std::map<std::string, Resources, std::less<>>;
@@ -59,7 +59,7 @@ bool is_bounded(const TwinPods& twin, const Resources& granted);
 struct TwinPodsQuota {
   std::string_view consumer;
   const Resources& hard;               ///< these amounts, beside those that it has
-  const std::set<std::string>& kinds;  ///< custom kinds of which a twin holds at most most_custom_objects each
+  const std::set<std::string>& kinds;  ///< custom kinds of which a twin holds at most max_custom_objects each
 };
 kube::Object forge_twin_pods_quota(std::string_view twin, const TwinPodsQuota& wanted);
 /// Whether the API server counts each of the kinds. It creates no object of a bounded kind that it does not count.

@@ -60,7 +60,7 @@ struct Rejection {
 WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejection, kube::WallTime now);
 
 /// The most bytes of a refusal that are told; it is stored on both sides.
-inline constexpr std::size_t longest_refusal = 1000;
+inline constexpr std::size_t max_refusal = 1000;
 
 /// The words of a refusal for users: what the provider says, without the request and the name of the webhook; where no
 /// server answered, what went wrong.

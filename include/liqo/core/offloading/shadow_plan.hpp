@@ -34,8 +34,8 @@ struct ShadowMemory {
 inline constexpr kube::Duration node_patience = std::chrono::seconds(30);
 
 /// Nobody acts upon the record that a pod with restartPolicy Always runs. It is written once no Pod has been made or
-/// begun to run for `record_quiet`, and at the latest `longest_record_delay` after the pod was first seen to run.
-inline constexpr kube::Duration record_quiet = std::chrono::seconds(5), longest_record_delay = std::chrono::seconds(40);
+/// begun to run for `record_quiet`, and at the latest `max_record_delay` after the pod was first seen to run.
+inline constexpr kube::Duration record_quiet = std::chrono::seconds(5), max_record_delay = std::chrono::seconds(40);
 
 /// What the caches have of one ShadowPod: itself, and the Pod of its name or null.
 struct ShadowSight {
@@ -80,7 +80,7 @@ struct Create {
 /// The phase to be recorded on the ShadowPod.
 struct Record {
   kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
-  bool may_wait = false;      ///< nobody acts upon it (`longest_record_delay`)
+  bool may_wait = false;      ///< nobody acts upon it (`max_record_delay`)
 };
 /// The Pod is there and is this ShadowPod's. Several parts may be due at once. They are written in this order, so that
 /// the record comes before the release of the Pod.

@@ -62,7 +62,7 @@ class QuotaAccount {
     std::optional<HeldPod> pod;
     Resources most;                    ///< what the ShadowPod counts for
     bool is_resized = false;           ///< its Pod is not known to have the present amounts
-    Resources most_of_pod;             ///< what the Pod may hold by its deleted ShadowPod
+    Resources max_of_pod;              ///< what the Pod may hold by its deleted ShadowPod
     std::vector<HeldShadow> vanished;  ///< count until their Pods are known to be gone
   };
   struct Sum {

@@ -20,9 +20,9 @@ struct Claimant {
 /// Callers that are not proven may together hold one part in so many of each resource ...
 inline constexpr std::int64_t parts_for_unproven = 10;
 /// ... by so many reservations.
-inline constexpr std::size_t most_unproven = 64;
+inline constexpr std::size_t max_unproven = 64;
 /// One of these takes at most so many bytes of the record.
-inline constexpr std::size_t most_unproven_bytes = 1024;
+inline constexpr std::size_t max_unproven_bytes = 1024;
 
 /// What unproven callers hold of a Quota.
 struct UnprovenHold {

@@ -51,9 +51,9 @@ inline constexpr std::string_view ledger_key = "ledger.json";
 /// On the ConfigMap: "namespace/name" of its Quota.
 inline constexpr std::string_view ledger_quota_annotation = "liqo.io/quota";
 /// A record of more bytes than this is full: the API server takes objects of up to 1 MiB, etcd 1.5 MiB.
-inline constexpr std::size_t most_ledger_bytes = 512 * 1024;
+inline constexpr std::size_t max_ledger_bytes = 512 * 1024;
 /// One reservation may take so much of it: longest names, and some ten resources with long names, need a tenth.
-inline constexpr std::size_t most_reservation_bytes = 8 * 1024;
+inline constexpr std::size_t max_reservation_bytes = 8 * 1024;
 
 /// What a reservation takes of the record, in bytes.
 std::size_t reservation_bytes(const std::string& uid, const Reservation& reservation);

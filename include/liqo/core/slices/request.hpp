@@ -15,9 +15,9 @@ inline constexpr std::string_view share_class = "share";
 bool is_built_in_class(std::string_view slice_class);
 
 /// Most resources that one slice may name.
-inline constexpr std::size_t most_slice_resources = 64;
+inline constexpr std::size_t max_slice_resources = 64;
 /// Most characters of a slice's name: with a '-' and twelve digits it is the value of a label on every ShadowPod.
-inline constexpr std::size_t longest_slice_name = 50;
+inline constexpr std::size_t max_slice_name = 50;
 
 struct SliceRequest {
   std::string slice_class;  ///< "default" where none is named

@@ -44,8 +44,9 @@ std::string_view string_at(const json::object& root, std::initializer_list<std::
   return text ? std::string_view(*text) : std::string_view();
 }
 
-std::int64_t int_at(const json::value& root, std::initializer_list<std::string_view> path, std::int64_t fallback) {
-  const json::value* found = find(root, path);
+namespace {
+
+std::int64_t int_of(const json::value* found, std::int64_t fallback) {
   if (!found) return fallback;
   if (const auto* number = found->if_int64()) return *number;
   if (const auto* number = found->if_uint64(); number && *number <= std::uint64_t(INT64_MAX))
@@ -53,10 +54,26 @@ std::int64_t int_at(const json::value& root, std::initializer_list<std::string_v
   return fallback;
 }
 
-bool bool_at(const json::value& root, std::initializer_list<std::string_view> path, bool fallback) {
-  const json::value* found = find(root, path);
+bool bool_of(const json::value* found, bool fallback) {
   const bool* flag = found ? found->if_bool() : nullptr;
   return flag ? *flag : fallback;
+}
+
+}  // namespace
+
+// An object is no value yet: without overloads of their own it would be copied, deep down, into one.
+std::int64_t int_at(const json::value& root, std::initializer_list<std::string_view> path, std::int64_t fallback) {
+  return int_of(find(root, path), fallback);
+}
+std::int64_t int_at(const json::object& root, std::initializer_list<std::string_view> path, std::int64_t fallback) {
+  return int_of(find(root, path), fallback);
+}
+
+bool bool_at(const json::value& root, std::initializer_list<std::string_view> path, bool fallback) {
+  return bool_of(find(root, path), fallback);
+}
+bool bool_at(const json::object& root, std::initializer_list<std::string_view> path, bool fallback) {
+  return bool_of(find(root, path), fallback);
 }
 
 const json::object& object_at(const json::value& root, std::initializer_list<std::string_view> path) {
@@ -78,6 +95,21 @@ const json::array& array_at(const json::object& root, std::initializer_list<std:
   const json::value* found = find(root, path);
   const json::array* array = found ? found->if_array() : nullptr;
   return array ? *array : no_array();
+}
+
+std::vector<std::string> strings_in(const json::array& list) {
+  std::vector<std::string> texts;
+  for (const json::value& entry : list)
+    if (const json::string* text = entry.if_string()) texts.emplace_back(*text);
+  return texts;
+}
+
+std::optional<std::vector<std::string>> read_strings(const json::value& list) {
+  const json::array* entries = list.if_array();
+  if (!entries) return std::nullopt;
+  auto texts = strings_in(*entries);
+  if (texts.size() != entries->size()) return std::nullopt;
+  return texts;
 }
 
 json::object& ensure_object(json::object& parent, std::string_view key) {

@@ -18,8 +18,8 @@ constexpr std::size_t piece_size = 32 * std::size_t{1024};
 constexpr std::size_t large_piece = 4 * std::size_t{1024};
 // How long our last words may take, and how long we listen to a peer that is still talking after them: closing a socket
 // with unread bytes in it would destroy what the peer has not read yet.
-constexpr Duration longest_sending = 10s;
-constexpr Duration longest_listening = 2s;
+constexpr Duration max_sending = 10s;
+constexpr Duration max_listening = 2s;
 
 }  // namespace
 
@@ -71,8 +71,8 @@ asio::awaitable<void> CommandConnection::farewell() {
   codec_->close();
   sent_.reset();
   output_.set();
-  const bool sent = co_await sent_.wait_for(clock_, longest_sending);
-  if (sent && !peer_said_goodbye_) co_await peer_left_.wait_for(clock_, longest_listening);
+  const bool sent = co_await sent_.wait_for(clock_, max_sending);
+  if (sent && !peer_said_goodbye_) co_await peer_left_.wait_for(clock_, max_listening);
 }
 
 void CommandConnection::end(std::optional<Failure> failure) {
@@ -95,7 +95,7 @@ bool CommandConnection::is_full() const {
 asio::awaitable<void> CommandConnection::read_loop() {
   std::string buffer(read_size, '\0');
   for (;;) {
-    // Once over, what still comes is thrown away, but it is read: see longest_listening.
+    // Once over, what still comes is thrown away, but it is read: see max_listening.
     while (is_full() && !over_.is_set()) {
       emptied_.reset();
       co_await emptied_.wait();

@@ -10,7 +10,7 @@ asio::awaitable<Result<std::string>> list_all(Api& api, Collection collection, L
   if (options.limit == 0) options.limit = list_page_size;
   std::string version;
   while (true) {
-    auto page = co_await api.list(collection.resource, collection.ns, options, most_page_bytes);
+    auto page = co_await api.list(collection.resource, collection.ns, options, max_page_bytes);
     if (!page && page.error().code() == Errc::too_large && options.limit > smallest_list_page) {
       options.limit = std::max(options.limit / 4, smallest_list_page);
       // What comes from the server's cache may come whole, whatever the limit.

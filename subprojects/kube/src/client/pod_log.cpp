@@ -6,15 +6,15 @@
 namespace kube {
 namespace {
 
-constexpr std::size_t most_words = 16 * 1024;
-constexpr Duration longest_wait = std::chrono::seconds(3);
+constexpr std::size_t max_words = 16 * 1024;
+constexpr Duration max_wait = std::chrono::seconds(3);
 
 }  // namespace
 
 asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock) {
-  const Deadline deadline = clock.deadline_in(longest_wait);
+  const Deadline deadline = clock.deadline_in(max_wait);
   std::string body;
-  while (body.size() < most_words) {
+  while (body.size() < max_words) {
     auto piece = co_await async::with_deadline(clock, response.body->read(), deadline);
     if (!piece || !*piece || (*piece)->empty()) break;
     body += **piece;

@@ -11,7 +11,7 @@ namespace {
 using wire::CommandRole;
 using wire::CommandVersion;
 
-constexpr std::size_t longest_result = 64 * 1024;
+constexpr std::size_t max_result = 64 * 1024;
 
 // A way to ask for the session: each answers with the codec to speak on the new stream.
 struct Attempt {
@@ -102,7 +102,7 @@ asio::awaitable<Result<std::string>> RemoteCommand::result() {
         co_return fail(Errc::closed, "the server ended the session without the result of the command");
       co_return status;
     }
-    if (piece->size() > longest_result - status.size())
+    if (piece->size() > max_result - status.size())
       co_return fail(Errc::too_large, "the result of the command is larger than 64 KiB");
     status += *piece;
   }

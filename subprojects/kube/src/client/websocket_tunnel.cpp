@@ -1,4 +1,5 @@
 #include "kube/client/websocket_tunnel.hpp"
+#include "kube/base/printable.hpp"
 
 #include <cstring>
 
@@ -46,7 +47,7 @@ void WebSocketTunnel::take(const wire::WebSocketSight& sight) {
     ended_ = true;
     if (sight.code == normal_close) return;
     failure_.emplace(Errc::closed, "the peer closed the tunnel with code " + std::to_string(sight.code) +
-                                       (sight.bytes.empty() ? "" : ": " + std::string(sight.bytes)));
+                                       (sight.bytes.empty() ? "" : ": " + printable(sight.bytes)));
   }
 }
 

@@ -38,11 +38,7 @@ std::optional<Object> take_object(json::object& request, std::string_view field)
 }
 
 std::string clipped(const std::string& text) {
-  if (text.size() <= max_text) return text;
-  std::size_t end = max_text;
-  // Not in the middle of a character.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  return text.size() <= max_text ? text : std::string(cut_text(text, max_text)) + "...";
 }
 
 }  // namespace
@@ -78,8 +74,7 @@ Result<Request> decode_review(std::string_view body) {
   if (string_at(*document, {"kind"}) != "AdmissionReview") return malformed("its kind is not AdmissionReview");
   if (version != review_version)
     return fail(Errc::unsupported, "only AdmissionReviews of " + std::string(review_version) +
-                                       " are answered, not of " + "\"" + printable(std::string(version.substr(0, 80))) +
-                                       "\"");
+                                       " are answered, not of " + in_quotes(version, 80));
   json::value* asked = document->get_object().if_contains("request");
   if (!asked || !asked->is_object()) return malformed("it has no request");
   json::object& fields = asked->get_object();

@@ -3,6 +3,13 @@
 
 namespace kube {
 
+std::string label_is(std::string_view key, std::string_view value) {
+  return std::string(key) + "=" + std::string(value);
+}
+std::string label_is_not(std::string_view key, std::string_view value) {
+  return std::string(key) + "!=" + std::string(value);
+}
+
 namespace {
 
 /// Builds "?a=b&c=d" behind a path.

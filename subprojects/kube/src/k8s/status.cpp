@@ -15,8 +15,8 @@ std::chrono::seconds pause_of(std::int64_t seconds) {
   return std::clamp(std::chrono::seconds(seconds), std::chrono::seconds(0), max_retry_after);
 }
 
-std::string printable(std::string_view text, std::size_t longest) {
-  return kube::printable(std::string(text.substr(0, longest))) + (text.size() > longest ? "…" : "");
+std::string printable(std::string_view text, std::size_t max) {
+  return kube::printable(cut_text(text, max)) + (text.size() > max ? "…" : "");
 }
 
 }  // namespace

@@ -138,12 +138,10 @@ int spawn(Program program, int output, pid_t& pid) {
   return failure;
 }
 
-/// "; to install it: ..." on one line, or nothing.
+/// "; " and the plugin's installation hint on one line, or nothing.
 std::string hint(const wire::ExecPlugin& plugin) {
-  const std::string text = printable(plugin.install_hint.substr(0, max_hint));
-  const auto from = text.find_first_not_of(' ');
-  if (from == std::string::npos) return {};
-  return "; " + text.substr(from, text.find_last_not_of(' ') - from + 1);
+  const std::string text = one_line(plugin.install_hint, max_hint);
+  return text.empty() ? text : "; " + text;
 }
 
 /// Everything that comes out of the pipe until the program closes it, and then the program's end.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "kube/base/text.hpp"
 #include "kube/net/transport.hpp"
 
 namespace kube::net {
@@ -154,10 +155,7 @@ template <class Fields>
 std::vector<std::pair<std::string, std::string>> headers_of(const Fields& fields) {
   std::vector<std::pair<std::string, std::string>> headers;
   for (const auto& field : fields) {
-    std::string name(field.name_string());
-    for (char& c : name)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    headers.emplace_back(std::move(name), std::string(field.value()));
+    headers.emplace_back(lower_case(field.name_string()), std::string(field.value()));
   }
   return headers;
 }

@@ -46,20 +46,20 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   };
   /// The connections of one use. What waits for one is woken whenever there may be room.
   struct Lane {
-    Lane(const asio::any_io_executor& on, std::size_t most) : executor(on), most_connections(most) {}
+    Lane(const asio::any_io_executor& on, std::size_t most) : executor(on), max_connections(most) {}
     std::size_t size() const { return connections.size() + http1_connections; }
     /// Those that are being given up count only where they are as many again.
     bool is_full() const {
       const auto given_up =
           std::size_t(std::ranges::count_if(connections, [](const auto& c) { return c->is_draining(); }));
-      return size() - given_up >= most_connections || size() >= most_connections * 2;
+      return size() - given_up >= max_connections || size() >= max_connections * 2;
     }
     void wake() {
       if (room.use_count() > 1) std::exchange(room, std::make_shared<async::Event>(executor))->set();
     }
 
     asio::any_io_executor executor;
-    std::size_t most_connections;
+    std::size_t max_connections;
     std::list<std::shared_ptr<Http2Connection>> connections;
     std::vector<std::unique_ptr<Http1Connection>> idle;
     std::size_t http1_connections = 0;  ///< idle and busy

@@ -69,7 +69,7 @@ struct Resolver::State : std::enable_shared_from_this<State> {
   };
   using Waiters = std::vector<std::shared_ptr<Waiter>>;
 
-  State(Ask use, std::size_t most_threads) : ask(std::move(use)), threads(most_threads) {}
+  State(Ask use, std::size_t max_threads) : ask(std::move(use)), threads(max_threads) {}
 
   Result<void> join(const std::string& host, const std::shared_ptr<Waiter>& waiter);
   void leave(const std::string& host, const std::shared_ptr<Waiter>& waiter);

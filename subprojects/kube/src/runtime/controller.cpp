@@ -13,7 +13,7 @@ namespace {
 
 /// The pauses between two looks at caches that are not complete yet: they grow from the first to the longest, since a
 /// server may be away for hours.
-constexpr Duration first_look = std::chrono::milliseconds(20), longest_look = std::chrono::milliseconds(500);
+constexpr Duration first_look = std::chrono::milliseconds(20), max_look = std::chrono::milliseconds(500);
 /// A key that is due in this time or later is due at a full second, so that one turn of the loop serves many keys and
 /// their requests share a write.
 constexpr Duration lazy_from = std::chrono::seconds(10);
@@ -54,7 +54,7 @@ Controller::Controller(const Environment& environment, ControllerSettings settin
   work_time_ = metrics.histogram(families::work_time, queue, time_bounds());
   reconcile_time_ = metrics.histogram(families::reconcile_time, name, time_bounds());
   active_ = metrics.gauge(families::active_workers, name);
-  most_ = metrics.gauge(families::most_workers, name);
+  most_ = metrics.gauge(families::max_workers, name);
   most_.set(settings_.limits.workers);
   longest_ = metrics.sample(families::longest_work, queue,
                             [this] { return begun_.empty() ? 0.0 : seconds(clock_.now() - *begun_.begin()); });
@@ -101,7 +101,7 @@ asio::awaitable<void> Controller::run() {
   running_ = true;
   try {
     if (settings_.fill) settings_.fill();
-    for (Duration pause = first_look; settings_.ready && !settings_.ready(); pause = std::min(2 * pause, longest_look))
+    for (Duration pause = first_look; settings_.ready && !settings_.ready(); pause = std::min(2 * pause, max_look))
       co_await clock_.sleep(pause);
     while (true) {
       for (int begun = 1; auto key = schedule_.pop(clock_.now()); ++begun) {

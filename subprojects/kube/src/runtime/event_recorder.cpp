@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "kube/base/printable.hpp"
 #include "kube/telemetry/families.hpp"
 
 namespace kube {
@@ -36,7 +37,7 @@ void EventRecorder::warning(const Object& object, const Resource& resource, std:
 
 void EventRecorder::routine(const Object& object, const Resource& resource, std::string_view reason,
                             std::string message) {
-  note({object, resource, "Normal", reason, std::move(message)}, routine_, most_routine);
+  note({object, resource, "Normal", reason, std::move(message)}, routine_, max_routine);
 }
 
 void EventRecorder::forget_routine(std::string_view uid) {
@@ -51,7 +52,7 @@ void EventRecorder::forget_routine(std::string_view uid) {
 }
 
 void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t most) {
-  if (note.message.size() > max_message) note.message.resize(max_message);
+  note.message.resize(cut_text(note.message, max_message).size());
   const auto& [object, resource, type, reason, message] = note;
   const std::string id = std::string(object.uid()).append("/").append(reason).append("/").append(message);
   const TimePoint now = api_.clock().now();

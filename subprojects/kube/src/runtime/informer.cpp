@@ -17,9 +17,9 @@ using namespace std::chrono_literals;
 /// After so many objects the loop gets its turn: about 64 × 40 µs.
 constexpr int slice = 64;
 /// More objects than this are read by a list of all.
-constexpr std::size_t most_single_reads = 32;
+constexpr std::size_t max_single_reads = 32;
 /// The most bytes of a list that does not come in pages.
-constexpr std::size_t most_list_bytes = 256u << 20;
+constexpr std::size_t max_list_bytes = 256u << 20;
 constexpr std::chrono::seconds watch_time{300};
 /// The server ends a watch after watch_time; one that has not ended this long after has a dead peer.
 constexpr Duration watch_grace = 15s;
@@ -27,14 +27,14 @@ constexpr Duration watch_grace = 15s;
 constexpr Duration healthy_life = 3s;
 /// After a silence of this length a broken watch is not just resumed: the server may have come back with a restored
 /// database, whose history has passed the version where the watch would go on. That takes longer than this.
-constexpr Duration longest_silence = 2s;
+constexpr Duration max_silence = 2s;
 /// Events that come within this time before a watch ends may have come together with its end, and lain in a buffer
 /// while this process stood still. They do not show that the server lived until then.
 constexpr Duration one_go = 200ms;
 /// A streamed list that is silent for this long will not be completed: a server that does not know streamed lists sends
 /// what there is, and then waits for changes.
 constexpr Duration list_patience = 10s;
-constexpr int most_broken_lists = 2;
+constexpr int max_broken_lists = 2;
 constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
 
 }  // namespace
@@ -114,7 +114,7 @@ asio::awaitable<Result<void>> Informer::list_pages() {
   std::string version;
   while (true) {
     auto page =
-        co_await api_.list(scope_.resource, scope_.ns, options, options.limit == 0 ? most_list_bytes : most_page_bytes);
+        co_await api_.list(scope_.resource, scope_.ns, options, options.limit == 0 ? max_list_bytes : max_page_bytes);
     if (!page && page.error().code() == Errc::too_large && options.limit > smallest_list_page) {
       options.limit = std::max(options.limit / 4, smallest_list_page);
       continue;
@@ -152,7 +152,7 @@ asio::awaitable<Result<void>> Informer::list_pages() {
 }
 
 asio::awaitable<Result<void>> Informer::watch_once() {
-  if (api_.clock().now() - alive_ > longest_silence && !resource_version_.empty()) {
+  if (api_.clock().now() - alive_ > max_silence && !resource_version_.empty()) {
     if (auto looked = co_await look_back(); !looked) co_return looked;
     if (resource_version_.empty()) co_return co_await read_once();
   }
@@ -177,7 +177,7 @@ asio::awaitable<Result<void>> Informer::watch_once() {
     co_return std::unexpected(std::move(failure));
   }
   opened_ = told_at_ = api_.clock().now();
-  if (!initial && opened_ - alive_ > longest_silence) {
+  if (!initial && opened_ - alive_ > max_silence) {
     resource_version_.clear();
     co_return fail(Errc::closed, "the server was silent for too long to go on where the watch broke");
   }
@@ -186,7 +186,7 @@ asio::awaitable<Result<void>> Informer::watch_once() {
   alive_ = api_.clock().now() - heard_ > one_go ? heard_ : heard_before_;
   if (!initial || !listed_) co_return ended;
   listed_.reset();
-  if (++broken_lists_ == most_broken_lists) streaming_list_ = false;
+  if (++broken_lists_ == max_broken_lists) streaming_list_ = false;
   if (ended) co_return fail(Errc::protocol, "the streamed list ended before it was complete");
   co_return fail(std::move(ended.error()), "the streamed list");
 }
@@ -421,7 +421,7 @@ asio::awaitable<Result<void>> Informer::refresh() {
 
 asio::awaitable<Result<Informer::Read>> Informer::read_each(std::set<ObjectKey> keys) {
   Read read;
-  if (keys.size() > most_single_reads) {
+  if (keys.size() > max_single_reads) {
     auto listed =
         co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection}, [&](Object object) {
           const ObjectKey key = object.key();

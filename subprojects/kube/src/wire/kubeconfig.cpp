@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kube/base/base64.hpp"
+#include "kube/base/printable.hpp"
 #include "yaml_tree.hpp"
 
 namespace kube::wire {
@@ -15,7 +16,7 @@ constexpr std::size_t max_list = 4096;
 constexpr std::size_t max_extension = 10'000;  // nodes
 constexpr const char* exec_extension = "client.authentication.k8s.io/exec";
 
-std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 256)) + "'"; }
+std::string quoted(std::string_view text) { return "'" + printable(cut_text(text, 256)) + "'"; }
 
 /// One mapping of the document with the words that messages call it by. Reading collects the first failure, so that the
 /// callers stay a list of fields.

@@ -10,7 +10,7 @@ namespace kube::wire {
 namespace {
 
 // Numbers of up to 64 bits, and whatever else a client may count with.
-constexpr std::size_t longest_request_id = 64;
+constexpr std::size_t max_request_id = 64;
 // A chunk of input may open more streams than there may be pairs: those are refused here, one by one, and are no
 // breach.
 constexpr std::size_t streams_in_a_chunk = 1000;
@@ -99,8 +99,7 @@ void PortForwardRelay::opened(std::uint32_t stream, const SpdyHeaders& headers, 
   const bool is_error = type == "error";
   // Old clients send no numbers: their data stream is the next one after the error stream.
   if (request.empty() && (is_error || stream > 2)) request = std::to_string(is_error ? stream : stream - 2);
-  if (closed_ || port.empty() || (!is_error && type != "data") || request.empty() ||
-      request.size() > longest_request_id) {
+  if (closed_ || port.empty() || (!is_error && type != "data") || request.empty() || request.size() > max_request_id) {
     return caller_.reset(stream, SpdyReset::cancel);
   }
   if (!forwards_.contains(request) && forwards_.size() >= limits_.pairs) {
@@ -297,7 +296,7 @@ void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
     // After what the provider has said, which may be half a sentence.
     if (forward.told > 0) tell(forward, "; ");
     const std::string port = forward.port.empty() ? "" : "port " + forward.port + " ";
-    tell(forward, "error forwarding " + port + "to pod " + pod_ + ": " + printable(std::string(why)));
+    tell(forward, "error forwarding " + port + "to pod " + pod_ + ": " + printable(why));
   }
   // A client whose stream is reset without a reply shows that, and not the text.
   caller_.reply(forward.data);

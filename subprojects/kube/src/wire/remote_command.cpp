@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, command_channel_count> stream_types = {"s
                                                                               "resize"};
 constexpr std::array<std::string_view, 5> version_names = {"channel.k8s.io", "v2.channel.k8s.io", "v3.channel.k8s.io",
                                                            "v4.channel.k8s.io", "v5.channel.k8s.io"};
-constexpr std::size_t longest_resize = 256;
+constexpr std::size_t max_resize = 256;
 
 // The exit code of a Status with reason NonZeroExitCode: a decimal of 8 bits in the cause "ExitCode".
 std::optional<std::uint8_t> exit_code(const json::value& status) {
@@ -87,7 +87,7 @@ Result<std::vector<TerminalSize>> ResizeDecoder::feed(std::string_view bytes) {
     if (pending_.empty() && space) continue;
     if (pending_.empty() && c != '{') return fail(Errc::parse, "a terminal size is not a JSON object");
     pending_.push_back(c);
-    if (pending_.size() > longest_resize) return fail(Errc::too_large, "a terminal size of more than 256 bytes");
+    if (pending_.size() > max_resize) return fail(Errc::too_large, "a terminal size of more than 256 bytes");
     // Sizes have no nested objects and no strings with braces, so the first closing brace ends one.
     if (c != '}') continue;
     const auto document = parse_json(pending_, 4);

@@ -1,4 +1,5 @@
 #include "kube/wire/server_url.hpp"
+#include "kube/base/printable.hpp"
 
 #include <charconv>
 
@@ -7,7 +8,7 @@ namespace kube::wire {
 namespace {
 
 std::unexpected<Failure> refuse(std::string_view url, std::string_view why) {
-  return fail(Errc::invalid_input, "server URL '" + std::string(url.substr(0, 256)) + "' " + std::string(why));
+  return fail(Errc::invalid_input, "server URL '" + printable(cut_text(url, 256)) + "' " + std::string(why));
 }
 
 bool is_plain(std::string_view text) {

@@ -14,14 +14,14 @@ namespace {
 constexpr std::array opening_order = {CommandChannel::error, CommandChannel::in, CommandChannel::out,
                                       CommandChannel::err, CommandChannel::resize};
 // A session has five streams; more are refused.
-constexpr std::size_t most_streams = 16;
+constexpr std::size_t max_streams = 16;
 
 class SpdyCommand final : public CommandCodec {
  public:
   SpdyCommand(CommandRole role, CommandVersion version, CommandStreams streams)
       : role_(role),
         version_(version),
-        session_(role == CommandRole::client ? SpdyRole::client : SpdyRole::server, {.streams = most_streams}) {
+        session_(role == CommandRole::client ? SpdyRole::client : SpdyRole::server, {.streams = max_streams}) {
     for (const CommandChannel channel : opening_order) {
       const bool known = channel != CommandChannel::resize || has_resize(version);
       if (streams.has(channel) && known) expected_.push_back(channel);

@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "big_endian.hpp"
+#include "kube/base/text.hpp"
 #include "spdy_dictionary.hpp"
 
 namespace kube::wire {
 namespace {
 
-constexpr std::size_t longest_sent_block = 3 * 1024;
+constexpr std::size_t max_sent_block = 3 * 1024;
 // RFC 1950: deflate with a window of 32 KiB, and no preset dictionary, which nobody has to use.
 constexpr std::string_view zlib_head = "\x78\x01";
 
@@ -30,14 +31,6 @@ void put_stored(std::string& out, std::string_view plain) {
     out += static_cast<char>(word >> 8 & 0xff);
   }
   out += plain;
-}
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return lower(c); });
-  return out;
 }
 
 Result<std::string> take_string(std::string_view& rest) {
@@ -77,11 +70,9 @@ Result<SpdyHeaders> parse_block(std::string_view rest) {
 }  // namespace
 
 std::string_view find_header(const SpdyHeaders& headers, std::string_view name) {
-  for (const auto& [have, value] : headers) {
-    const bool same = std::equal(have.begin(), have.end(), name.begin(), name.end(),
-                                 [](char a, char b) { return lower(a) == lower(b); });
-    if (same) return value;
-  }
+  const std::string wanted = lower_case(name);
+  for (const auto& [have, value] : headers)
+    if (lower_case(have) == wanted) return value;
   return {};
 }
 
@@ -89,7 +80,7 @@ Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   // Several values of one name travel as one, joined by zero bytes.
   SpdyHeaders joined;
   for (const auto& [name, value] : headers) {
-    const std::string key = lower(name);
+    const std::string key = lower_case(name);
     const auto same =
         std::find_if(joined.begin(), joined.end(), [&key](const auto& have) { return have.first == key; });
     if (same == joined.end()) {
@@ -106,7 +97,7 @@ Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
     put_u32(plain, static_cast<std::uint32_t>(value.size()));
     plain += value;
   }
-  if (plain.size() > longest_sent_block) return fail(Errc::too_large, "SPDY headers of more than 3 KiB");
+  if (plain.size() > max_sent_block) return fail(Errc::too_large, "SPDY headers of more than 3 KiB");
 
   std::string block;
   block.reserve(plain.size() + 12);

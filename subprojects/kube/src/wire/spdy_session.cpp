@@ -16,9 +16,9 @@ constexpr std::size_t sent_data = 32 * std::size_t{1024};
 // A piece of this size is about to fill a frame.
 constexpr std::size_t large_piece = 4 * std::size_t{1024};
 // More answers than this are not queued: a peer that floods us with pings and does not read gets fewer.
-constexpr std::size_t most_urgent = 64;
+constexpr std::size_t max_urgent = 64;
 // A peer that keeps breaking the rules of streams gets a reset for each; after so many the connection ends.
-constexpr std::size_t most_faults = 1000;
+constexpr std::size_t max_faults = 1000;
 
 enum Type : std::uint16_t {
   type_syn_stream = 1,
@@ -190,7 +190,7 @@ void SpdySession::forget_headers() {
 }
 
 Result<void> SpdySession::refuse(std::uint32_t id, SpdyReset reason) {
-  if (++faults_ > most_faults) return fail(Errc::too_large, "too many bad SPDY streams");
+  if (++faults_ > max_faults) return fail(Errc::too_large, "too many bad SPDY streams");
   send_reset(id, reason);
   return {};
 }
@@ -246,7 +246,7 @@ Result<void> SpdySession::ping_frame() {
   if (id == 0) return fail(Errc::protocol, "SPDY PING without a number");
   if (is_ours(id)) {
     events_.push_back({.kind = SpdyEvent::Kind::pong, .code = id});
-  } else if (!closed_ && urgent_.size() < most_urgent) {
+  } else if (!closed_ && urgent_.size() < max_urgent) {
     push_urgent(control(type_ping, 0, payload_));
   }
   return {};
@@ -388,7 +388,7 @@ void SpdySession::reset(std::uint32_t id, SpdyReset reason) {
 std::uint32_t SpdySession::ping() {
   const std::uint32_t id = next_ping_;
   next_ping_ += 2;
-  if (closed_ || urgent_.size() >= most_urgent) return id;
+  if (closed_ || urgent_.size() >= max_urgent) return id;
   std::string payload;
   put_u32(payload, id);
   push_urgent(control(type_ping, 0, payload));

@@ -22,7 +22,7 @@ constexpr std::uint8_t opcode_ping = 0x9;
 constexpr std::uint8_t opcode_pong = 0xa;
 constexpr std::uint16_t no_close_code = 1005;
 // More answers than this are not queued: a peer that floods us with pings and does not read gets fewer.
-constexpr std::size_t most_urgent = 64;
+constexpr std::size_t max_urgent = 64;
 
 bool is_control(std::uint8_t opcode) { return (opcode & 0x8) != 0; }
 
@@ -184,7 +184,7 @@ void WebSocketCodec::emit(const WebSocketSight& sight) {
 Result<void> WebSocketCodec::control_ended() {
   switch (static_cast<std::uint8_t>(head_[0] & 0x0f)) {
     case opcode_ping:
-      if (!closed_ && urgent_.size() < most_urgent) {
+      if (!closed_ && urgent_.size() < max_urgent) {
         urgent_.push_back(frame(opcode_pong, payload_));
         pending_ += urgent_.back().size();
       }
@@ -245,7 +245,7 @@ void WebSocketCodec::send_parts(std::string_view first, std::string_view second,
 }
 
 void WebSocketCodec::ping(std::string_view payload) {
-  if (closed_ || urgent_.size() >= most_urgent) return;
+  if (closed_ || urgent_.size() >= max_urgent) return;
   urgent_.push_back(frame(opcode_ping, payload.substr(0, 125)));
   pending_ += urgent_.back().size();
 }

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "kube/base/base64.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/wire/command_codec.hpp"
 #include "kube/wire/websocket_codec.hpp"
 #include "take_first.hpp"
@@ -11,7 +12,7 @@ namespace kube::wire {
 namespace {
 
 // Bytes of one message with base64, which is decoded whole.
-constexpr std::size_t longest_text = 1 << 20;
+constexpr std::size_t max_text = 1 << 20;
 // Data of one message, at most: what Go's programs move at a time.
 constexpr std::size_t sent_data = 32 * std::size_t{1024};
 
@@ -112,7 +113,7 @@ class WebSocketCommand final : public CommandCodec {
         events_.push_back({.kind = CommandEvent::Kind::closed});
         if (event.code != 1000 && event.code != 1005) {
           events_.back().bytes = "WebSocket closed with code " + std::to_string(event.code) +
-                                 (event.bytes.empty() ? "" : ": " + std::string(event.bytes));
+                                 (event.bytes.empty() ? "" : ": " + printable(event.bytes));
         }
         return {};
       case WebSocketEvent::Kind::message:
@@ -150,7 +151,7 @@ class WebSocketCommand final : public CommandCodec {
 
   Result<void> take_text(const WebSocketSight& event) {
     text_ += event.bytes;
-    if (text_.size() > longest_text) return fail(Errc::too_large, "WebSocket text message of more than 1 MiB");
+    if (text_.size() > max_text) return fail(Errc::too_large, "WebSocket text message of more than 1 MiB");
     if (!event.last) return {};
     const std::string message = std::move(text_);
     text_.clear();

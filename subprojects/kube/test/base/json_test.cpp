@@ -44,3 +44,22 @@ TEST_CASE("the values of a JSON text are not more than are counted") {
 TEST_CASE("what is cut short or no JSON is counted all the same") {
   for (const char* text : {"", "[1,", "\"", "\"\\", "{{{{", "]]]]"}) CHECK(count_values(text, 0) >= 1);
 }
+
+TEST_CASE("what stands at a path is read alike from a value and from an object, which is not copied") {
+  const json::object tree{{"spec", json::object{{"replicas", 3}, {"paused", true}, {"names", {"a", "b"}}}}};
+  const json::value value(tree);
+  CHECK(int_at(tree, {"spec", "replicas"}) == 3);
+  CHECK(int_at(value, {"spec", "replicas"}) == 3);
+  CHECK(int_at(tree, {"spec", "paused"}, 7) == 7);
+  CHECK(bool_at(tree, {"spec", "paused"}));
+  CHECK(bool_at(value, {"spec", "paused"}));
+  CHECK(bool_at(tree, {"spec", "replicas"}, true));
+  using Read = bool (*)(const json::object&, std::initializer_list<std::string_view>, bool);
+  const Read without_a_copy = &bool_at;
+  CHECK(without_a_copy(tree, {"spec", "paused"}, false));
+
+  CHECK(strings_in({"a", 1, "b"}) == std::vector<std::string>{"a", "b"});
+  CHECK(read_strings(*find(tree, {"spec", "names"})) == std::vector<std::string>{"a", "b"});
+  CHECK_FALSE(read_strings(json::array{"a", 1}));
+  CHECK_FALSE(read_strings(value));
+}

@@ -82,12 +82,12 @@ TEST_CASE("what goes well all the time is told behind all others, one a second, 
   w.pass(10s);
   CHECK(w.events().size() == 12);
   w.pass(50s);
-  CHECK(w.events().size() == 2 + EventRecorder::most_routine);
+  CHECK(w.events().size() == 2 + EventRecorder::max_routine);
   CHECK(w.metrics_have("kube_events_total{outcome=\"dropped\"} 50"));
   // A repeat is folded as others are.
   w.recorder.routine(World::widget("u1"), widgets, "Started", "it runs");
   w.pass(10s);
-  CHECK(w.events().size() == 2 + EventRecorder::most_routine);
+  CHECK(w.events().size() == 2 + EventRecorder::max_routine);
   CHECK(w.metrics_have("kube_events_total{outcome=\"folded\"} 1"));
 }
 

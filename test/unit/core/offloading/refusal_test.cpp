@@ -1,10 +1,10 @@
 // What the provider refuses after it has taken the ShadowPod: told on the ShadowPod, and by it at home.
 #include "../objects.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
 #include "liqo/core/offloading/shadow_plan.hpp"
 #include "liqo/core/offloading/shadow_pod_update.hpp"
-#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace {
@@ -51,11 +51,11 @@ TEST_CASE("the ShadowPod tells why its pod is not made, and is written only for 
 }
 
 TEST_CASE("a text is cut between its characters") {
-  CHECK(cut_text("abc", 3) == "abc");
-  CHECK(cut_text("abcd", 3) == "abc");
-  CHECK(cut_text("ab\xc3\xbc", 3) == "ab");
-  CHECK(cut_text("ab\xc3\xbc", 4) == "ab\xc3\xbc");
-  CHECK(cut_text("\x80\x80\x80\x80", 2) == "");
+  CHECK(kube::cut_text("abc", 3) == "abc");
+  CHECK(kube::cut_text("abcd", 3) == "abc");
+  CHECK(kube::cut_text("ab\xc3\xbc", 3) == "ab");
+  CHECK(kube::cut_text("ab\xc3\xbc", 4) == "ab\xc3\xbc");
+  CHECK(kube::cut_text("\x80\x80\x80\x80", 2) == "");
 }
 
 TEST_CASE("once the pod is made nothing is told of a refusal any more") {

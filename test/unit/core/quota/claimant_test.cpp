@@ -35,9 +35,9 @@ TEST_CASE("unproven callers hold a tenth of each resource together") {
 
 TEST_CASE("that they hold more than that is seen by what they hold") {
   const Resources hard = resources({{"cpu", "8"}});
-  CHECK_FALSE(is_beyond_share({.demand = resources({{"cpu", "800m"}}), .reservations = most_unproven}, hard));
+  CHECK_FALSE(is_beyond_share({.demand = resources({{"cpu", "800m"}}), .reservations = max_unproven}, hard));
   CHECK(is_beyond_share({.demand = resources({{"cpu", "801m"}}), .reservations = 1}, hard));
-  CHECK(is_beyond_share({.demand = {}, .reservations = most_unproven + 1}, hard));
+  CHECK(is_beyond_share({.demand = {}, .reservations = max_unproven + 1}, hard));
   // What is not granted any more is nobody's share.
   CHECK_FALSE(is_beyond_share({.demand = resources({{"memory", "1Gi"}}), .reservations = 1}, hard));
 }
@@ -45,7 +45,7 @@ TEST_CASE("that they hold more than that is seen by what they hold") {
 TEST_CASE("unproven callers hold so many reservations, be they as small as they like") {
   UnprovenHold held;
   while (is_within_share(held, {}, {})) held.add({});
-  CHECK(held.reservations == most_unproven);
+  CHECK(held.reservations == max_unproven);
 }
 
 TEST_CASE("more than the share is held once at a time, and seldom where it comes to nothing") {

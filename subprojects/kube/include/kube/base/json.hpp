@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/base/failure.hpp"
 
@@ -22,14 +23,21 @@ std::string_view string_at(const json::value& root, std::initializer_list<std::s
 std::string_view string_at(const json::object& root, std::initializer_list<std::string_view> path);
 /// The integer at the path, or the fallback.
 std::int64_t int_at(const json::value& root, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
+std::int64_t int_at(const json::object& root, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
 /// The boolean at the path, or the fallback.
 bool bool_at(const json::value& root, std::initializer_list<std::string_view> path, bool fallback = false);
+bool bool_at(const json::object& root, std::initializer_list<std::string_view> path, bool fallback = false);
 /// The object at the path, or an empty one.
 const json::object& object_at(const json::value& root, std::initializer_list<std::string_view> path);
 const json::object& object_at(const json::object& root, std::initializer_list<std::string_view> path);
 /// The array at the path, or an empty one.
 const json::array& array_at(const json::value& root, std::initializer_list<std::string_view> path);
 const json::array& array_at(const json::object& root, std::initializer_list<std::string_view> path);
+
+/// The strings among the entries of a list.
+std::vector<std::string> strings_in(const json::array& list);
+/// Likewise, where nothing but strings may be in it; nullopt for any other value.
+std::optional<std::vector<std::string>> read_strings(const json::value& list);
 
 /// The object under `key`, made (or made an object) where it is not one.
 json::object& ensure_object(json::object& parent, std::string_view key);

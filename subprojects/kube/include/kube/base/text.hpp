@@ -1,4 +1,4 @@
-// Lists and ends of text: cutting at a separator, joining, and the blanks around a word.
+// Words and lists in text: the blanks around a word, its case, cutting at a separator, and joining.
 #pragma once
 
 #include <ranges>
@@ -8,11 +8,19 @@
 
 namespace kube {
 
-/// The text without the spaces and tabs at its ends.
-constexpr std::string_view trim(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t");
+/// The text without the blanks at its ends: spaces and tabs, if `blanks` names no others.
+constexpr std::string_view trim(std::string_view text, std::string_view blanks = " \t") {
+  const std::size_t start = text.find_first_not_of(blanks);
   if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(" \t") - start + 1);
+  return text.substr(start, text.find_last_not_of(blanks) - start + 1);
+}
+
+/// The text with its ASCII letters in lower case.
+inline std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
 }
 
 /// The parts of a list; empty ones are left out. The parts point into the text.

@@ -12,7 +12,7 @@ namespace kube {
 /// How many objects a page of a list has: as many as this at first, and a quarter of that, and of that again, down to
 /// the smallest, while a page has more bytes than the most. An object has 1.5 MiB at most, so the smallest page fits.
 inline constexpr std::int64_t list_page_size = 500, smallest_list_page = 8;
-inline constexpr std::size_t most_page_bytes = 32U << 20;
+inline constexpr std::size_t max_page_bytes = 32U << 20;
 
 /// The objects of a resource in one namespace, or in all.
 struct Collection {

@@ -38,6 +38,11 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
+/// Selectors of the objects whose label has that value, and of those whose label has another value or which have none.
+/// Join them with a comma for objects that meet both.
+std::string label_is(std::string_view key, std::string_view value = "true");
+std::string label_is_not(std::string_view key, std::string_view value);
+
 struct ListOptions {
   Selection selection;
   std::int64_t limit = 0;        ///< page size; 0 = everything at once

@@ -31,14 +31,14 @@ class EventRecorder {
   void normal(const Object& object, const Resource& resource, std::string_view reason, std::string message);
   void warning(const Object& object, const Resource& resource, std::string_view reason, std::string message);
   /// Notes an Event of what goes well all the time, and which nobody waits for: it is written after all others, one in
-  /// each `routine_pause`. At most `most_routine` wait and the rest is dropped, so that each is written within the
+  /// each `routine_pause`. At most `max_routine` wait and the rest is dropped, so that each is written within the
   /// product of both or not at all.
   void routine(const Object& object, const Resource& resource, std::string_view reason, std::string message);
   /// Drops the Events of `routine` that wait about the object with that UID: the object goes, and its namespace may go
   /// with it.
   void forget_routine(std::string_view uid);
   static constexpr Duration routine_pause = std::chrono::seconds(1);
-  static constexpr std::size_t most_routine = 50;
+  static constexpr std::size_t max_routine = 50;
   /// Writes what was noted, until cancelled.
   asio::awaitable<void> run();
 

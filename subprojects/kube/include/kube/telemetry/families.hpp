@@ -45,10 +45,10 @@ inline constexpr MetricFamily reconcile_time{
     histogram, "controller_runtime_reconcile_time_seconds", "Time of one reconcile.", {"controller"}};
 inline constexpr MetricFamily active_workers{
     gauge, "controller_runtime_active_workers", "Reconciles under way.", {"controller"}};
-inline constexpr MetricFamily most_workers{gauge,
-                                           "controller_runtime_max_concurrent_reconciles",
-                                           "How many reconciles may be under way at once.",
-                                           {"controller"}};
+inline constexpr MetricFamily max_workers{gauge,
+                                          "controller_runtime_max_concurrent_reconciles",
+                                          "How many reconciles may be under way at once.",
+                                          {"controller"}};
 inline constexpr MetricFamily queue_adds{counter, "workqueue_adds_total", "Keys added.", {"name", "controller"}};
 inline constexpr MetricFamily queue_retries{
     counter, "workqueue_retries_total", "Keys added again after a failure.", {"name", "controller"}};
@@ -120,7 +120,7 @@ inline constexpr const MetricFamily* all[] = {
     &reconcile_timeouts,
     &reconcile_time,
     &active_workers,
-    &most_workers,
+    &max_workers,
     &queue_adds,
     &queue_retries,
     &queue_depth,

@@ -30,3 +30,9 @@ TEST_CASE("texts are joined with a separator between them, empty ones too") {
   const auto doubled = [](const std::string& text) { return text + text; };
   CHECK(join(std::vector<std::string>{"a", "b"} | std::views::transform(doubled), "/") == "aa/bb");
 }
+
+TEST_CASE("ASCII letters get into lower case, and nothing else changes") {
+  CHECK(kube::lower_case("") == "");
+  CHECK(kube::lower_case("Sec-WebSocket-KEY 1") == "sec-websocket-key 1");
+  CHECK(kube::lower_case("ÄZ[@`") == "Äz[@`");
+}

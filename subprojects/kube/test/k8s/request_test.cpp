@@ -1,0 +1,11 @@
+#include "kube/k8s/request.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace kube;
+
+TEST_CASE("a label selects the objects that have that value, or do not") {
+  CHECK(label_is("liqo.io/replicated") == "liqo.io/replicated=true");
+  CHECK(label_is("liqo.io/originID", "rome") == "liqo.io/originID=rome");
+  CHECK(label_is_not("liqo.io/type", "virtual-node") == "liqo.io/type!=virtual-node");
+}
