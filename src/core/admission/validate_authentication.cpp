@@ -97,7 +97,7 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
   const kube::Object& tenant = request.object;
   if (!around.is_tenant_namespace)
     return Answer::invalid("namespace " + request.ns + " is not the tenant namespace of a cluster: a Tenant belongs " +
-                           "into one with the label " + kube::label_is(labels::tenant_namespace));
+                           "into one with the label " + std::string(labels::tenant_namespace) + "=true");
   const std::string_view id = cluster_id(tenant);
   if (tenant.label(labels::remote_cluster_id) != id)
     return Answer::invalid("the label " + std::string(labels::remote_cluster_id) + " is \"" +

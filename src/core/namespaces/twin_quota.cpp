@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/k8s/request.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
