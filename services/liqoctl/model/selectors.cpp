@@ -1,6 +1,7 @@
 #include "model/selectors.hpp"
 
 #include "kube/k8s/request.hpp"
+#include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqoctl::model {
