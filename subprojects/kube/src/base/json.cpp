@@ -113,9 +113,11 @@ std::optional<std::vector<std::string>> read_strings(const json::value& list) {
 }
 
 json::object& ensure_object(json::object& parent, std::string_view key) {
-  json::value& slot = parent[key];
-  if (!slot.is_object()) slot = json::object(parent.storage());
-  return slot.get_object();
+  // operator[] makes room for one more field before it looks, and so moves the fields of a full object.
+  json::value* slot = parent.if_contains(key);
+  if (!slot) slot = &parent[key];
+  if (!slot->is_object()) *slot = json::object(parent.storage());
+  return slot->get_object();
 }
 
 std::size_t count_values(std::string_view text, std::size_t enough) {

@@ -63,3 +63,11 @@ TEST_CASE("what stands at a path is read alike from a value and from an object, 
   CHECK_FALSE(read_strings(json::array{"a", 1}));
   CHECK_FALSE(read_strings(value));
 }
+
+TEST_CASE("an object that is there is found without moving the fields of a full parent") {
+  json::object tree{{"spec", json::object()}};
+  while (tree.size() < tree.capacity()) tree[std::to_string(tree.size())] = nullptr;
+  const json::object* spec = tree.at("spec").if_object();
+  CHECK(&ensure_object(tree, "spec") == spec);
+  CHECK(tree.size() == tree.capacity());
+}

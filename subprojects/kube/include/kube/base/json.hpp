@@ -39,7 +39,7 @@ std::vector<std::string> strings_in(const json::array& list);
 /// Likewise, where nothing but strings may be in it; nullopt for any other value.
 std::optional<std::vector<std::string>> read_strings(const json::value& list);
 
-/// The object under `key`, made (or made an object) where it is not one.
+/// The object under `key`, made (or made an object) where it is not one. Where there is one, nothing in `parent` moves.
 json::object& ensure_object(json::object& parent, std::string_view key);
 
 /// Trees are walked by recursion: what is nested deeper is not read. Kubernetes' own kinds and their schemas stay below
