@@ -16,15 +16,28 @@ namespace {
 namespace fs = std::filesystem;
 using wire::ClusterConfig;
 
+/// Whether there is a file, or may be one: reading it says why it cannot be read.
+bool is_there(const fs::path& path) {
+  std::error_code failed;
+  return fs::exists(path, failed) || failed;
+}
+
+/// The directory that a file is in; "" if the working directory is gone.
+std::string directory_of(const std::string& path) {
+  std::error_code failed;
+  const fs::path whole = fs::absolute(path, failed);
+  return failed ? "" : whole.parent_path().string();
+}
+
 std::vector<std::string> usual_files() {
   std::vector<std::string> found;
   if (const char* several = std::getenv("KUBECONFIG"); several && *several) {
     for (const std::string_view one : split(several, ':'))
-      if (fs::exists(one)) found.emplace_back(one);
+      if (is_there(one)) found.emplace_back(one);
     return found;
   }
   if (const char* home = std::getenv("HOME"))
-    if (const fs::path usual = fs::path(home) / ".kube/config"; fs::exists(usual)) found.push_back(usual.string());
+    if (const fs::path usual = fs::path(home) / ".kube/config"; is_there(usual)) found.push_back(usual.string());
   return found;
 }
 
@@ -40,7 +53,7 @@ Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoic
   if (text->find_first_not_of(" \t\r\n") == std::string::npos)
     return fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
   auto config = wire::parse_kubeconfig(*text, {.origin = wire::KubeconfigOrigin::file,
-                                               .directory = fs::absolute(path).parent_path().string(),
+                                               .directory = directory_of(path),
                                                .context = choice.context,
                                                .cluster = choice.cluster,
                                                .user = choice.user});

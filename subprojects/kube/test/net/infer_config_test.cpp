@@ -49,6 +49,8 @@ TEST_CASE("the first file of KUBECONFIG that has the context decides, also where
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().code() == Errc::unsupported);
   CHECK(infer({"users"}).error().code() == Errc::invalid_input);
+  // The system finds no file of so long a name, and does not say that there is none.
+  CHECK(infer({std::string(5000, 'n'), "rome"}).error().code() == Errc::invalid_input);
   unsetenv("KUBECONFIG");
 }
 
