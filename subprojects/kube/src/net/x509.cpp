@@ -152,7 +152,7 @@ CertificateSubject subject_of(const X509* certificate) {
 Result<CertificateRequestInfo> read_certificate_request(std::string_view request_pem) {
   ERR_clear_error();
   const openssl::Bio bio = openssl::bio_of(request_pem);
-  const openssl::CertificateRequest request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+  const openssl::CertificateRequest request(PEM_read_bio_X509_REQ(bio.get(), nullptr, openssl::no_passphrase, nullptr));
   if (!request) return fail(Errc::parse, "certificate request: " + openssl::take_error());
   // Whoever asks must hold the key.
   if (X509_REQ_verify(request.get(), X509_REQ_get0_pubkey(request.get())) != 1)

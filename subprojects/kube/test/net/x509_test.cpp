@@ -51,6 +51,18 @@ TEST_CASE("what is not a certificate or a key is a failure") {
   CHECK_FALSE(key_matches("", test::self_signed().certificate_pem).has_value());
 }
 
+TEST_CASE("an encrypted PEM is a failure, and nobody is asked for its passphrase") {
+  const std::string headers = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF\n\n";
+  const auto encrypted = [&headers](std::string pem) { return pem.insert(pem.find('\n') + 1, headers); };
+  const std::string key = make_key().value();
+  const CertificateSubject subject{.common_name = "n", .organizations = {}, .ip_addresses = {}, .dns_names = {}};
+  const auto request = read_certificate_request(encrypted(make_certificate_request(key, subject).value()));
+  REQUIRE_FALSE(request.has_value());
+  CHECK(request.error().code() == Errc::parse);
+  CHECK_FALSE(read_certificate(encrypted(test::self_signed().certificate_pem)).has_value());
+  CHECK_FALSE(make_certificate_request(encrypted(key), subject).has_value());
+}
+
 TEST_CASE("TLS settings name the part that cannot be used") {
   const auto one = test::self_signed(), other = test::self_signed();
   struct Case {
