@@ -358,10 +358,9 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
   for (auto& [key, text] : gone)
     if (!store_.contains(key)) notify(key, nullptr, std::move(text));
   if (!first) return {};
-  ++notifying_;
+  const Notifying notifying(*this);
   for (const Reader& reader : readers_)
     if (reader.synced && !reader.gone) contain({}, reader.synced);
-  if (--notifying_ == 0) readers_.remove_if([](const Reader& reader) { return reader.gone; });
   return {};
 }
 
@@ -465,6 +464,10 @@ void Informer::observe_gone(const ObjectKey& key, std::string_view uid) {
   drop(key, 0);
 }
 
+Informer::Notifying::~Notifying() {
+  if (--informer.notifying_ == 0) informer.readers_.remove_if([](const Reader& reader) { return reader.gone; });
+}
+
 void Informer::unsubscribe(Subscription subscription) {
   if (notifying_ == 0) {
     readers_.erase(subscription);
@@ -475,24 +478,30 @@ void Informer::unsubscribe(Subscription subscription) {
 
 void Informer::notify(const ObjectKey& key, const Object* now, Store::PreviousText previous) {
   account(store_.bytes(), store_.size());
-  if (is_telling_) {
-    untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
-    return;
-  }
-  is_telling_ = true;
-  tell({key, now, std::move(previous)});
-  for (; !untold_.empty(); untold_.pop_front()) {
-    Untold& next = untold_.front();
+  // A handler that threw something else than a std::exception has left changes untold: they are told first.
+  const bool has_to_wait = is_telling_ || !untold_.empty();
+  if (has_to_wait) untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
+  if (is_telling_) return;
+  struct Telling {
+    explicit Telling(bool& flag) : is_telling(flag) { is_telling = true; }
+    ~Telling() { is_telling = false; }
+    Telling(const Telling&) = delete;
+    Telling& operator=(const Telling&) = delete;
+    bool& is_telling;
+  };
+  const Telling telling(is_telling_);
+  if (!has_to_wait) tell({key, now, std::move(previous)});
+  while (!untold_.empty()) {
+    Untold next = std::move(untold_.front());
+    untold_.pop_front();
     tell({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
   }
-  is_telling_ = false;
 }
 
 void Informer::tell(const Change& change) {
-  ++notifying_;
+  const Notifying notifying(*this);
   for (const Reader& reader : readers_)
     if (!reader.gone) contain(change.key, [&] { reader.changed(change); });
-  if (--notifying_ == 0) readers_.remove_if([](const Reader& reader) { return reader.gone; });
 }
 
 void Informer::tell_present(const Handler& changed) {

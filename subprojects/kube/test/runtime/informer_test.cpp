@@ -364,6 +364,26 @@ TEST_CASE("an object that is nested too deep is skipped, and blinds nobody to th
   }
 }
 
+TEST_CASE("a handler that throws no std::exception leaves the informer able to tell what comes later") {
+  struct Odd {};
+  World w;
+  const auto widget = [](std::string_view name, std::string_view version) {
+    return Object({{"metadata", json::object{{"name", name}, {"namespace", "d"}, {"resourceVersion", version}}}});
+  };
+  bool is_odd = true;
+  std::vector<std::string> later;
+  const auto first = w.informer.subscribe([&](const ObjectKey& key) {
+    if (key.name == "a") w.informer.observe(widget("b", "2"));
+    if (is_odd) throw Odd{};
+  });
+  w.informer.subscribe([&](const ObjectKey& key) { later.push_back(key.name); });
+  CHECK_THROWS_AS(w.informer.observe(widget("a", "1")), Odd);
+  is_odd = false;
+  w.informer.unsubscribe(first);
+  w.informer.observe(widget("c", "3"));
+  CHECK(later == std::vector<std::string>{"b", "c"});
+}
+
 TEST_CASE("handlers and prunes that throw harm nobody else") {
   World w({.resource = widgets, .prune = [](json::object& tree) {
              if (string_at(tree, {"metadata", "name"}) == "bad") throw std::runtime_error("a bug");

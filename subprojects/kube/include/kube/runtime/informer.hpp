@@ -156,6 +156,14 @@ class Informer {
   bool drop(const ObjectKey& key, std::uint64_t version);
   /// Runs what is not ours: a std::exception that it throws is logged and counted, anything else goes on to the caller.
   void contain(const ObjectKey& key, const std::function<void()>& foreign);
+  /// While one lives, readers that unsubscribe stay in the list.
+  struct Notifying {
+    explicit Notifying(Informer& of) : informer(of) { ++informer.notifying_; }
+    ~Notifying();
+    Notifying(const Notifying&) = delete;
+    Notifying& operator=(const Notifying&) = delete;
+    Informer& informer;
+  };
   void notify(const ObjectKey& key, const Object* now, Store::PreviousText previous);
   void tell(const Change& change);
   /// Tells metrics and budget what the store holds now.
