@@ -304,6 +304,7 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
       if (http1_server && !down) {
         auto slot = take_slot(lane);
         auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
+        if (stopping) break;
         if (!dialed) co_return std::unexpected(std::move(dialed.error()));
         if (!dialed->http2) {
           way.http1 = std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot));
@@ -437,6 +438,7 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
     const std::uint64_t issue = impl->credentials->issue();
     const Deadline dial_by{std::min(deadline.at, impl->clock.now() + impl->options.dial_timeout)};
     auto dialed = co_await impl->dial(false, dial_by);
+    if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
     if (!dialed) co_return std::unexpected(std::move(dialed.error()));
     Http1Connection connection(std::move(dialed->stream));
     auto headers = impl->own_headers();

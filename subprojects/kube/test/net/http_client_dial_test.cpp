@@ -106,6 +106,34 @@ TEST_CASE("a name server that never answers holds up neither others nor the end"
   }());
 }
 
+TEST_CASE("an upgrade whose dial ends after the client was stopped is not sent") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    std::promise<void> let_go;
+    const auto resolver = std::make_shared<Resolver>(
+        [gone = let_go.get_future().share()](const std::string&) -> Result<Resolver::Addresses> {
+          gone.wait();
+          return here;
+        });
+    Pair pair(executor);
+    HttpClient client(executor, real,
+                      credentials(config_for(pair.server.port(), pair.identity.certificate_pem, "localhost")),
+                      {.resolver = resolver});
+    std::string how;
+    async::TaskGroup group(executor);
+    group.spawn([](HttpClient& of, std::string& out) -> asio::awaitable<void> {
+      const auto upgraded = co_await of.upgrade(request_for("/"), real.deadline_in(5s));
+      out = upgraded ? "upgraded" : to_string(upgraded.error().code());
+    }(client, how));
+    co_await real.sleep(10ms);
+    co_await client.stop();
+    let_go.set_value();
+    co_await group.join();
+    CHECK(how == "stopped");
+    co_await pair.stop();
+  }());
+}
+
 TEST_CASE("names beyond the number of threads wait for their turn, and those that nobody waits for have none") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;

@@ -57,7 +57,8 @@ class HttpClient final : public Transport, public Upgrader {
 
   asio::awaitable<Result<Response>> send(HttpRequest request, Deadline deadline) override;
   asio::awaitable<Result<Upgraded>> upgrade(HttpRequest request, Deadline deadline) override;
-  /// Closes every connection and waits for the client's own tasks; requests under way fail with Errc::stopped.
+  /// Closes all HTTP/2 and idle connections and waits for the client's own tasks; requests over HTTP/2 fail with
+  /// Errc::stopped. HTTP/1.1 requests and upgraded connections end with their owners.
   asio::awaitable<void> stop();
 
   HttpClientCounters counters() const;
