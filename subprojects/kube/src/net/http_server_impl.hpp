@@ -26,7 +26,6 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         handler(std::move(use)),
         connections(on, async::TaskGroup::OnFailure::keep_others),
         occupancy(options.max_connections, options.max_known, options.max_held),
-        stopped(on),
         ended(on) {}
 
   /// A port that is listened on.
@@ -70,7 +69,6 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   std::vector<std::shared_ptr<Door>> doors;  ///< that of listen() first
   async::TaskGroup connections;
   Occupancy occupancy;
-  async::Event stopped;
   async::Event ended;
   bool stopping = false;
   bool serving = false;

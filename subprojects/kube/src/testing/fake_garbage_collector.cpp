@@ -79,7 +79,7 @@ void FakeGarbageCollector::attend(const Place& place) {
   if (!object) return;
   if (is_deleting(*object)) {
     if (has_finalizer(*object, "orphan")) return orphan_dependents(place, *object);
-    if (has_finalizer(*object, "foregroundDeletion") && finish_foreground(place, *object)) return;
+    if (has_finalizer(*object, "foregroundDeletion")) finish_foreground(place, *object);
     return;
   }
   const json::array& owners = array_at(*object, {"metadata", "ownerReferences"});
@@ -99,7 +99,7 @@ void FakeGarbageCollector::attend(const Place& place) {
       [&alive](json::object& next) { next["metadata"].as_object()["ownerReferences"] = alive; }, actor);
 }
 
-bool FakeGarbageCollector::finish_foreground(const Place& place, const json::object& object) {
+void FakeGarbageCollector::finish_foreground(const Place& place, const json::object& object) {
   const std::set<Place> dependents = dependents_[uid_of(object)];
   bool blocked = false;
   for (const Place& dependent : dependents) {
@@ -112,9 +112,7 @@ bool FakeGarbageCollector::finish_foreground(const Place& place, const json::obj
     options.uid = uid_of(*child);
     (void)server_.remove(resource_of(dependent), dependent.second, options, actor);
   }
-  if (blocked) return false;
-  drop_finalizer(place, "foregroundDeletion");
-  return true;
+  if (!blocked) drop_finalizer(place, "foregroundDeletion");
 }
 
 void FakeGarbageCollector::orphan_dependents(const Place& place, const json::object& object) {

@@ -23,7 +23,7 @@ class FakeGarbageCollector {
   void seen(const FakeChange& change);
   void attend_later(const Place& place);
   void attend(const Place& place);
-  bool finish_foreground(const Place& place, const json::object& object);
+  void finish_foreground(const Place& place, const json::object& object);
   void orphan_dependents(const Place& place, const json::object& object);
   void drop_finalizer(const Place& place, std::string_view finalizer);
   const json::object* object_at_place(const Place& place) const;
