@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kube/base/text.hpp"
 #include "kube/wire/metrics_text.hpp"
 
 namespace liqo::core {
@@ -86,7 +87,7 @@ void NodeMetricLines::take(std::string_view line) {
   if (!sample) return;
   const auto twin = view_.twins.find(wire::label_of(*sample, "namespace"));
   if (twin == view_.twins.end() || !twin->second.pods.contains(wire::label_of(*sample, "pod"))) return;
-  const std::string original = wire::escape_label(twin->second.original);
+  const std::string original = kube::escape_label(twin->second.original);
   for (wire::MetricLabel& label : sample->labels)
     if (label.name == "namespace") label.value = original;
   const std::string told = wire::metric_line(*sample);

@@ -50,4 +50,11 @@ std::optional<std::string> percent_decode(std::string_view encoded, bool plus_is
   return out;
 }
 
+RequestTarget& RequestTarget::add(std::string_view name, std::string_view value) {
+  text_ += separator_;
+  separator_ = '&';
+  text_.append(name).append("=").append(percent_encode(value));
+  return *this;
+}
+
 }  // namespace kube

@@ -66,18 +66,14 @@ HttpRequest to_request(const RemoteCommandRequest& command, std::string_view met
   const std::string_view subresource = command.command.empty() ? "attach" : "exec";
   HttpRequest request;
   request.method = std::string(method);
-  request.target = resources::pods.path(command.ns, command.pod) + "/" + std::string(subresource);
-  char separator = '?';
-  const auto add = [&request, &separator](std::string_view name, std::string_view value) {
-    request.target.append(1, separator).append(name).append("=").append(percent_encode(value));
-    separator = '&';
-  };
-  for (const std::string& word : command.command) add("command", word);
-  if (!command.container.empty()) add("container", command.container);
-  if (command.streams.in) add("stdin", "true");
-  if (command.streams.out) add("stdout", "true");
-  if (command.streams.err) add("stderr", "true");
-  if (command.streams.tty) add("tty", "true");
+  RequestTarget target(resources::pods.path(command.ns, command.pod) + "/" + std::string(subresource));
+  for (const std::string& word : command.command) target.add("command", word);
+  target.add_if("container", command.container);
+  if (command.streams.in) target.add("stdin", "true");
+  if (command.streams.out) target.add("stdout", "true");
+  if (command.streams.err) target.add("stderr", "true");
+  if (command.streams.tty) target.add("tty", "true");
+  request.target = target.take();
   request.verb = method == "GET" ? "get" : "create";
   request.resource = resources::pods.plural;
   return request;

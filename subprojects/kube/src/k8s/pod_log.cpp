@@ -8,22 +8,16 @@ namespace kube {
 
 HttpRequest log_request(const ObjectKey& pod, std::string_view container, const PodLogOptions& options) {
   HttpRequest request;
-  request.target = resources::pods.path(pod.ns, pod.name) + "/log";
-  char separator = '?';
-  const auto add = [&](std::string_view name, std::string_view value) {
-    request.target += separator;
-    request.target.append(name).append("=").append(percent_encode(value));
-    separator = '&';
-  };
-  if (!container.empty()) add("container", container);
-  if (options.follow) add("follow", "true");
-  if (options.previous) add("previous", "true");
-  if (options.timestamps) add("timestamps", "true");
-  if (options.tail_lines) add("tailLines", std::to_string(*options.tail_lines));
-  if (options.limit_bytes) add("limitBytes", std::to_string(*options.limit_bytes));
-  if (options.since_seconds) add("sinceSeconds", std::to_string(*options.since_seconds));
-  if (!options.since_time.empty()) add("sinceTime", options.since_time);
-  if (!options.stream.empty()) add("stream", options.stream);
+  RequestTarget target(resources::pods.path(pod.ns, pod.name) + "/log");
+  target.add_if("container", container);
+  if (options.follow) target.add("follow", "true");
+  if (options.previous) target.add("previous", "true");
+  if (options.timestamps) target.add("timestamps", "true");
+  if (options.tail_lines) target.add("tailLines", std::to_string(*options.tail_lines));
+  if (options.limit_bytes) target.add("limitBytes", std::to_string(*options.limit_bytes));
+  if (options.since_seconds) target.add("sinceSeconds", std::to_string(*options.since_seconds));
+  target.add_if("sinceTime", options.since_time).add_if("stream", options.stream);
+  request.target = target.take();
   request.verb = "get";
   request.resource = resources::pods.plural;
   request.repeatable = true;

@@ -12,37 +12,19 @@ std::string label_is_not(std::string_view key, std::string_view value) {
 
 namespace {
 
-/// Builds "?a=b&c=d" behind a path.
-class Target {
- public:
-  explicit Target(std::string path) : text_(std::move(path)) {}
-  Target& add(std::string_view key, std::string_view value) {
-    text_ += first_ ? '?' : '&';
-    first_ = false;
-    text_.append(key).append("=").append(percent_encode(value));
-    return *this;
-  }
-  Target& add_if(std::string_view key, std::string_view value) { return value.empty() ? *this : add(key, value); }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-  bool first_ = true;
-};
-
 std::string with_subresource(std::string path, std::string_view subresource) {
   if (!subresource.empty()) path.append("/").append(subresource);
   return path;
 }
 
 std::string write_target(std::string path, const WriteOptions& options) {
-  Target target(with_subresource(std::move(path), options.subresource));
+  RequestTarget target(with_subresource(std::move(path), options.subresource));
   target.add_if("fieldManager", options.field_manager);
   if (options.dry_run) target.add("dryRun", "All");
   return target.take();
 }
 
-void add_selection(Target& target, const Selection& selection) {
+void add_selection(RequestTarget& target, const Selection& selection) {
   target.add_if("labelSelector", selection.label_selector).add_if("fieldSelector", selection.field_selector);
 }
 
@@ -102,7 +84,7 @@ HttpRequest get(const Resource& resource, const ObjectKey& key, std::string_view
 }
 
 HttpRequest list(const Resource& resource, std::string_view ns, const ListOptions& options) {
-  Target target(resource.path(ns));
+  RequestTarget target(resource.path(ns));
   add_selection(target, options.selection);
   if (options.limit > 0) target.add("limit", std::to_string(options.limit));
   target.add_if("continue", options.continue_token);
@@ -115,7 +97,7 @@ HttpRequest list(const Resource& resource, std::string_view ns, const ListOption
 }
 
 HttpRequest watch(const Resource& resource, std::string_view ns, const WatchOptions& options) {
-  Target target(resource.path(ns));
+  RequestTarget target(resource.path(ns));
   target.add("watch", "true");
   add_selection(target, options.selection);
   if (options.bookmarks) target.add("allowWatchBookmarks", "true");
@@ -185,7 +167,7 @@ HttpRequest remove(const Resource& resource, const ObjectKey& key, const DeleteO
 
 HttpRequest remove_collection(const Resource& resource, std::string_view ns, const Selection& selection,
                               const DeleteOptions& options) {
-  Target target(resource.path(ns));
+  RequestTarget target(resource.path(ns));
   add_selection(target, selection);
   HttpRequest out = make("DELETE", "deletecollection", resource, target.take());
   set_body(out, "application/json", delete_body(options));

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 
 namespace kube {
 namespace {
@@ -42,8 +43,7 @@ Status read_status(int http_code, std::string_view body, std::string_view retry_
   if (auto document = parse_json(body); document && string_at(*document, {"kind"}) == "Status") {
     status = read_status(*document);
   } else {
-    status.message = printable(body, 512);
-    while (!status.message.empty() && status.message.back() == ' ') status.message.pop_back();
+    status.message = trim(printable(body, 512), " ");
   }
   status.code = http_code;
   std::int64_t seconds = 0;

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "kube/async/event.hpp"
+#include "kube/base/text.hpp"
 #include "read_file.hpp"
 
 namespace kube::net {
@@ -56,12 +57,7 @@ class Source {
 };
 
 /// A token as it may stand in a header: without the line break that editors leave behind it.
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view space = " \t\r\n";
-  const auto from = text.find_first_not_of(space);
-  if (from == std::string_view::npos) return {};
-  return std::string(text.substr(from, text.find_last_not_of(space) - from + 1));
-}
+std::string header_value(std::string_view text) { return std::string(trim(text, " \t\r\n")); }
 
 }  // namespace
 
@@ -93,7 +89,7 @@ struct Credentials::Impl {
     auto context = make_tls();
     if (!context) return fail(std::move(context.error()), "cluster '" + config.cluster + "'");
     tls = std::move(*context);
-    token = trimmed(bearer.text());
+    token = header_value(bearer.text());
     looked = clock.now();
     return {};
   }
@@ -102,7 +98,7 @@ struct Credentials::Impl {
     const TimePoint now = clock.now();
     if (now - looked < look_interval) return;
     looked = now;
-    if (auto changed = bearer.refresh(); changed && *changed) token = trimmed(bearer.text());
+    if (auto changed = bearer.refresh(); changed && *changed) token = header_value(bearer.text());
     for (Source* each : {&ca, &certificate, &key})
       if (auto changed = each->refresh(); changed && *changed) stale = true;
     if (!stale) return;

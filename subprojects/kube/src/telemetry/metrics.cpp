@@ -12,6 +12,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "kube/base/text.hpp"
+
 namespace kube {
 namespace {
 
@@ -68,16 +70,6 @@ void append_number(std::string& out, double value) {
   }
 }
 
-void append_escaped(std::string& out, std::string_view value) {
-  for (const char c : value) {
-    if (c == '\\' || c == '"') out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else
-      out += c;
-  }
-}
-
 /// `a="1",b="2"`, by the values that join_values() made.
 std::string describe_labels(const MetricFamily& family, std::string_view joined) {
   std::vector<std::string_view> names(family.labels.begin(), family.labels.begin() + family.label_count());
@@ -87,9 +79,7 @@ std::string describe_labels(const MetricFamily& family, std::string_view joined)
     const std::string_view value = joined.substr(0, joined.find('\0'));
     joined.remove_prefix(value.size() + 1);
     if (!text.empty()) text += ',';
-    text.append(name).append("=\"");
-    append_escaped(text, value);
-    text += '"';
+    text.append(name).append("=\"").append(escape_label(value)) += '"';
   }
   return text;
 }

@@ -158,16 +158,6 @@ std::optional<double> metric_number(std::string_view text) {
   return number;
 }
 
-std::string escape_label(std::string_view text) {
-  std::string escaped;
-  escaped.reserve(text.size());
-  for (const char c : text) {
-    if (c == '\\' || c == '"' || c == '\n') escaped += '\\';
-    escaped += c == '\n' ? 'n' : c;
-  }
-  return escaped;
-}
-
 std::string metric_line(const MetricSample& sample) {
   std::string line(sample.name);
   char separator = '{';

@@ -44,7 +44,7 @@ class SpdyCommand final : public CommandCodec {
   void hand_data_to(DataSink sink) override {
     session_.hand_data_to([this, sink = std::move(sink)](std::uint32_t stream, std::string_view bytes) {
       // Where nobody reads it would hold the others up.
-      if (const auto channel = channel_of(stream); channel && is_readable(*channel)) sink(*channel, bytes);
+      if (const auto channel = channel_of(stream); channel && may_hear(role_, *channel)) sink(*channel, bytes);
     });
   }
 
@@ -58,12 +58,6 @@ class SpdyCommand final : public CommandCodec {
   CommandVersion version() const override { return version_; }
 
  private:
-  // The channels on which this side may hear something.
-  bool is_readable(CommandChannel channel) const {
-    const bool clients = channel == CommandChannel::in || channel == CommandChannel::resize;
-    return clients == (role_ == CommandRole::server);
-  }
-
   // 0, which no stream has, where the channel is not open.
   std::uint32_t id(CommandChannel channel) const { return ids_[static_cast<std::size_t>(channel)]; }
   std::optional<CommandChannel> channel_of(std::uint32_t stream) const {
@@ -125,7 +119,7 @@ class SpdyCommand final : public CommandCodec {
         }
         break;
       case SpdyEvent::Kind::data:
-        if (is_readable(*channel))
+        if (may_hear(role_, *channel))
           events_.push_back({.kind = CommandEvent::Kind::data, .channel = *channel, .bytes = std::move(event.bytes)});
         break;
       case SpdyEvent::Kind::reset:

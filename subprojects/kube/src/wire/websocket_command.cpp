@@ -81,12 +81,6 @@ class WebSocketCommand final : public CommandCodec {
  private:
   static std::size_t index(CommandChannel channel) { return static_cast<std::size_t>(channel); }
 
-  // The channels on which this side may hear something.
-  bool is_readable(CommandChannel channel) const {
-    const bool clients = channel == CommandChannel::in || channel == CommandChannel::resize;
-    return clients == (role_ == CommandRole::server);
-  }
-
   void send(CommandChannel channel, std::string_view bytes) {
     if (protocol_.base64) {
       std::string message(1, static_cast<char>('0' + index(channel)));
@@ -99,7 +93,7 @@ class WebSocketCommand final : public CommandCodec {
 
   void deliver(CommandChannel channel, std::string_view bytes) {
     // Channels that nobody asked for are discarded, as Go's clients and servers do.
-    if (bytes.empty() || !is_readable(channel) || ended_[index(channel)]) return;
+    if (bytes.empty() || !may_hear(role_, channel) || ended_[index(channel)]) return;
     if (sink_) return sink_(channel, bytes);
     events_.push_back({.kind = CommandEvent::Kind::data, .channel = channel, .bytes = std::string(bytes)});
   }
@@ -140,7 +134,7 @@ class WebSocketCommand final : public CommandCodec {
       closing_.clear();
       if (number >= command_channel_count) return fail(Errc::protocol, "WebSocket close of an unknown channel");
       const auto channel = static_cast<CommandChannel>(number);
-      if (!ended_[number] && is_readable(channel))
+      if (!ended_[number] && may_hear(role_, channel))
         events_.push_back({.kind = CommandEvent::Kind::end, .channel = channel});
       ended_[number] = true;
       return {};

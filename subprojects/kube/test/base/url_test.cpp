@@ -20,3 +20,9 @@ TEST_CASE("the path of a request is what is before its query") {
   CHECK(kube::path_of("?a") == "");
   CHECK(kube::path_of("") == "");
 }
+
+TEST_CASE("a target has its parameters behind one question mark, in their order, with encoded values") {
+  CHECK(kube::RequestTarget("/api").take() == "/api");
+  CHECK(kube::RequestTarget("/api").add_if("a", "").add("b", "").add_if("c", "1 & 2").add("d", "=").take() ==
+        "/api?b=&c=1%20%26%202&d=%3D");
+}

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "feeding.hpp"
+#include "kube/base/text.hpp"
 
 using namespace kube::wire;
 
@@ -95,7 +96,7 @@ TEST_CASE("labels are found by name, and their values stay escaped") {
   REQUIRE(sample);
   CHECK(label_of(*sample, "namespace") == "shop");
   CHECK(label_of(*sample, "name").empty());
-  CHECK(escape_label("a\"b\\c\nd") == label_of(*sample, "pod"));
+  CHECK(kube::escape_label("a\"b\\c\nd") == label_of(*sample, "pod"));
 }
 
 TEST_CASE("TYPE and HELP are read, other comments are not") {

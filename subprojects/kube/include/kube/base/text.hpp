@@ -1,4 +1,4 @@
-// Words and lists in text: the blanks around a word, its case, cutting at a separator, and joining.
+// Words and lists in text: the blanks around a word, its case, its escapes, cutting at a separator, and joining.
 #pragma once
 
 #include <ranges>
@@ -21,6 +21,17 @@ inline std::string lower_case(std::string_view text) {
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return lower;
+}
+
+/// The value of a metric's label, as it is between the quotes of a line in the text format of Prometheus.
+inline std::string escape_label(std::string_view value) {
+  std::string escaped;
+  escaped.reserve(value.size());
+  for (const char c : value) {
+    if (c == '\\' || c == '"' || c == '\n') escaped += '\\';
+    escaped += c == '\n' ? 'n' : c;
+  }
+  return escaped;
 }
 
 /// The parts of a list; empty ones are left out. The parts point into the text.

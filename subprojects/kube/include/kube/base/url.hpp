@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace kube {
 
@@ -15,5 +16,23 @@ std::optional<std::string> percent_decode(std::string_view encoded, bool plus_is
 
 /// The path of a request's target, which is what is before its query.
 constexpr std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }
+
+/// Builds the target of a request: a path, and "?a=b&c=d" behind it.
+class RequestTarget {
+ public:
+  explicit RequestTarget(std::string path) : text_(std::move(path)) {}
+  /// Adds a parameter; its value is percent-encoded here, its name is taken as it is.
+  RequestTarget& add(std::string_view name, std::string_view value);
+  /// Likewise, unless the value is "".
+  RequestTarget& add_if(std::string_view name, std::string_view value) {
+    return value.empty() ? *this : add(name, value);
+  }
+  /// The target; nothing is added afterwards.
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  char separator_ = '?';
+};
 
 }  // namespace kube

@@ -16,6 +16,12 @@ namespace kube::wire {
 /// The client asks for a command and writes `in` and `resize`; the server runs it and writes `out`, `err`, `error`.
 enum class CommandRole : std::uint8_t { client, server };
 
+/// Whether the side of that role hears anything on a channel; the other channels are its own to write.
+constexpr bool may_hear(CommandRole role, CommandChannel channel) {
+  const bool is_clients = channel == CommandChannel::in || channel == CommandChannel::resize;
+  return is_clients == (role == CommandRole::server);
+}
+
 /// Something that the peer did.
 struct CommandEvent {
   enum class Kind : std::uint8_t {

@@ -40,14 +40,11 @@ std::optional<MetricSample> parse_metric_sample(std::string_view line);
 /// Reads a line of TYPE or HELP; nothing for any other line. A type is one of the five that there are.
 std::optional<MetricComment> parse_metric_comment(std::string_view line);
 
-/// The value of a label, escaped as on the wire; empty where the sample has none of that name.
+/// The value of a label, escaped as on the wire (see kube::escape_label()); empty if the sample has none of that name.
 std::string_view label_of(const MetricSample& sample, std::string_view name);
 
 /// The number of a sample's value; NaN and infinities are numbers, too. Nothing for other text.
 std::optional<double> metric_number(std::string_view text);
-
-/// A label's value, as it is between the quotes of a line.
-std::string escape_label(std::string_view text);
 
 /// The sample as a line, with its line end.
 std::string metric_line(const MetricSample& sample);
