@@ -18,8 +18,6 @@ using namespace std::chrono_literals;
 constexpr int slice = 64;
 /// More objects than this are read by a list of all.
 constexpr std::size_t max_single_reads = 32;
-/// The most bytes of a list that does not come in pages.
-constexpr std::size_t max_list_bytes = 256u << 20;
 constexpr std::chrono::seconds watch_time{300};
 /// The server ends a watch after watch_time; one that has not ended this long after has a dead peer.
 constexpr Duration watch_grace = 15s;
@@ -113,14 +111,9 @@ asio::awaitable<Result<void>> Informer::list_pages() {
   ListOptions options{.selection = scope_.selection, .limit = list_page_size, .metadata_only = scope_.metadata_only};
   std::string version;
   while (true) {
-    auto page =
-        co_await api_.list(scope_.resource, scope_.ns, options, options.limit == 0 ? max_list_bytes : max_page_bytes);
-    if (!page && page.error().code() == Errc::too_large && options.limit > smallest_list_page) {
-      options.limit = std::max(options.limit / 4, smallest_list_page);
-      continue;
-    }
+    auto page = co_await list_page(api_, {scope_.resource, scope_.ns}, options);
     if (!page && page.error().is_expired() && !options.continue_token.empty()) {
-      // The server forgets faster than it can be read in pages: once, everything in one.
+      // The server forgets the state before all its pages are read: the whole list is asked for at once.
       options = {.selection = scope_.selection, .metadata_only = scope_.metadata_only};
       version.clear();
       begin_list();
