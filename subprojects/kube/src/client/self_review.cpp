@@ -8,9 +8,9 @@ constexpr Resource self_subject_reviews{"authentication.k8s.io", "v1", "selfsubj
 constexpr Resource self_subject_access_reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
                                                "SelfSubjectAccessReview", false};
 
-json::object review_of(const Resource& kind) { return {{"apiVersion", kind.api_version()}, {"kind", kind.kind}}; }
-
 }  // namespace
+
+json::object review_of(const Resource& kind) { return {{"apiVersion", kind.api_version()}, {"kind", kind.kind}}; }
 
 asio::awaitable<Result<std::string>> own_username(Api& api) {
   auto answer = co_await api.post(self_subject_reviews, {}, {}, review_of(self_subject_reviews));

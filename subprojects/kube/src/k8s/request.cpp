@@ -1,7 +1,15 @@
 #include "kube/k8s/request.hpp"
+#include "kube/base/text.hpp"
 #include "kube/base/url.hpp"
 
 namespace kube {
+
+std::string_view find_header(const HttpHeaders& headers, std::string_view name) {
+  const std::string wanted = lower_case(name);
+  for (const auto& [have, value] : headers)
+    if (lower_case(have) == wanted) return value;
+  return {};
+}
 
 std::string label_is(std::string_view key, std::string_view value) {
   return std::string(key) + "=" + std::string(value);

@@ -8,7 +8,7 @@
 
 #include "kube/async/event.hpp"
 #include "kube/base/text.hpp"
-#include "read_file.hpp"
+#include "kube/net/read_file.hpp"
 
 namespace kube::net {
 

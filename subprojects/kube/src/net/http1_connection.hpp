@@ -14,7 +14,7 @@ class Http1Connection {
   explicit Http1Connection(std::unique_ptr<ByteStream> stream, std::shared_ptr<void> slot = nullptr);
   ~Http1Connection();
 
-  using Headers = std::vector<std::pair<std::string, std::string>>;
+  using Headers = HttpHeaders;
   /// Sends the request and reads the answer's head. Interim answers are skipped. Errors: Errc::invalid_input (before
   /// anything is sent), Errc::closed, Errc::protocol, Errc::too_large.
   asio::awaitable<Result<ResponseHead>> exchange(HttpRequest request, std::string host, std::string path_prefix,

@@ -3,17 +3,16 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "kube/base/failure.hpp"
+#include "kube/k8s/request.hpp"
 
 namespace kube::net {
 
 /// One head, line by line.
 class Http1Head {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
+  using Headers = HttpHeaders;
   static Http1Head request(std::string_view method, std::string_view target);
   static Http1Head answer(int status);
 

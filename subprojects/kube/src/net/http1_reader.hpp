@@ -152,8 +152,8 @@ class Http1Reader {
 
 /// Names in lower case, as HTTP/2 has them.
 template <class Fields>
-std::vector<std::pair<std::string, std::string>> headers_of(const Fields& fields) {
-  std::vector<std::pair<std::string, std::string>> headers;
+HttpHeaders headers_of(const Fields& fields) {
+  HttpHeaders headers;
   for (const auto& field : fields) {
     headers.emplace_back(lower_case(field.name_string()), std::string(field.value()));
   }

@@ -79,8 +79,7 @@ asio::awaitable<Failure> Http2Connection::run() {
 }
 
 Result<Http2StreamHandle> Http2Connection::open(const HttpRequest& request, const wire::http2::BaseUrl& base,
-                                                const std::vector<std::pair<std::string, std::string>>& extra,
-                                                Deadline deadline) {
+                                                const HttpHeaders& extra, Deadline deadline) {
   if (why_) return std::unexpected(*why_);
   auto id = session_.submit(request, base, extra);
   if (!id) return std::unexpected(std::move(id.error()));

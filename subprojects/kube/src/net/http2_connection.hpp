@@ -72,8 +72,8 @@ class Http2Connection {
   void close(Failure why) { finish(std::move(why)); }
 
   /// Sends a request; the answer's headers must come by the deadline. Errors: as Http2Session::submit.
-  Result<Http2StreamHandle> open(const HttpRequest& request, const wire::http2::BaseUrl& base,
-                                 const std::vector<std::pair<std::string, std::string>>& extra, Deadline deadline);
+  Result<Http2StreamHandle> open(const HttpRequest& request, const wire::http2::BaseUrl& base, const HttpHeaders& extra,
+                                 Deadline deadline);
   /// True while one more stream would be opened at once.
   bool has_room() const;
   /// Takes no more streams; the connection is closed once the last one has ended.

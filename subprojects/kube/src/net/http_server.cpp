@@ -12,11 +12,7 @@ namespace kube::net {
 
 using boost::system::error_code;
 
-std::string_view ServerRequest::header(std::string_view name) const {
-  for (const auto& [key, value] : headers)
-    if (key == name) return value;
-  return {};
-}
+std::string_view ServerRequest::header(std::string_view name) const { return find_header(headers, name); }
 
 asio::awaitable<void> HttpServer::Impl::accept_loop(std::shared_ptr<Door> door) {
   while (!stopping && door->open) {

@@ -3,18 +3,20 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "kube/base/text.hpp"
-#include "read_file.hpp"
+#include "kube/net/read_file.hpp"
 
 namespace kube::net {
 namespace {
 
 namespace fs = std::filesystem;
 using wire::ClusterConfig;
+
+/// The most bytes of a kubeconfig, and of the authorities that one names: far more than people have.
+constexpr std::size_t max_bytes = 16U << 20;
 
 /// Whether there is a file, or may be one: reading it says why it cannot be read.
 bool is_there(const fs::path& path) {
@@ -44,11 +46,12 @@ std::vector<std::string> usual_files() {
 }  // namespace
 
 Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice) {
-  const auto text = read_file(path, std::numeric_limits<std::size_t>::max());
+  const auto text = read_file(path, max_bytes);
   if (!text) {
     const bool is_missing = text.error() == ENOENT || text.error() == ENOTDIR;
-    return is_missing ? fail(Errc::missing, "there is no file " + path)
-                      : fail(Errc::invalid_input, path + " cannot be read");
+    return is_missing              ? fail(Errc::missing, "there is no file " + path)
+           : text.error() == EFBIG ? fail(Errc::invalid_input, path + " is larger than 16 MiB")
+                                   : fail(Errc::invalid_input, path + " cannot be read");
   }
   if (text->find_first_not_of(" \t\r\n") == std::string::npos)
     return fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
@@ -83,7 +86,8 @@ Result<ClusterConfig> infer_config(const ConfigChoice& choice) {
 
 Result<std::string> read_authorities(const ClusterConfig& config) {
   if (!config.ca_pem.empty() || config.ca_file.empty()) return config.ca_pem;
-  auto text = read_file(config.ca_file, std::numeric_limits<std::size_t>::max());
+  auto text = read_file(config.ca_file, max_bytes);
+  if (!text && text.error() == EFBIG) return fail(Errc::too_large, config.ca_file + " is larger than 16 MiB");
   if (!text) return fail(Errc::missing, config.ca_file + " cannot be read");
   return std::move(*text);
 }

@@ -2,10 +2,6 @@
 
 namespace kube::net {
 
-std::string_view ResponseHead::header(std::string_view name) const {
-  for (const auto& [key, value] : headers)
-    if (key == name) return value;
-  return {};
-}
+std::string_view ResponseHead::header(std::string_view name) const { return find_header(headers, name); }
 
 }  // namespace kube::net

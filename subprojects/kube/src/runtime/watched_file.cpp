@@ -1,7 +1,8 @@
 #include "kube/runtime/watched_file.hpp"
 
-#include <fstream>
-#include <iterator>
+#include <cerrno>
+
+#include "kube/net/read_file.hpp"
 
 namespace kube {
 namespace {
@@ -11,12 +12,11 @@ constexpr std::size_t max_bytes = 1 << 20;
 }  // namespace
 
 Result<std::string> WatchedFile::read() const {
-  std::ifstream file(path_, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  if (!file || text.empty()) return fail(Errc::missing, path_ + " cannot be read");
-  if (text.size() > max_bytes) return fail(Errc::too_large, path_ + " is too large");
-  return text;
+  auto text = net::read_file(path_, max_bytes);
+  if (!text && text.error() == EFBIG) return fail(Errc::too_large, path_ + " is larger than 1 MiB");
+  if (!text) return fail(Errc::missing, path_ + " cannot be read");
+  if (text->empty()) return fail(Errc::missing, path_ + " is empty");
+  return std::move(*text);
 }
 
 boost::asio::awaitable<void> WatchedFile::watch(std::function<void(std::string)> use) {

@@ -1,4 +1,5 @@
 #include "fake_request.hpp"
+#include "kube/base/text.hpp"
 #include "kube/base/url.hpp"
 
 namespace kube::testing {
@@ -10,38 +11,25 @@ std::string decode(std::string_view text, bool plus_is_space) {
   return percent_decode(text, plus_is_space).value_or(std::string(text));
 }
 
-template <class F>
-void split(std::string_view text, char separator, const F& each) {
-  while (!text.empty()) {
-    const std::size_t at = text.find(separator);
-    each(text.substr(0, at));
-    if (at == std::string_view::npos) break;
-    text.remove_prefix(at + 1);
-  }
-}
-
 }  // namespace
 
 Answer<FakeRequest> read_request(FakeStore& store, const HttpRequest& http) {
   FakeRequest request;
   request.method = http.method;
-  for (const auto& [name, value] : http.headers) {
-    if (name == "content-type") request.content_type = value.substr(0, value.find(';'));
-    if (name == "accept") request.metadata_only = value.contains(";as=PartialObjectMetadata");
-  }
+  const std::string_view content_type = find_header(http.headers, "content-type");
+  request.content_type = content_type.substr(0, content_type.find(';'));
+  request.metadata_only = find_header(http.headers, "accept").contains(";as=PartialObjectMetadata");
 
   const std::string_view target = http.target;
   const std::size_t mark = target.find('?');
   std::vector<std::string> segments;
-  split(target.substr(0, mark), '/', [&](std::string_view part) {
-    if (!part.empty()) segments.push_back(decode(part, false));
-  });
+  for (const std::string_view part : split(path_of(target), '/')) segments.push_back(decode(part, false));
   if (mark != std::string_view::npos)
-    split(target.substr(mark + 1), '&', [&](std::string_view part) {
+    for (const std::string_view part : split(target.substr(mark + 1), '&')) {
       const std::size_t equals = part.find('=');
       request.query[decode(part.substr(0, equals), true)] =
           equals == std::string_view::npos ? "" : decode(part.substr(equals + 1), true);
-    });
+    }
 
   // /api/v1/... or /apis/group/version/..., then [namespaces/NS/]plural[/name[/subresource]].
   const bool core = !segments.empty() && segments[0] == "api";

@@ -314,7 +314,7 @@ Result<void> Http2Session::take_output(std::string& out, std::size_t limit) {
 bool Http2Session::has_output() const { return nghttp2_session_want_write(impl_->session) != 0; }
 
 Result<StreamId> Http2Session::submit(const HttpRequest& request, const http2::BaseUrl& base,
-                                      const std::vector<std::pair<std::string, std::string>>& extra) {
+                                      const HttpHeaders& extra) {
   if (is_closing()) return fail(Errc::closed, "the connection takes no more requests");
   const std::string path = std::string(base.path) + request.target;
   const std::string length = std::to_string(request.body.size());

@@ -69,13 +69,6 @@ Result<SpdyHeaders> parse_block(std::string_view rest) {
 
 }  // namespace
 
-std::string_view find_header(const SpdyHeaders& headers, std::string_view name) {
-  const std::string wanted = lower_case(name);
-  for (const auto& [have, value] : headers)
-    if (lower_case(have) == wanted) return value;
-  return {};
-}
-
 Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   // Several values of one name travel as one, joined by zero bytes.
   SpdyHeaders joined;

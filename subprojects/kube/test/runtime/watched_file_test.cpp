@@ -17,8 +17,10 @@ TEST_CASE("a file is read as it is, and what was put in its place is handed over
   const auto write = [&directory](const std::string& text) { directory.write("file", text); };
   WatchedFile file(clock, directory.at("file"), 30s);
   CHECK(file.read().error().code() == Errc::missing);
+  CHECK(file.read().error().text() == directory.at("file") + " cannot be read");
   write("");
   CHECK(file.read().error().code() == Errc::missing);
+  CHECK(file.read().error().text() == directory.at("file") + " is empty");
   write(std::string((1 << 20) + 1, 'x'));
   CHECK(file.read().error().code() == Errc::too_large);
   write("one");

@@ -1,4 +1,4 @@
-// What the API server says of the user of these credentials.
+// Reviews: what the API server says of the user of these credentials.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -7,6 +7,10 @@
 #include "kube/client/api.hpp"
 
 namespace kube {
+
+/// An object that names this kind and has no content yet, such as a review: its maker adds the spec, and Api::post()
+/// sends it.
+json::object review_of(const Resource& kind);
 
 /// The name by which the API server knows this user (a SelfSubjectReview); "" where its answer has none. Failures:
 /// those of Api::post().

@@ -13,11 +13,17 @@
 
 namespace kube {
 
+/// Headers in the order of the wire, by names in lower case. A name with several values appears several times.
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+/// The first value of that name, compared without regard to ASCII case; "" if there is none.
+std::string_view find_header(const HttpHeaders& headers, std::string_view name);
+
 /// One HTTP request, independent of the protocol version that carries it.
 struct HttpRequest {
   std::string method = "GET";
-  std::string target;                                        ///< path and query, percent-encoded
-  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case; no hop-by-hop headers
+  std::string target;   ///< path and query, percent-encoded
+  HttpHeaders headers;  ///< no hop-by-hop headers
   std::string body;
   /// The verb of Kubernetes for metrics ("get", "list", "watch", "create", ...) and the resource's plural.
   std::string_view verb;

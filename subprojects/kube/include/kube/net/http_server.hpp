@@ -28,14 +28,14 @@ struct PeerIdentity {
 /// One request, read to its end.
 struct ServerRequest {
   std::string method;
-  std::string target;                                        ///< as sent: path and query, percent-encoded
-  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
+  std::string target;  ///< as sent: path and query, percent-encoded
+  HttpHeaders headers;
   std::string body;
   std::string peer_address;          ///< IP address, without the port
   std::uint16_t port = 0;            ///< of this server, that the connection came to
   std::optional<PeerIdentity> peer;  ///< set where a client certificate was shown and verified
 
-  /// The first header of that (lower-case) name, "" where there is none.
+  /// As find_header().
   std::string_view header(std::string_view name) const;
 };
 
@@ -44,7 +44,7 @@ struct ServerRequest {
 /// (the client has gone), Errc::invalid_input (a header that HTTP does not allow, or calls in another order).
 class ServerResponse {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
+  using Headers = HttpHeaders;
   virtual ~ServerResponse() = default;
 
   /// The whole answer.

@@ -22,9 +22,9 @@ namespace asio = boost::asio;
 /// Status line and headers of an answer.
 struct ResponseHead {
   int status = 0;
-  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
+  HttpHeaders headers;
 
-  /// The value of the first header of that (lower-case) name, "" where there is none.
+  /// As find_header().
   std::string_view header(std::string_view name) const;
 };
 

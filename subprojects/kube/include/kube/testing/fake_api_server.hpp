@@ -18,7 +18,7 @@ namespace kube::testing {
 /// What the server answers. A watch has a stream instead of a body.
 struct FakeAnswer {
   int status = 200;
-  std::vector<std::pair<std::string, std::string>> headers;
+  HttpHeaders headers;
   std::string body;
   std::unique_ptr<FakeWatch> watch;
 };

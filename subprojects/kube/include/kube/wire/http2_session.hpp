@@ -38,7 +38,7 @@ struct BaseUrl {
 struct Headers {
   StreamId stream = 0;
   int status = 0;
-  std::vector<std::pair<std::string, std::string>> fields;  ///< names in lower case, no pseudo-headers
+  HttpHeaders fields;  ///< no pseudo-headers
 };
 /// Bytes of a body. They count against the stream's window until consume().
 struct Data {
@@ -94,8 +94,7 @@ class Http2Session {
   /// Queues a request; the answer's events carry the returned id. The body is sent as the peer's windows allow.
   /// `extra` are headers besides the request's own. Errors: Errc::invalid_input (a header that HTTP cannot carry),
   /// Errc::closed (no new streams on this connection).
-  Result<http2::StreamId> submit(const HttpRequest& request, const http2::BaseUrl& base,
-                                 const std::vector<std::pair<std::string, std::string>>& extra = {});
+  Result<http2::StreamId> submit(const HttpRequest& request, const http2::BaseUrl& base, const HttpHeaders& extra = {});
   /// True once the request's headers have been handed out by take_output(): the peer may know of it.
   bool is_sent(http2::StreamId stream) const;
   /// Gives back `bytes` of a stream's window: its reader has taken them.

@@ -4,20 +4,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "kube/base/failure.hpp"
+#include "kube/k8s/request.hpp"
 
 struct z_stream_s;
 
 namespace kube::wire {
 
-/// Names and values in the order of the wire. A name with several values appears several times.
-using SpdyHeaders = std::vector<std::pair<std::string, std::string>>;
-
-/// The first value of that name, compared without regard to ASCII case; "" where there is none.
-std::string_view find_header(const SpdyHeaders& headers, std::string_view name);
+/// Names and values in the order of the wire: see find_header().
+using SpdyHeaders = HttpHeaders;
 
 /// Makes the header blocks that one side sends: a zlib stream whose blocks are stored as they are, because lists here
 /// are short, and compressing them takes 10 KiB for as long as a session lives. Blocks must reach the wire in the order
