@@ -4,6 +4,7 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/base/hex.hpp"
 #include "kube/net/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/peering/csr.hpp"
@@ -14,7 +15,6 @@
 #include "model/selectors.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
-#include "text/hex.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -154,7 +154,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   auto random = core::secure_random(16);
   if (!random) co_return std::unexpected(std::move(random.error()));
   // The random part invalidates certificates of an earlier user of that name.
-  const std::string user = model::peering_user_name(flags.consumer) + "-" + text::hex(*random);
+  const std::string user = model::peering_user_name(flags.consumer) + "-" + kube::hex(*random);
   auto csr = core::make_signing_request(*key, {user, std::string(core::control_plane_organization)});
   if (!csr) co_return std::unexpected(std::move(csr.error()));
   auto ca = kube::net::read_authorities(cluster.config());

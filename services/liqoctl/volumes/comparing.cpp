@@ -1,4 +1,4 @@
-#include "text/hex.hpp"
+#include "kube/base/hex.hpp"
 #include "volumes/files.hpp"
 #include "volumes/walk.hpp"
 #include "volumes/writer.hpp"
@@ -44,7 +44,7 @@ class Lister final : public Visitor {
       return {};
     });
     if (!read) return read;
-    return line("file", file.about, std::to_string(file.about.st_size) + " " + text::hex(digest.end()),
+    return line("file", file.about, std::to_string(file.about.st_size) + " " + kube::hex(digest.end()),
                 escaped(file.path));
   }
   Result<void> symlink(const WalkedFile& link, const std::string& target) override {
@@ -74,7 +74,7 @@ class Lister final : public Visitor {
 
 class Fingerprint final : public Visitor {
  public:
-  std::string end() { return text::hex(digest_.end()); }
+  std::string end() { return kube::hex(digest_.end()); }
 
   Result<void> enter(const WalkedFile& directory) override { return add(directory); }
   Result<void> file(const WalkedFile& file, int) override { return add(file); }

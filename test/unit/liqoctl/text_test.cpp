@@ -1,11 +1,10 @@
 // The text units of liqoctl: tables, boxes, durations, paths, suggestions, lists of names.
 #include <doctest/doctest.h>
 
-#include "kube/wire/yaml.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/wire/yaml.hpp"
 #include "text/box.hpp"
 #include "text/duration.hpp"
-#include "text/hex.hpp"
 #include "text/path.hpp"
 #include "text/some_of.hpp"
 #include "text/suggest.hpp"
@@ -99,8 +98,6 @@ TEST_CASE("of many names the first are told, and how many more there are") {
   CHECK(some_of({"a", "b"}, 2) == "a, b");
   CHECK(some_of({"a", "b", "c", "d"}, 2) == "a, b and 2 more");
 }
-
-TEST_CASE("bytes are two digits each") { CHECK(hex(std::string_view("\x00\x0f\xff", 3)) == "000fff"); }
 
 TEST_CASE("a line of progress stays one line") {
   CHECK(shortened("waiting", 7) == "waiting");

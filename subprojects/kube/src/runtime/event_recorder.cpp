@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "kube/base/hex.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/telemetry/families.hpp"
 
@@ -75,11 +76,8 @@ void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t 
 
   const std::string ns = object.ns().empty() ? "default" : std::string(object.ns());
   const std::string time = format_time(api_.clock().wall());
-  constexpr std::string_view hex = "0123456789abcdef";
-  std::string suffix;
-  for (std::uint64_t bits = api_.random().next(), i = 0; i < 16; ++i, bits >>= 4) suffix += hex[bits & 15];
   Series series;
-  series.event = {ns, std::string(object.name()).substr(0, 230) + "." + suffix};
+  series.event = {ns, std::string(object.name()).substr(0, 230) + "." + hex(api_.random().next(), 16)};
   series.count = 1;
   series.queued = true;
   series.last_write = now;

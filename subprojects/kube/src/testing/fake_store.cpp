@@ -1,8 +1,9 @@
 #include "kube/testing/fake_store.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
+
+#include "kube/base/hex.hpp"
 
 namespace kube::testing {
 
@@ -124,21 +125,9 @@ void FakeStore::commit(FakeTable& table, FakeChange change) {
 }
 
 std::string FakeStore::new_uid() {
-  constexpr std::string_view digits = "0123456789abcdef";
-  constexpr std::array<std::size_t, 4> dashes{8, 13, 18, 23};
-  std::string uid(36, '-');
-  std::uint64_t bits = 0;
-  int left = 0;
-  for (std::size_t i = 0; i < uid.size(); ++i) {
-    if (std::ranges::find(dashes, i) != dashes.end()) continue;
-    if (left == 0) {
-      bits = random_.next();
-      left = 16;
-    }
-    uid[i] = digits[bits & 15];
-    bits >>= 4;
-    --left;
-  }
+  std::string uid = hex(random_.next(), 16);
+  uid += hex(random_.next(), 16);
+  for (const std::size_t dash : {8U, 13U, 18U, 23U}) uid.insert(dash, 1, '-');
   return uid;
 }
 
