@@ -38,10 +38,8 @@ asio::awaitable<Result<ResponseHead>> Http1Connection::exchange(HttpRequest requ
   while (true) {
     impl_->reader.start(std::numeric_limits<std::uint64_t>::max(), request.method == "HEAD");
     auto read = co_await impl_->reader.read_header(*impl_->stream);
-    if (!read) {
-      if (read.error().text() == "end") co_return fail(Errc::closed, "the server closed the connection");
-      co_return std::unexpected(std::move(read.error()));
-    }
+    if (!read) co_return std::unexpected(std::move(read.error()));
+    if (!*read) co_return fail(Errc::closed, "the server closed the connection");
     impl_->answered = true;
     const auto& message = impl_->reader.parser().get();
     const int status = static_cast<int>(message.result_int());

@@ -29,7 +29,7 @@ class Http1Reader {
     parser_->eager(false);
   }
 
-  /// Takes what has arrived of the header. Failures as of `read_header`.
+  /// Takes what has arrived of the header; true: that is all of it. Errors: as of read_header().
   Result<bool> buffered_header() {
     boost::system::error_code error;
     if (!parser_->is_header_done() && from_ < buffer_.size())
@@ -39,18 +39,20 @@ class Http1Reader {
     return parser_->is_header_done();
   }
 
-  /// Reads up to the end of the header. An orderly end before its first byte is Errc::closed with the text "end".
-  asio::awaitable<Result<void>> read_header(ByteStream& stream) {
+  /// Reads up to the end of the header; false: the peer has closed the connection before the first byte of it. Errors:
+  /// Errc::closed, Errc::protocol, Errc::too_large.
+  asio::awaitable<Result<bool>> read_header(ByteStream& stream) {
     while (true) {
       const auto taken = buffered_header();
       if (!taken) co_return std::unexpected(taken.error());
-      if (*taken) break;
+      if (*taken) co_return true;
       const bool first = !parser_->got_some() && buffer_.empty();
       auto more = co_await fill(stream);
       if (!more) co_return std::unexpected(std::move(more.error()));
-      if (*more == 0) co_return fail(Errc::closed, first ? "end" : "the peer closed the connection within a header");
+      if (*more > 0) continue;
+      if (first) co_return false;
+      co_return fail(Errc::closed, "the peer closed the connection within a header");
     }
-    co_return Result<void>();
   }
 
   /// Whether all of the body has arrived, as far as the header tells its length.
@@ -108,7 +110,8 @@ class Http1Reader {
       throw;
     }
     buffer_.resize(before + count.value_or(0));
-    if (allows_ && count && *count > 0 && !allows_(*count)) co_return fail(Errc::too_large, "there is no room for it");
+    if (allows_ && count && *count > 0 && !allows_(*count))
+      co_return fail(Errc::too_large, "the server has no room for the request");
     co_return count;
   }
 

@@ -145,7 +145,10 @@ asio::awaitable<std::optional<Result<void>>> HttpServer::Impl::read_head(Session
   auto buffered = session.reader.buffered_header();
   if (!buffered) co_return std::unexpected(std::move(buffered.error()));
   if (*buffered) co_return Result<void>();
-  co_return co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
+  auto read = co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
+  if (!read || (*read && !**read)) co_return std::nullopt;
+  if (!*read) co_return std::unexpected(std::move(read->error()));
+  co_return Result<void>();
 }
 
 asio::awaitable<std::expected<ServerRequest, HttpServer::Impl::Refusal>> HttpServer::Impl::read_request(

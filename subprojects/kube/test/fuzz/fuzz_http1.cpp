@@ -41,7 +41,7 @@ asio::awaitable<void> listen(Scripted& stream) {
   net::Http1Reader<IsRequest> reader;
   for (int messages = 0; messages < 100; ++messages) {
     reader.start(body_limit);
-    if (!co_await reader.read_header(stream)) co_return;
+    if (const auto is_whole = co_await reader.read_header(stream); !is_whole || !*is_whole) co_return;
     static_cast<void>(net::headers_of(reader.parser().get()));
     static_cast<void>(reader.has_body());
     for (std::size_t body = 0;;) {
