@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <list>
+#include <variant>
 
 #include "dial.hpp"
 #include "http1_connection.hpp"
@@ -9,13 +10,12 @@
 #include "kube/async/event.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/base/random.hpp"
+#include "repeat_plan.hpp"
 
 namespace kube::net {
 
 namespace {
 
-/// A request that servers keep refusing unseen is given back after so many tries.
-constexpr int max_tries = 6;
 constexpr std::size_t max_idle = 8;
 /// A connection that was opened for a crowd is given up so long after its last stream.
 constexpr std::chrono::seconds spare_time{30};
@@ -39,11 +39,14 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     async::Event done;
     std::optional<Failure> failure;
   };
-  /// What a request goes out on: exactly one of the two.
-  struct Way {
-    std::shared_ptr<Http2Connection> http2;
-    std::unique_ptr<Http1Connection> http1;
+  /// What a request goes out on.
+  using Way = std::variant<std::shared_ptr<Http2Connection>, std::unique_ptr<Http1Connection>>;
+  /// Why a sending has brought no answer.
+  struct Lost {
+    Failure failure;
+    Loss loss;
   };
+  using Sent = std::expected<Response, Lost>;
   /// The connections of one use. What waits for one is woken whenever there may be room.
   struct Lane {
     Lane(const asio::any_io_executor& on, std::size_t most) : executor(on), max_connections(most) {}
@@ -105,8 +108,12 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   void renew();
   Http1Connection::Headers own_headers();
   asio::awaitable<bool> has_new_credentials(int status, std::uint64_t issue, bool& asked);
-  asio::awaitable<Result<Response>> send_http1(std::unique_ptr<Http1Connection> connection, const HttpRequest& request,
-                                               Deadline deadline, bool& repeat_safe);
+  /// Sends once.
+  asio::awaitable<Sent> send_over(Way way, const HttpRequest& request, Deadline deadline);
+  asio::awaitable<Sent> send_http1(std::unique_ptr<Http1Connection> connection, const HttpRequest& request,
+                                   Deadline deadline);
+  asio::awaitable<Sent> send_http2(std::shared_ptr<Http2Connection> connection, const HttpRequest& request,
+                                   Deadline deadline);
   void give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const;
 
   asio::any_io_executor executor;
@@ -278,15 +285,17 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
     renew();
     // Who came first is served first.
     const bool is_in_turn = has_waited || lane->waiting == 0;
-    Way way{.http2 = is_in_turn ? with_room(*lane) : nullptr, .http1 = nullptr};
-    if (!way.http2 && is_in_turn && !lane->idle.empty()) {
-      way.http1 = std::move(lane->idle.back());
+    std::optional<Way> way;
+    if (auto http2 = is_in_turn ? with_room(*lane) : nullptr) {
+      way = std::move(http2);
+    } else if (is_in_turn && !lane->idle.empty()) {
+      way = std::move(lane->idle.back());
       lane->idle.pop_back();
     }
-    if (way.http2 || way.http1) {
+    if (way) {
       // There may be more of it.
       if (lane->waiting > 0) lane->wake();
-      co_return way;
+      co_return std::move(*way);
     }
     if (!is_in_turn || (!lane->attempt && lane->is_full())) {
       // Requests end soon, and what is open-ended does not.
@@ -306,10 +315,8 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
         auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
         if (stopping) break;
         if (!dialed) co_return std::unexpected(std::move(dialed.error()));
-        if (!dialed->http2) {
-          way.http1 = std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot));
-          co_return way;
-        }
+        if (!dialed->http2)
+          co_return Way(std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
         http1_server = false;  // and dial once more, as one for all
         continue;
       }
@@ -345,15 +352,21 @@ void HttpClient::Impl::give_back(Lane& lane, std::unique_ptr<Http1Connection> co
   lane.wake();
 }
 
-asio::awaitable<Result<Response>> HttpClient::Impl::send_http1(std::unique_ptr<Http1Connection> connection,
-                                                               const HttpRequest& request, Deadline deadline,
-                                                               bool& repeat_safe) {
+asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_over(Way way, const HttpRequest& request,
+                                                                    Deadline deadline) {
+  if (auto* http1 = std::get_if<std::unique_ptr<Http1Connection>>(&way))
+    co_return co_await send_http1(std::move(*http1), request, deadline);
+  co_return co_await send_http2(std::get<std::shared_ptr<Http2Connection>>(std::move(way)), request, deadline);
+}
+
+asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_http1(std::unique_ptr<Http1Connection> connection,
+                                                                     const HttpRequest& request, Deadline deadline) {
   auto head = co_await async::with_deadline(
       clock, connection->exchange(request, server().authority(), server().path, own_headers()), deadline);
-  if (!head) co_return fail(Errc::timeout, "no answer in time");
+  if (!head) co_return std::unexpected(Lost{Failure(Errc::timeout, "no answer in time"), Loss::final});
   if (!*head) {
-    repeat_safe = (*head).error().code() == Errc::closed && !connection->has_answered();
-    co_return std::unexpected(std::move((*head).error()));
+    const bool is_unknown = (*head).error().code() == Errc::closed && !connection->has_answered();
+    co_return std::unexpected(Lost{std::move((*head).error()), is_unknown ? Loss::unknown : Loss::final});
   }
   auto give = [weak = weak_from_this(), lane = lane_of(request)](std::unique_ptr<Http1Connection> done) {
     const auto impl = weak.lock();
@@ -361,6 +374,28 @@ asio::awaitable<Result<Response>> HttpClient::Impl::send_http1(std::unique_ptr<H
   };
   Response response{.head = std::move(**head), .body = nullptr};
   response.body = std::make_unique<Http1Body>(std::move(connection), std::move(give));
+  co_return response;
+}
+
+asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_http2(std::shared_ptr<Http2Connection> connection,
+                                                                     const HttpRequest& request, Deadline deadline) {
+  const std::string authority = server().authority();
+  auto stream =
+      connection->open(request, {server().tls ? "https" : "http", authority, server().path}, own_headers(), deadline);
+  connection.reset();
+  if (!stream) {
+    const bool is_unseen = stream.error().code() == Errc::closed;
+    co_return std::unexpected(Lost{std::move(stream.error()), is_unseen ? Loss::unseen : Loss::final});
+  }
+  auto head = co_await stream->head();
+  if (!head) {
+    const Errc code = head.error().code();
+    const bool is_unseen = stream->unprocessed() && code != Errc::timeout && code != Errc::too_large;
+    const Loss loss = is_unseen ? Loss::unseen : code == Errc::closed ? Loss::unknown : Loss::final;
+    co_return std::unexpected(Lost{std::move(head.error()), loss});
+  }
+  Response response{.head = std::move(*head), .body = nullptr};
+  response.body = std::make_unique<Http2Body>(std::move(*stream));
   co_return response;
 }
 
@@ -373,8 +408,8 @@ asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline
   const auto impl = impl_;
   const Impl::SharedLane lane = impl->lane_of(request);
   ++impl->counters.requests;
-  bool repeated = false, asked_again = false;
-  for (int tries = 1;; ++tries) {
+  Sendings sendings{.count = 1, .is_repeatable = request.repeatable};
+  for (bool asked_again = false;; ++sendings.count) {
     if (!impl->credentials->is_ready())
       if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
     const std::uint64_t issue = impl->credentials->issue();
@@ -382,49 +417,20 @@ asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline
     if (!way) co_return std::unexpected(std::move(way.error()));
     // Connecting may have taken long, and so may have what this repeats.
     if (request.may_send && !request.may_send()) {
-      if (way->http1) impl->give_back(*lane, std::move(way->http1));
-      co_return fail(Errc::stopped, "it may not be sent any more");
+      if (auto* http1 = std::get_if<std::unique_ptr<Http1Connection>>(&*way)) impl->give_back(*lane, std::move(*http1));
+      co_return fail(Errc::stopped, "the request may no longer be sent");
     }
-    std::optional<Failure> failure;
-    bool unprocessed = false, may_repeat = false;
-    if (way->http1) {
-      auto response = co_await impl->send_http1(std::move(way->http1), request, deadline, may_repeat);
-      if (response) {
-        if (co_await impl->has_new_credentials(response->head.status, issue, asked_again)) continue;
-        co_return response;
-      }
-      failure = std::move(response.error());
-    } else {
-      const auto& server = impl->server();
-      const std::string authority = server.authority();
-      auto stream = way->http2->open(request, {server.tls ? "https" : "http", authority, server.path},
-                                     impl->own_headers(), deadline);
-      way->http2.reset();
-      if (stream) {
-        auto head = co_await stream->head();
-        if (head) {
-          if (co_await impl->has_new_credentials(head->status, issue, asked_again)) continue;
-          Response response{.head = std::move(*head), .body = nullptr};
-          response.body = std::make_unique<Http2Body>(std::move(*stream));
-          co_return response;
-        }
-        failure = std::move(head.error());
-        unprocessed = stream->unprocessed() && failure->code() != Errc::timeout && failure->code() != Errc::too_large;
-        may_repeat = failure->code() == Errc::closed;
-      } else {
-        failure = std::move(stream.error());
-        unprocessed = failure->code() == Errc::closed;
-      }
+    auto sent = co_await impl->send_over(std::move(*way), request, deadline);
+    if (sent) {
+      if (co_await impl->has_new_credentials(sent->head.status, issue, asked_again)) continue;
+      co_return std::move(*sent);
     }
-    // What the server has not looked at may be sent again whatever it is; what it may have carried out, once, and only
-    // where the verb is safe.
-    const bool again = unprocessed ? tries < max_tries : may_repeat && request.repeatable && !repeated;
-    if (!again || impl->stopping || impl->clock.now() >= deadline.at)
-      co_return fail(std::move(*failure), impl->server().host_port());
-    if (unprocessed && tries > 1)
-      co_await impl->clock.sleep_until(
-          std::min(deadline.at, impl->clock.now() + std::chrono::milliseconds(10) * tries * tries));
-    repeated = repeated || !unprocessed;
+    const auto& [failure, loss] = sent.error();
+    const auto pause = plan_repeat(loss, sendings);
+    if (!pause || impl->stopping || impl->clock.now() >= deadline.at)
+      co_return fail(Failure(failure), impl->server().host_port());
+    if (*pause > Duration{0}) co_await impl->clock.sleep_until(std::min(deadline.at, impl->clock.now() + *pause));
+    sendings.was_repeated = sendings.was_repeated || loss == Loss::unknown;
     ++impl->counters.repeats;
   }
 }

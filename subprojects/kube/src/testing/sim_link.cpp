@@ -155,7 +155,7 @@ void SimLink::arrive(std::uint64_t id) {
   // A request that nobody waits for is not repeated: its sender may be gone, and the sender's fence with it.
   if (exchange.repeated && exchange.abandoned) return fail(id, Errc::closed, "abandoned");
   if (exchange.repeated && exchange.request.may_send && !exchange.request.may_send())
-    return fail(id, Errc::stopped, "it may not be sent any more");
+    return fail(id, Errc::stopped, "the request may no longer be sent");
   if (exchange.repeated && sent_) sent_(exchange.request);
   if (state_ == State::partitioned) return hold(id, &SimLink::arrive);
   if (state_ == State::refusing) return fail(id, Errc::connect, "the connection was refused");

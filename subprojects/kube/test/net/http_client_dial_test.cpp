@@ -214,10 +214,10 @@ TEST_CASE("what may not be sent any more is not sent, neither after a dial nor a
     HttpRequest patch = request_for("/", true, "PATCH");
     patch.may_send = [&may_send] { return may_send; };
     std::string answer = co_await ask(pair.client, patch);
-    CHECK(answer == "stopped: it may not be sent any more");
+    CHECK(answer == "stopped: the request may no longer be sent");
     CHECK(requests == 1);
     answer = co_await ask(pair.client, patch);
-    CHECK(answer == "stopped: it may not be sent any more");
+    CHECK(answer == "stopped: the request may no longer be sent");
     CHECK(requests == 1);
     co_await pair.stop();
   }());
