@@ -64,13 +64,13 @@ CASES = {
         "20m",
         {
             'kube_store_budget_bytes{cluster="milan"}': "95x30",
-            'kube_store_budget_bytes_limit{cluster="milan"}': "100x30",
+            'kube_store_budget_max_bytes{cluster="milan"}': "100x30",
         },
         {
             'kube_store_budget_bytes{cluster="milan"}': "50x30",
-            'kube_store_budget_bytes_limit{cluster="milan"}': "100x30",
+            'kube_store_budget_max_bytes{cluster="milan"}': "100x30",
             'kube_store_budget_objects{cluster="milan"}': "1x30",
-            'kube_store_budget_objects_limit{cluster="milan"}': "100x30",
+            'kube_store_budget_max_objects{cluster="milan"}': "100x30",
         },
     ),
     "LiqoQuotaFull": (

@@ -8,10 +8,10 @@ StoreUse::StoreUse(Limits limits, Metrics& metrics, const std::string& cluster) 
   const Labels labels{{"cluster", cluster}};
   held_bytes_ = metrics.gauge(families::budget_bytes, labels);
   held_objects_ = metrics.gauge(families::budget_objects, labels);
-  bytes_limit_ = metrics.gauge(families::budget_bytes_limit, labels);
-  bytes_limit_.set(double(limits.bytes));
-  objects_limit_ = metrics.gauge(families::budget_objects_limit, labels);
-  objects_limit_.set(double(limits.objects));
+  max_bytes_ = metrics.gauge(families::budget_max_bytes, labels);
+  max_bytes_.set(double(limits.bytes));
+  max_objects_ = metrics.gauge(families::budget_max_objects, labels);
+  max_objects_.set(double(limits.objects));
 }
 
 void StoreUse::change(std::ptrdiff_t bytes, std::ptrdiff_t objects) {

@@ -69,7 +69,7 @@ TEST_CASE("what a provider shows beyond its budget is not held, and another prov
     CHECK(flooding.told == 1);
     CHECK(flooding.budget.exceeded_by() == "configmaps of shop-rome");
     CHECK(flooding.config_maps->store().bytes() <= limits.bytes + megabyte);
-    CHECK(metrics.text().find("kube_store_budget_bytes_limit{cluster=\"flooding\"} 16777216") != std::string::npos);
+    CHECK(metrics.text().find("kube_store_budget_max_bytes{cluster=\"flooding\"} 16777216") != std::string::npos);
 
     other.add(1, 100);
     static_cast<void>(simulator.run_for(1s));

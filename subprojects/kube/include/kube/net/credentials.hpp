@@ -1,5 +1,6 @@
 // What proves who we are to one API server, asked again for each connection and each request, so that rotated files and
 // replaced Secrets take effect without a restart.
+// Tested by test/net/exec_plugin_test.cpp and test/net/http_client_trust_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

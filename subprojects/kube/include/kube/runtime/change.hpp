@@ -1,4 +1,5 @@
 // What a reader of a cache is told of: one object that came, became another, or went.
+// Tested by test/runtime/informer_test.cpp.
 #pragma once
 
 #include <optional>
@@ -29,8 +30,8 @@ class Change {
     }
     return previous_ ? &*previous_ : nullptr;
   }
-  /// Whether `view` says another thing of what is there now than of what was there before. What is not there has no
-  /// view, which differs from every one.
+  /// Whether `view` gives another value for the object now than for the object before. An object that came or went
+  /// counts as changed.
   template <typename View>
   bool changes(const View& view) const {
     const Object* before = previous();

@@ -28,12 +28,12 @@ class StoreUse {
  private:
   Limits limits_;
   std::size_t bytes_ = 0, objects_ = 0;
-  Gauge held_bytes_, held_objects_, bytes_limit_, objects_limit_;
+  Gauge held_bytes_, held_objects_, max_bytes_, max_objects_;
 };
 
-/// The share that the informers of one set have in a StoreUse. The one by which too much is held ends all reading of
-/// its set for good: whoever owns the set is told once, and drops it. What is held goes over the limit by one object
-/// at most. One thread.
+/// The share that the informers of one set have in a StoreUse. If growth in this set takes the StoreUse over its
+/// bounds, no informer of the set reads any more: the owner of the set is told once, and drops it. What is held goes
+/// over the bounds by one object at most. One thread.
 class StoreBudget {
  public:
   StoreBudget(std::shared_ptr<StoreUse> use, std::function<void()> on_exceeded)

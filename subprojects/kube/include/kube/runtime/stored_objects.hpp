@@ -1,4 +1,5 @@
 // The objects of a cache, one after the other, for a range-based for.
+// Tested by test/runtime/store_test.cpp.
 #pragma once
 
 #include <cstddef>

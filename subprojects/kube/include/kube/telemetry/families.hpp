@@ -13,11 +13,12 @@ inline constexpr MetricFamily requests{counter,
                                        "Requests to API servers, by answer; \"<error>\" where none came.",
                                        {"host", "method", "code"},
                                        handles};
-inline constexpr MetricFamily clock_ahead{gauge,
-                                          "rest_client_server_clock_ahead_seconds",
-                                          "How far a server's clock is ahead of ours; negative: behind.",
-                                          {"host"},
-                                          handles};
+inline constexpr MetricFamily clock_ahead{
+    gauge,
+    "rest_client_server_clock_ahead_seconds",
+    "Seconds by which a server's clock is ahead of this process's, negative if it is behind.",
+    {"host"},
+    handles};
 
 inline constexpr MetricFamily connections{gauge,
                                           "rest_client_connections",
@@ -82,28 +83,31 @@ inline constexpr MetricFamily held_objects{
     gauge, "kube_informer_objects", "Objects held in stores.", {"cluster", "resource"}, handles};
 inline constexpr MetricFamily held_bytes{
     gauge, "kube_informer_bytes", "Bytes of JSON held in stores.", {"cluster", "resource"}, handles};
-inline constexpr MetricFamily watch_age{
-    gauge,
-    "kube_informer_watch_age_seconds",
-    "Since when the watch that has been silent for longest has told nothing. Servers send a bookmark about each "
-    "minute, "
-    "and a watch is opened anew after five or six: what is older shows what was, not what is.",
-    {"cluster", "resource"},
+inline constexpr MetricFamily watch_age{gauge,
+                                        "kube_informer_watch_age_seconds",
+                                        "Seconds since the watch that has been silent for longest last told anything.",
+                                        {"cluster", "resource"},
+                                        handles};
+inline constexpr MetricFamily history_checks{
+    counter,
+    "kube_history_checks_total",
+    "Questions to a server after an interruption whether it still has the history that its watches told, by verdict.",
+    {"cluster", "verdict"},
     handles};
-inline constexpr MetricFamily history_checks{counter,
-                                             "kube_history_checks_total",
-                                             "Times that a server was asked after an interruption whether its history "
-                                             "still is the one that was told, by answer.",
-                                             {"cluster", "verdict"},
-                                             handles};
 inline constexpr MetricFamily budget_bytes{
     gauge, "kube_store_budget_bytes", "Bytes of JSON held of a peer with a budget.", {"cluster"}, handles};
 inline constexpr MetricFamily budget_objects{
     gauge, "kube_store_budget_objects", "Objects held of a peer with a budget.", {"cluster"}, handles};
-inline constexpr MetricFamily budget_bytes_limit{
-    gauge, "kube_store_budget_bytes_limit", "Bytes of JSON that may be held of it.", {"cluster"}, handles};
-inline constexpr MetricFamily budget_objects_limit{
-    gauge, "kube_store_budget_objects_limit", "Objects that may be held of it.", {"cluster"}, handles};
+inline constexpr MetricFamily budget_max_bytes{gauge,
+                                               "kube_store_budget_max_bytes",
+                                               "The most bytes of JSON that may be held of a peer with a budget.",
+                                               {"cluster"},
+                                               handles};
+inline constexpr MetricFamily budget_max_objects{gauge,
+                                                 "kube_store_budget_max_objects",
+                                                 "The most objects that may be held of a peer with a budget.",
+                                                 {"cluster"},
+                                                 handles};
 inline constexpr MetricFamily kube_events{
     counter, "kube_events_total", "Events noted, by what became of them.", {"outcome"}};
 
@@ -139,8 +143,8 @@ inline constexpr const MetricFamily* all[] = {
     &history_checks,
     &budget_bytes,
     &budget_objects,
-    &budget_bytes_limit,
-    &budget_objects_limit,
+    &budget_max_bytes,
+    &budget_max_objects,
     &kube_events,
 };
 

@@ -1,0 +1,122 @@
+#include "kube/runtime/manager.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "runtime_fixture.hpp"
+
+using namespace kube;
+using namespace kube::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A process with a manager, of which it counts what runs.
+class Process {
+ public:
+  Process(RuntimeFixture& world, const std::string& name, bool elects)
+      : simulator_(world.simulator),
+        link_(world.simulator, world.server, name),
+        manager({world.simulator.executor(), world.simulator.clock(), random_, metrics_}, transport_,
+                settings(name, elects)) {
+    manager.add([this] { return work(leading); });
+    manager.add_always([this] { return work(always); });
+  }
+  ~Process() { simulator_.run(group_.stop()); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void start() { group_.spawn(manager.run()); }
+  void stop() { simulator_.run(group_.stop()); }
+  /// "", or the code of the failure of a write.
+  std::string write(Api& api, const std::string& name) {
+    std::string how;
+    simulator_.run([](Api& by, std::string of, std::string& out) -> asio::awaitable<void> {
+      const auto made = co_await by.create(widgets, Object::make(widgets, {"d", std::move(of)}));
+      if (!made) out = to_string(made.error().code());
+    }(api, name, how));
+    return how;
+  }
+
+ private:
+  static ManagerSettings settings(const std::string& name, bool elects) {
+    ManagerSettings made{.cluster = "milan", .source = {}};
+    if (elects) made.election = LeaderElectionSettings{.lease = {"d", "example"}, .identity = name};
+    return made;
+  }
+  asio::awaitable<void> work(int& running) {
+    struct Running {
+      explicit Running(int& of) : count(of) { ++count; }
+      ~Running() { --count; }
+      Running(const Running&) = delete;
+      Running& operator=(const Running&) = delete;
+      int& count;
+    };
+    const Running here(running);
+    for (;;) co_await simulator_.clock().sleep(1h);
+  }
+
+  Simulator& simulator_;
+  SimLink link_;
+  SimTransport transport_{link_};
+  Random random_{1};
+  Metrics metrics_;
+
+ public:
+  int leading = 0, always = 0;
+  Manager manager;
+
+ private:
+  async::TaskGroup group_{simulator_.executor(), async::TaskGroup::OnFailure::keep_others};
+};
+
+}  // namespace
+
+TEST_CASE("a manager without election leads from the start, and cancels what it runs when it is stopped") {
+  RuntimeFixture w;
+  Process only(w, "only", false);
+  only.start();
+  REQUIRE(w.reaches([&] { return only.leading == 1 && only.always == 1; }));
+  CHECK(only.write(only.manager.api(), "a") == "");
+  only.stop();
+  CHECK(only.leading == 0);
+  CHECK(only.always == 0);
+}
+
+TEST_CASE("of two managers the one that leads works and writes, and the other one takes over when it stops") {
+  RuntimeFixture w;
+  Process first(w, "first", true), second(w, "second", true);
+  first.start();
+  REQUIRE(w.reaches([&] { return first.leading == 1; }));
+  second.start();
+  w.pass(10min);
+  CHECK(first.leading == 1);
+  CHECK(second.leading == 0);
+  CHECK(second.always == 1);
+  CHECK(first.write(first.manager.api(), "a") == "");
+  CHECK(second.write(second.manager.api(), "b") == "stopped");
+  CHECK(second.write(second.manager.open_api(), "c") == "");
+  first.stop();
+  CHECK(w.reaches([&] { return second.leading == 1; }));
+  CHECK(second.write(second.manager.api(), "b") == "");
+}
+
+TEST_CASE("what a part of a manager throws is thrown by run()") {
+  RuntimeFixture w;
+  Process only(w, "only", false);
+  only.manager.add_always([]() -> asio::awaitable<void> {
+    throw std::runtime_error("a bug");
+    co_return;
+  });
+  std::string thrown;
+  w.simulator.run([](Manager& manager, std::string& out) -> asio::awaitable<void> {
+    try {
+      co_await manager.run();
+    } catch (const std::runtime_error& error) {
+      out = error.what();
+    }
+  }(only.manager, thrown));
+  CHECK(thrown == "a bug");
+  CHECK(only.leading == 0);
+}
