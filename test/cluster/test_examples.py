@@ -107,7 +107,7 @@ def test_a_webhook(milan: Cluster, namespace: str) -> None:
         with running(milan, "webhook", milan.address, WEBHOOK_PORT):
 
             def is_refused() -> bool:
-                with pytest.raises(AssertionError, match="says by the label example.com/owner whose it is"):
+                with pytest.raises(AssertionError, match="the ConfigMap has no label example.com/owner"):
                     milan.kubectl("-n", namespace, "create", "configmap", "a", "--dry-run=server")
                 return True
 

@@ -67,7 +67,7 @@ def test_every_command_has_help_with_a_sentence_and_usage() -> None:
         (["create"], "needs one of"),
         (["create", "resourceslice", "a"], "--remote-cluster-id is required"),
         (["peer", "--wait", "forever"], "forever"),
-        (["peer", "--timeout", "soon"], "no duration"),
+        (["peer", "--timeout", "soon"], "is not a duration"),
         (["offload", "namespace", "a", "--pod-offloading-strategy", "Elsewhere"], "Elsewhere"),
         (["install", "eks"], "liqoctl install without eks"),
         (["install", "kind"], "liqoctl install kubeadm"),

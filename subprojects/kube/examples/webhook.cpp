@@ -22,7 +22,7 @@ constexpr kube::Resource configurations{"admissionregistration.k8s.io", "v1", "v
 
 Answer decide(const Request& request) {
   if (!request.object.label("example.com/owner").empty()) return Answer::allow();
-  return Answer::deny("a ConfigMap here says by the label example.com/owner whose it is");
+  return Answer::deny("the ConfigMap has no label example.com/owner: add the label with the name of its owner");
 }
 
 asio::awaitable<void> review(const kube::net::ServerRequest& request, kube::net::ServerResponse& response) {

@@ -32,7 +32,7 @@ kube::Result<void> read_kinds(Options& options) {
   return {};
 }
 
-/// Behind a name of its own first, so that whoever waits for the file never reads a part of it.
+/// Writes a file of another name and renames it, so that whoever waits for the file never reads a part of it.
 bool write_kubeconfig(const std::string& path, const std::string& url) {
   const std::string part = path + ".part";
   std::ofstream file(part);
@@ -80,13 +80,15 @@ int main(int argc, char** argv) {
       "kube-testserver");
   app.add_option("--address", options.settings.address, "IP address to listen on")->capture_default_str();
   app.add_option("--port", options.settings.port, "Port; 0: the system picks one")->capture_default_str();
-  app.add_option("--kubeconfig", options.kubeconfig, "File that gets a kubeconfig for it, when it serves");
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "File into which a kubeconfig for the server is written once it serves");
   app.add_option("--crd", options.crd_files, "File with CustomResourceDefinitions whose kinds are served, too")
       ->check(CLI::ExistingFile);
-  app.add_flag("--run-pods", options.settings.runs_pods,
-               "Has a node, a scheduler and a kubelet, so that pods run: for as long as their annotation "
-               "sim.kube/run-seconds says, and end with sim.kube/exit-code");
-  app.add_option("--seed", options.settings.seed, "UIDs follow from it, and how long pods take")->capture_default_str();
+  app.add_flag(
+      "--run-pods", options.settings.runs_pods,
+      "Simulate a Node, a scheduler and a kubelet: a pod runs for as long as its annotation sim.kube/run-seconds "
+      "says, and ends with the code in sim.kube/exit-code");
+  app.add_option("--seed", options.settings.seed, "Seed of UIDs and of how long pods take")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (auto read = read_kinds(options); !read) {
     std::cerr << "kube-testserver: " << read.error().text() << "\n";

@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view node_name = "node-1";
-/// How often it is looked what time alone has done.
+/// How often the simulated clock is brought up to the real one.
 constexpr Duration step = 20ms;
-/// A watch is looked at so often where nothing has changed: it may have ended, or have a bookmark to tell.
+/// How often a watch without changes is asked whether it has ended or has a bookmark.
 constexpr Duration idle_look = 1s;
 
 net::HttpServerOptions http_options(const TestServerSettings& settings) {
@@ -86,7 +86,7 @@ asio::awaitable<void> TestServer::answer(const net::ServerRequest& request, net:
   if (!request.body.empty() && (type.contains("protobuf") || type.contains("cbor"))) {
     const testing::Refusal refusal{.code = 415,
                                    .reason = "UnsupportedMediaType",
-                                   .message = "this API server reads JSON, and no " + std::string(type),
+                                   .message = "this API server reads JSON, not " + std::string(type),
                                    .details = {}};
     static_cast<void>(co_await response.send(refusal.code, {{"content-type", "application/json"}},
                                              json::serialize(refusal.document())));

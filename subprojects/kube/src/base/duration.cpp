@@ -7,7 +7,7 @@
 namespace kube {
 
 Result<Duration> parse_duration(std::string_view text) {
-  const auto mistake = fail(Errc::invalid_input, "'" + std::string(text) + "' is no duration such as 2m or 90s");
+  const auto mistake = fail(Errc::invalid_input, "'" + std::string(text) + "' is not a duration such as 2m or 90s");
   if (text.empty()) return mistake;
   double seconds = 0;
   std::string_view rest = text;

@@ -30,7 +30,7 @@ struct Scale {
 };
 
 std::unexpected<Failure> no_quantity(std::string_view text) {
-  return fail(Errc::parse, "\"" + std::string(text.substr(0, max_text)) + "\" is no quantity");
+  return fail(Errc::parse, "\"" + std::string(text.substr(0, max_text)) + "\" is not a quantity");
 }
 
 bool read_scale(std::string_view suffix, Scale& scale) {

@@ -24,14 +24,14 @@ std::string describe(const HttpRequest& request, const std::string& cluster) {
   return std::string(request.verb) + " " + std::string(path_of(request.target)) + " in " + cluster;
 }
 
-asio::awaitable<Result<std::string>> read_all(net::Body& body, std::size_t limit) {
+asio::awaitable<Result<std::string>> read_all(net::Body& body, std::size_t max_bytes) {
   std::string all;
   while (true) {
     auto piece = co_await body.read();
     if (!piece) co_return std::unexpected(std::move(piece.error()));
     if (piece->empty()) co_return all;
-    if (all.size() + piece->size() > limit)
-      co_return fail(Errc::too_large, "the answer is longer than " + std::to_string(limit) + " bytes");
+    if (all.size() + piece->size() > max_bytes)
+      co_return fail(Errc::too_large, "the answer is longer than " + std::to_string(max_bytes) + " bytes");
     all.append(*piece);
   }
 }
@@ -158,7 +158,8 @@ asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std
     auto parsed = packed ? co_await unpack(*packed, std::move(**piece), decoder) : decoder.feed(**piece);
     if (!parsed) co_return fail(std::move(parsed.error()), what);
   }
-  if (packed && !packed->is_complete()) co_return fail(Errc::protocol, what + ": the list ends before its end");
+  if (packed && !packed->is_complete())
+    co_return fail(Errc::protocol, what + ": the gzip stream of the list is cut short");
   auto page = decoder.finish();
   if (!page) co_return fail(std::move(page.error()), what);
   co_return std::move(*page);

@@ -34,7 +34,7 @@ asio::awaitable<Result<std::unique_ptr<net::ByteStream>>> connect_port_forward(n
   attempts[1].headers.emplace_back("upgrade", "SPDY/3.1");
   attempts[1].headers.emplace_back("x-stream-protocol-version", protocol);
 
-  auto granted = co_await ask_for_upgrade(upgrader, clock, std::move(attempts), options.dial_limit);
+  auto granted = co_await ask_for_upgrade(upgrader, clock, std::move(attempts), options.dial_timeout);
   if (!granted) co_return std::unexpected(std::move(granted.error()));
   const bool is_tunnel = granted->attempt == 0;
   const std::string_view chosen =

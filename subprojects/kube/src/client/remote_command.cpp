@@ -122,7 +122,7 @@ asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(n
   std::vector<HttpRequest> requests;
   requests.reserve(attempts.size());
   for (Attempt& attempt : attempts) requests.push_back(std::move(attempt.request));
-  auto granted = co_await ask_for_upgrade(upgrader, clock, std::move(requests), options.dial_limit);
+  auto granted = co_await ask_for_upgrade(upgrader, clock, std::move(requests), options.dial_timeout);
   if (!granted) co_return std::unexpected(std::move(granted.error()));
   auto codec = attempts[granted->attempt].accept(granted->head);
   if (!codec) {

@@ -54,7 +54,7 @@ Result<void> check_websocket_answer(const net::ResponseHead& head, std::string_v
 }
 
 asio::awaitable<Result<GrantedUpgrade>> ask_for_upgrade(net::Upgrader& upgrader, async::Clock& clock,
-                                                        std::vector<HttpRequest> attempts, Duration dial_limit) {
+                                                        std::vector<HttpRequest> attempts, Duration dial_timeout) {
   std::vector<std::size_t> order(attempts.size());
   std::iota(order.begin(), order.end(), 0);
   if (clock.now() < upgrader.manners().no_get_until) std::swap(order[0], order[1]);
@@ -63,7 +63,7 @@ asio::awaitable<Result<GrantedUpgrade>> ask_for_upgrade(net::Upgrader& upgrader,
   bool is_get_forbidden = false;
   for (const std::size_t attempt : order) {
     const bool is_get = attempts[attempt].method == "GET";
-    auto answer = co_await upgrader.upgrade(std::move(attempts[attempt]), clock.deadline_in(dial_limit));
+    auto answer = co_await upgrader.upgrade(std::move(attempts[attempt]), clock.deadline_in(dial_timeout));
     if (!answer) co_return std::unexpected(std::move(answer.error()));
     if (!answer->stream) {
       Failure failure = refusal(*answer);

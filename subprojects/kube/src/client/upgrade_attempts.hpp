@@ -30,10 +30,10 @@ struct GrantedUpgrade {
   std::unique_ptr<net::ByteStream> stream;
 };
 
-/// Asks in that order, each for at most `dial_limit`. A refusal that no other protocol would change (401, 404, 429) is
-/// final. Where GETs are refused (403) and a POST is not, the first two change places for an hour. Errors: the server's
-/// Status of the refused POST, or else of the first attempt (Errc::api); connect, tls, timeout, protocol.
+/// Asks in that order, each for at most `dial_timeout`. A refusal that no other protocol would change (401, 404, 429)
+/// is final. Where GETs are refused (403) and a POST is not, the first two change places for an hour. Errors: the
+/// server's Status of the refused POST, or else of the first attempt (Errc::api); connect, tls, timeout, protocol.
 asio::awaitable<Result<GrantedUpgrade>> ask_for_upgrade(net::Upgrader& upgrader, async::Clock& clock,
-                                                        std::vector<HttpRequest> attempts, Duration dial_limit);
+                                                        std::vector<HttpRequest> attempts, Duration dial_timeout);
 
 }  // namespace kube

@@ -80,9 +80,9 @@ Result<Request> decode_review(std::string_view body) {
   json::object& fields = asked->get_object();
 
   auto object = take_object(fields, "object");
-  if (!object) return malformed("the object is none");
+  if (!object) return malformed("its object is not a JSON object");
   auto old_object = take_object(fields, "oldObject");
-  if (!old_object) return malformed("the old object is none");
+  if (!old_object) return malformed("its oldObject is not a JSON object");
   Request request{.object = std::move(*object), .old_object = std::move(*old_object)};
   request.uid = string_at(fields, {"uid"});
   if (request.uid.empty() || request.uid.size() > 256) return malformed("the request has no usable uid");
@@ -96,7 +96,8 @@ Result<Request> decode_review(std::string_view body) {
   request.name = string_at(fields, {"name"});
   request.user.name = string_at(fields, {"userInfo", "username"});
   for (const json::value& group : array_at(fields, {"userInfo", "groups"})) {
-    if (!group.is_string() || request.user.groups.size() >= max_groups) return malformed("the groups of the user");
+    if (!group.is_string() || request.user.groups.size() >= max_groups)
+      return malformed("its groups are not strings, or are more than " + std::to_string(max_groups));
     request.user.groups.emplace_back(group.get_string());
   }
   request.dry_run = bool_at(fields, {"dryRun"});

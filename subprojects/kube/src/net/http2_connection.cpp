@@ -181,7 +181,7 @@ asio::awaitable<void> Http2Connection::watch_loop() {
     }
     if (ping_sent_ && last_heard_ >= *ping_sent_) ping_sent_.reset();
     if (ping_sent_ && now >= *ping_sent_ + timing_.ping_timeout) {
-      finish(Failure(Errc::closed, "the server is silent, also to a ping"));
+      finish(Failure(Errc::closed, "the server is silent, and answers no ping"));
     } else if (!ping_sent_ && now >= last_heard_ + timing_.ping_after) {
       ping_sent_ = now;
       session_.ping(static_cast<std::uint64_t>(now.time_since_epoch().count()));

@@ -130,7 +130,7 @@ asio::awaitable<Result<void>> Informer::list_pages() {
         continue;
       }
       put(std::move(*object));
-      if (is_over_budget()) co_return fail(Errc::too_large, "more is there than may be held");
+      if (is_over_budget()) co_return fail(Errc::too_large, "the server has more than the store budget allows");
       if (++taken % slice == 0) co_await asio::post(asio::use_awaitable);
     }
     for (const json::value& item : page->too_deep) {
@@ -208,7 +208,7 @@ asio::awaitable<Result<std::optional<wire::WatchEvent>>> Informer::next_event(Wa
   if (!event || event->has_value()) co_return event;
   if (!listed_) co_return co_await stream.next();
   auto next = co_await async::with_timeout(api_.clock(), stream.next(), list_patience);
-  if (!next) co_return fail(Errc::timeout, "nothing more comes");
+  if (!next) co_return fail(Errc::timeout, "it has stopped before its end");
   co_return std::move(*next);
 }
 
@@ -220,7 +220,7 @@ asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
     if (!event->has_value()) co_return Result<void>();
     events_.add();
     if (auto done = take(std::move(**event)); !done) co_return done;
-    if (is_over_budget()) co_return fail(Errc::too_large, "more is there than may be held");
+    if (is_over_budget()) co_return fail(Errc::too_large, "the server has more than the store budget allows");
     hear();
     if (has_synced()) be_well();
     if (++taken % slice == 0) co_await asio::post(asio::use_awaitable);

@@ -159,10 +159,10 @@ void FakeKubelet::report_start(const ObjectKey& key, const std::string& uid, con
     for (std::string_view type : {"PodScheduled", "Initialized", "ContainersReady", "Ready"})
       set_condition(status, {type, true}, now);
   });
-  plan_end(key, *before, 0);
+  end_later(key, *before, 0);
 }
 
-void FakeKubelet::plan_end(const ObjectKey& key, const json::object& before, std::int64_t restarts) {
+void FakeKubelet::end_later(const ObjectKey& key, const json::object& before, std::int64_t restarts) {
   const auto seconds = annotation(before, run_seconds);
   if (!seconds) return;
   const std::int64_t code = restarts == 0 ? annotation(before, exit_code).value_or(0) : 0;
@@ -206,7 +206,7 @@ void FakeKubelet::end(const ObjectKey& key, const std::string& uid, std::int64_t
       container["containerID"] = old_id.substr(0, old_id.rfind('/') + 1) + std::to_string(generation + 1);
     }
   });
-  if (restarts) plan_end(key, *before, generation + 1);
+  if (restarts) end_later(key, *before, generation + 1);
 }
 
 void FakeKubelet::evict(const ObjectKey& key) {

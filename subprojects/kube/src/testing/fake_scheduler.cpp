@@ -77,10 +77,10 @@ void FakeReplicaSet::scale(int replicas) {
 }
 
 void FakeReplicaSet::reconcile_later() {
-  if (planned_) return;
-  planned_ = true;
+  if (is_due_) return;
+  is_due_ = true;
   simulator_.clock().call_in(random_.between(1ms, 100ms), [this] {
-    planned_ = false;
+    is_due_ = false;
     reconcile();
   });
 }

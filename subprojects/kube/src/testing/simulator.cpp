@@ -26,7 +26,7 @@ Simulator::End Simulator::run_until(const std::function<bool()>& reached, Durati
     if (!next) return End::stuck;
     if (*next > end) {
       clock_.advance_to(end);
-      return End::time_limit;
+      return End::out_of_time;
     }
     clock_.advance_to_next();
   }
@@ -60,7 +60,7 @@ std::string_view to_string(Simulator::End end) {
   switch (end) {
     case Simulator::End::reached:
       return "reached";
-    case Simulator::End::time_limit:
+    case Simulator::End::out_of_time:
       return "out of virtual time";
     case Simulator::End::stuck:
       return "stuck: nothing is ready and nobody sleeps";

@@ -35,8 +35,9 @@ std::string exec_info(const ClusterConfig& cluster, const ExecPlugin& plugin, bo
 
 Result<ExecCredential> parse_exec_credential(std::string_view text, const ExecPlugin& plugin) {
   const auto document = parse_json(text);
-  if (!document || !document->is_object()) return fail(Errc::parse, "its answer is no JSON document");
-  if (string_at(*document, {"kind"}) != "ExecCredential") return fail(Errc::parse, "its answer is no ExecCredential");
+  if (!document || !document->is_object()) return fail(Errc::parse, "its answer is not a JSON document");
+  if (string_at(*document, {"kind"}) != "ExecCredential")
+    return fail(Errc::parse, "its answer is not an ExecCredential");
   if (string_at(*document, {"apiVersion"}) != plugin.api_version)
     return fail(Errc::invalid_input,
                 "its answer is not of the version that the kubeconfig names, " + plugin.api_version);

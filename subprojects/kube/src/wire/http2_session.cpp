@@ -299,9 +299,9 @@ Result<void> Http2Session::feed(std::string_view bytes) {
 
 std::vector<http2::Event> Http2Session::take_events() { return std::exchange(impl_->events, {}); }
 
-Result<void> Http2Session::take_output(std::string& out, std::size_t limit) {
+Result<void> Http2Session::take_output(std::string& out, std::size_t max_bytes) {
   const std::size_t before = out.size();
-  while (out.size() - before < limit) {
+  while (out.size() - before < max_bytes) {
     const std::uint8_t* data = nullptr;
     const ssize_t length = nghttp2_session_mem_send(impl_->session, &data);
     if (length < 0) return fail(Errc::protocol, std::string("HTTP/2: ") + nghttp2_strerror(static_cast<int>(length)));

@@ -101,7 +101,7 @@ Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   return block;
 }
 
-SpdyHeaderDecoder::SpdyHeaderDecoder(std::size_t limit) : limit_(limit) {}
+SpdyHeaderDecoder::SpdyHeaderDecoder(std::size_t max_block) : max_block_(max_block) {}
 SpdyHeaderDecoder::~SpdyHeaderDecoder() {
   if (stream_) inflateEnd(stream_.get());
 }
@@ -109,7 +109,7 @@ SpdyHeaderDecoder::SpdyHeaderDecoder(SpdyHeaderDecoder&&) noexcept = default;
 SpdyHeaderDecoder& SpdyHeaderDecoder::operator=(SpdyHeaderDecoder&& other) noexcept {
   std::swap(stream_, other.stream_);
   std::swap(said_, other.said_);
-  std::swap(limit_, other.limit_);
+  std::swap(max_block_, other.max_block_);
   return *this;
 }
 
@@ -159,8 +159,8 @@ Result<std::string> SpdyHeaderDecoder::inflate(std::string_view block) {
     // Z_BUF_ERROR: nothing more to do with what is here. Z_STREAM_END would end the compression for good.
     if (done != Z_OK && done != Z_BUF_ERROR) return fail(Errc::protocol, "SPDY header block does not decompress");
     plain.append(piece.data(), piece.size() - stream_->avail_out);
-    if (plain.size() > limit_)
-      return fail(Errc::too_large, "SPDY header block is larger than " + std::to_string(limit_));
+    if (plain.size() > max_block_)
+      return fail(Errc::too_large, "SPDY header block is larger than " + std::to_string(max_block_));
     if (stream_->avail_out > 0) break;
   }
   if (stream_->avail_in > 0) return fail(Errc::protocol, "SPDY header block does not decompress");

@@ -59,8 +59,8 @@ bool is_websocket_key(std::string_view key) {
   return bytes && bytes->size() == 16 && key.size() == 24;
 }
 
-WebSocketCodec::WebSocketCodec(WebSocketRole role, std::function<std::uint32_t()> mask, std::uint64_t message_limit)
-    : role_(role), mask_source_(std::move(mask)), message_limit_(message_limit) {}
+WebSocketCodec::WebSocketCodec(WebSocketRole role, std::function<std::uint32_t()> mask, std::uint64_t max_message)
+    : role_(role), mask_source_(std::move(mask)), max_message_(max_message) {}
 
 Result<void> WebSocketCodec::feed(std::string_view bytes) {
   // After its close frame nothing of the peer counts.
@@ -159,8 +159,8 @@ Result<void> WebSocketCodec::start_frame() {
     message_size_ = 0;
   }
   message_size_ += missing_;
-  if (message_size_ > message_limit_ || missing_ > message_limit_) {
-    return fail(Errc::too_large, "WebSocket message of more than " + std::to_string(message_limit_) + " bytes");
+  if (message_size_ > max_message_ || missing_ > max_message_) {
+    return fail(Errc::too_large, "WebSocket message of more than " + std::to_string(max_message_) + " bytes");
   }
   return {};
 }

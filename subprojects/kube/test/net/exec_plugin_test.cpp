@@ -105,7 +105,7 @@ TEST_CASE("an exec plugin that fails, hangs, or does not stop talking is told as
   const Case cases[] = {
       {"exit 3", "invalid_input: exec plugin '@' ended with exit code 3"},
       {"kill -9 $$", "invalid_input: exec plugin '@' was ended by signal 9"},
-      {"echo nonsense", "parse: exec plugin '@': its answer is no JSON document"},
+      {"echo nonsense", "parse: exec plugin '@': its answer is not a JSON document"},
       {"exec sleep 100", "timeout: exec plugin '@' has not ended within 1 s, and was killed"},
       {"exec 1>&-; exec sleep 100", "timeout: exec plugin '@' has not ended within 1 s, and was killed"},
       {"exec head -c 10000000 /dev/zero", "too_large: exec plugin '@' answers more than 1 MiB"},

@@ -127,7 +127,7 @@ TEST_CASE("a peer that falls silent is found by ping, and its streams are told")
     auto told = co_await async::with_timeout(real, response->body->read(), 5s);
     REQUIRE(told.has_value());
     REQUIRE_FALSE(told->has_value());
-    CHECK(told->error().text() == "the server is silent, also to a ping");
+    CHECK(told->error().text() == "the server is silent, and answers no ping");
     co_await pair.stop();
   }());
 }

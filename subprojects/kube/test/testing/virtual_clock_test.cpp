@@ -84,7 +84,7 @@ TEST_CASE("a wait that nobody can end is told apart from one that takes too long
     CHECK(simulator.run_until([] { return false; }, 1h) == Simulator::End::stuck);
     std::string log;
     group.spawn(note_after(simulator.clock(), 2h, 'x', log));
-    CHECK(simulator.run_until([] { return false; }, 1h) == Simulator::End::time_limit);
+    CHECK(simulator.run_until([] { return false; }, 1h) == Simulator::End::out_of_time);
     simulator.run(group.stop());
   }
 }

@@ -61,10 +61,10 @@ TEST_CASE("an exec plugin's answer is a token, a certificate with its key, or bo
 
 TEST_CASE("an exec plugin's answer that cannot be used is refused without being quoted") {
   const std::pair<std::string, const char*> cases[] = {
-      {"", "is no JSON document"},
-      {"[]", "is no JSON document"},
-      {"secret", "is no JSON document"},
-      {R"({"kind":"Status"})", "is no ExecCredential"},
+      {"", "is not a JSON document"},
+      {"[]", "is not a JSON document"},
+      {"secret", "is not a JSON document"},
+      {R"({"kind":"Status"})", "is not an ExecCredential"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","status":{"token":"secret"}})",
        "is not of the version that the kubeconfig names, client.authentication.k8s.io/v1"},
       {answer("null"), "neither a token nor a client certificate"},

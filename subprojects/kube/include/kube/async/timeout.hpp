@@ -48,8 +48,8 @@ asio::awaitable<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> w
 }
 
 template <class T>
-auto with_timeout(Clock& clock, asio::awaitable<T> operation, Duration limit) {
-  return with_deadline(clock, std::move(operation), clock.deadline_in(limit));
+auto with_timeout(Clock& clock, asio::awaitable<T> operation, Duration timeout) {
+  return with_deadline(clock, std::move(operation), clock.deadline_in(timeout));
 }
 
 }  // namespace kube::async

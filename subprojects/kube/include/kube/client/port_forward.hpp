@@ -20,7 +20,7 @@ struct PortForwardRequest {
 
 struct PortForwardOptions {
   /// For each attempt at a protocol: both together are less than the 30 s that callers wait for a stream.
-  Duration dial_limit = std::chrono::seconds(10);
+  Duration dial_timeout = std::chrono::seconds(10);
   /// Unpredictable numbers, for WebSocket's keys and masks; by default those of the operating system.
   std::function<std::uint32_t()> entropy;
 };

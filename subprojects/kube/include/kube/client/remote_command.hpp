@@ -25,7 +25,7 @@ HttpRequest to_request(const RemoteCommandRequest& command, std::string_view met
 
 struct RemoteCommandOptions {
   CommandLimits limits;
-  Duration dial_limit = std::chrono::seconds(30);  ///< for each attempt at a protocol
+  Duration dial_timeout = std::chrono::seconds(30);  ///< for each attempt at a protocol
   /// Unpredictable numbers, for WebSocket's keys and masks; by default those of the operating system.
   std::function<std::uint32_t()> entropy;
 };

@@ -51,7 +51,7 @@ class FakeKubelet {
   void end(const ObjectKey& key, const std::string& uid, std::int64_t generation, std::int64_t code);
   /// The pod, if it is still the one with that UID.
   Tree pod(const ObjectKey& key, std::string_view uid);
-  void plan_end(const ObjectKey& key, const json::object& pod, std::int64_t restarts);
+  void end_later(const ObjectKey& key, const json::object& pod, std::int64_t restarts);
   void write_status(const ObjectKey& key, const std::function<void(json::object&)>& change);
 
   Simulator& simulator_;

@@ -47,7 +47,7 @@ class FakeReplicaSet {
   std::string uid_;
   int replicas_;
   Random random_;
-  bool planned_ = false;
+  bool is_due_ = false;
 };
 
 }  // namespace kube::testing

@@ -62,8 +62,8 @@ class ShuffledLoop::Executor {
   template <class Function>
   void execute(Function&& function) const {
     if (loop_->running_ && !never_blocks_) {
-      std::decay_t<Function> now(std::forward<Function>(function));
-      now();
+      std::decay_t<Function> called(std::forward<Function>(function));
+      called();
     } else {
       loop_->post(Handler(std::forward<Function>(function)));
     }

@@ -18,10 +18,10 @@ namespace kube::testing {
 class Simulator {
  public:
   enum class End {
-    reached,     ///< the predicate holds
-    time_limit,  ///< virtual time ran out
-    stuck,       ///< nothing is ready and nobody sleeps: it would stay so for ever
-    livelock,    ///< handlers kept each other busy without time moving on
+    reached,      ///< the predicate holds
+    out_of_time,  ///< virtual time ran out
+    stuck,        ///< nothing is ready and nobody sleeps: it would stay so for ever
+    livelock,     ///< handlers kept each other busy without time moving on
   };
 
   explicit Simulator(std::uint64_t seed, WallTime start = VirtualClock::default_start)

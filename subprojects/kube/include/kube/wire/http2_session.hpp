@@ -87,7 +87,7 @@ class Http2Session {
   /// The events since the last call, in the order in which they came.
   std::vector<http2::Event> take_events();
   /// Appends up to about `limit` pending bytes to `out`. Errors: Errc::protocol.
-  Result<void> take_output(std::string& out, std::size_t limit = 256U << 10);
+  Result<void> take_output(std::string& out, std::size_t max_bytes = 256U << 10);
   /// True while take_output() has something to give.
   bool has_output() const;
 

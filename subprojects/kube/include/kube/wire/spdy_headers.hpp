@@ -32,8 +32,8 @@ class SpdyHeaderEncoder {
 /// blocks it holds the text that later blocks may refer to, and not the 40 KiB that decompressing takes.
 class SpdyHeaderDecoder {
  public:
-  /// `limit`: bytes of one block after decompression.
-  explicit SpdyHeaderDecoder(std::size_t limit);
+  /// `max_block`: the most bytes of one block after decompression.
+  explicit SpdyHeaderDecoder(std::size_t max_block);
   ~SpdyHeaderDecoder();
   SpdyHeaderDecoder(SpdyHeaderDecoder&&) noexcept;
   SpdyHeaderDecoder& operator=(SpdyHeaderDecoder&&) noexcept;
@@ -47,7 +47,7 @@ class SpdyHeaderDecoder {
   void rest();
   std::unique_ptr<z_stream_s> stream_;  // none between blocks, once there was one
   std::string said_;                    // then, what later blocks may refer to
-  std::size_t limit_;
+  std::size_t max_block_;
 };
 
 }  // namespace kube::wire

@@ -60,8 +60,8 @@ struct WebSocketSight {
 class WebSocketCodec {
  public:
   /// `mask`: unpredictable 32-bit numbers for the client's frames (RFC 6455 section 5.3); unused by a server.
-  /// `message_limit`: bytes of one message of the peer.
-  WebSocketCodec(WebSocketRole role, std::function<std::uint32_t()> mask, std::uint64_t message_limit = 32 << 20);
+  /// `max_message`: the most bytes of one message of the peer.
+  WebSocketCodec(WebSocketRole role, std::function<std::uint32_t()> mask, std::uint64_t max_message = 32 << 20);
 
   /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large.
   Result<void> feed(std::string_view bytes);
@@ -92,7 +92,7 @@ class WebSocketCodec {
 
   WebSocketRole role_;
   std::function<std::uint32_t()> mask_source_;
-  std::uint64_t message_limit_;
+  std::uint64_t max_message_;
 
   std::string head_;           // of the frame being read
   std::size_t head_size_ = 2;  // how long it will be, as far as known
