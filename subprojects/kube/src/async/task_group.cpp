@@ -84,7 +84,7 @@ asio::awaitable<void> TaskGroup::begin(asio::awaitable<void> child, Child& self)
 
 void TaskGroup::cancel(Child& child) {
   child.cancelled = true;
-  // co_spawn throws into the loop where a coroutine is cancelled that has not begun.
+  // co_spawn throws into the loop if a coroutine is cancelled before it has begun.
   if (child.begun) child.stop.emit(asio::cancellation_type::terminal);
 }
 
@@ -107,7 +107,8 @@ asio::awaitable<void> TaskGroup::join() {
     boost::system::error_code ignored;
     co_await idle_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
-  // A cancellation that came with the last child's end is not to be forgotten: the caller goes on as if alive else.
+  // A cancellation that came with the last child's end must not be lost: the caller would go on as if it had not been
+  // cancelled.
   const auto state = co_await asio::this_coro::cancellation_state;
   was_cancelled = was_cancelled || state.cancelled() != asio::cancellation_type::none;
   co_await asio::this_coro::throw_if_cancelled(throwing);

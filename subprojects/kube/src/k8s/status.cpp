@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t max_message = 2048, max_causes = 16;
 
-/// Whatever number a server gives, it is asked again before everybody has forgotten why it was not.
+/// The pause that a server asks for, within 0 and max_retry_after.
 std::chrono::seconds pause_of(std::int64_t seconds) {
   return std::clamp(std::chrono::seconds(seconds), std::chrono::seconds(0), max_retry_after);
 }

@@ -21,7 +21,7 @@ class Dialer {
 
   /// Tries the addresses of the server until the deadline, each a quarter of a second behind the one before, so that
   /// dead ones do not use up the time; the first that answers is taken. Without `tls` the connection is a plain one.
-  /// Failures: Errc::connect, Errc::tls, Errc::timeout; the text names host, port and cause.
+  /// Errors: Errc::connect, Errc::tls, Errc::timeout; the text names host, port and cause.
   asio::awaitable<Result<Dialed>> dial(wire::ServerUrl server, std::optional<ClientTls> tls, Deadline deadline,
                                        std::shared_ptr<Traffic> traffic);
 

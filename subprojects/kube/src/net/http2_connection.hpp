@@ -42,7 +42,8 @@ class Http2StreamHandle {
   Http2StreamHandle(Http2StreamHandle&&) noexcept = default;
   Http2StreamHandle& operator=(Http2StreamHandle&&) = delete;
   ~Http2StreamHandle();
-  /// Waits for the answer's headers. Failures: see Http2Stream.
+  /// Waits for the answer's headers. Errors: Errc::timeout (none by the request's deadline), Errc::closed (the
+  /// connection or the stream broke), Errc::protocol, Errc::too_large, Errc::stopped.
   asio::awaitable<Result<ResponseHead>> head();
   /// The next bytes of the body, "" = end.
   asio::awaitable<Result<std::string>> read();
@@ -66,7 +67,7 @@ class Http2Connection {
   /// closes the connection and throws.
   asio::awaitable<Failure> run();
 
-  /// Waits for the peer's first settings, the sign that it speaks HTTP/2. Failures: why the connection ended before.
+  /// Waits for the peer's first settings, the sign that it speaks HTTP/2. Errors: why the connection ended before.
   asio::awaitable<Result<void>> ready();
   /// Ends the connection.
   void close(Failure why) { finish(std::move(why)); }

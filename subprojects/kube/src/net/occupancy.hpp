@@ -46,8 +46,7 @@ class Occupancy {
   bool recognise(Guest& guest);
   void leave(std::list<Guest*>::iterator place);
 
-  /// So many bytes more for the guest's request; false if they are not to be had, for the guest would have to go
-  /// itself.
+  /// Counts more bytes for the guest's request; false if there is room for them only without the guest itself.
   bool hold(Guest& guest, std::size_t bytes);
   /// The guest's request is over.
   void release(Guest& guest);

@@ -19,7 +19,7 @@ namespace kube::net {
 
 namespace {
 
-/// Beyond this nobody is served any better by waiting.
+/// The most names that are looked up or wait; a further one fails at once.
 constexpr std::size_t max_names = 1024;
 /// A server has a handful of addresses; whoever names more of them is not followed to each.
 constexpr std::size_t max_addresses = 16;

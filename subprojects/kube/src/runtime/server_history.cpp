@@ -6,7 +6,7 @@
 namespace kube {
 namespace {
 
-/// So long an answer is good for others who ask the same. Who opens a watch by it has as long again.
+/// How long an answer serves others who ask the same. A watch that is opened because of it has the same time again.
 constexpr Duration shared_for = std::chrono::seconds(1);
 
 }  // namespace

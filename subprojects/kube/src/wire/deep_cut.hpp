@@ -8,7 +8,7 @@
 namespace kube::wire {
 
 /// Copies a text that comes in pieces of any size; in place of each object and array below so many levels stands null.
-/// What is not JSON comes out as something that is not JSON either.
+/// What is kept is copied unchanged, so that a fault there stays one; what is cut is not checked.
 class DeepCut {
  public:
   explicit DeepCut(std::size_t levels) : levels_(levels) {}

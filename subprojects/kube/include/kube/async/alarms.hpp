@@ -1,4 +1,4 @@
-// What a clock has still to do, in the order in which it is due.
+// What a clock still has to do, in the order in which it is due.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace kube::async {
 
 namespace asio = boost::asio;
 
-/// Where every timer, deadline and timestamp comes from. Not thread-safe; used on the loop's thread only. Must outlive
-/// every coroutine that waits for it.
+/// Where every timer, deadline and timestamp comes from. One thread, that of the loop. Must outlive every
+/// coroutine that waits for it.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -36,7 +36,9 @@ class Clock {
   /// Waits until `at`; returns at once if that has passed. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<void> sleep_until(TimePoint at);
 
+  /// As sleep_until(), for that long from now on.
   asio::awaitable<void> sleep(Duration duration) { return sleep_until(now() + duration); }
+  /// The deadline that is so long from now.
   Deadline deadline_in(Duration duration) const { return {now() + duration}; }
 };
 

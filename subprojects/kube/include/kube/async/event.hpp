@@ -1,4 +1,4 @@
-// A flag that coroutines wait for: the one condition variable of this house.
+// A flag that coroutines wait for: the one condition variable of this library.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,13 +20,17 @@ class Event {
 
   /// Wakes all waiters; later waits return at once until `reset()`.
   void set();
+  /// Clears the flag: waits go on until the next set(), also those that were woken and have not run yet.
   void reset() { set_ = false; }
   bool is_set() const { return set_; }
   /// Returns once the flag is set. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<void> wait();
   /// As `wait()`, until `deadline`: whether the flag is set.
   asio::awaitable<bool> wait_until(Clock& clock, Deadline deadline);
-  asio::awaitable<bool> wait_for(Clock& clock, Duration limit) { return wait_until(clock, clock.deadline_in(limit)); }
+  /// Likewise, for that long from now on.
+  asio::awaitable<bool> wait_for(Clock& clock, Duration timeout) {
+    return wait_until(clock, clock.deadline_in(timeout));
+  }
   /// As `wait()`, and clears the flag: for one consumer that takes all there is at each wake-up.
   asio::awaitable<void> wait_and_reset();
 

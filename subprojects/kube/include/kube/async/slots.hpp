@@ -1,4 +1,4 @@
-// So many at a time: what bounds how much of one thing is under way.
+// A counting semaphore: it bounds how much of one kind of work is under way.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -10,7 +10,7 @@ namespace kube::async {
 
 namespace asio = boost::asio;
 
-/// A counting semaphore. Who asks first is served first. One thread.
+/// Whoever asks first is served first. One thread.
 class Slots {
   struct State;
 
@@ -27,6 +27,7 @@ class Slots {
     std::shared_ptr<State> state_;
   };
 
+  /// `count`: how many are taken at a time.
   Slots(const asio::any_io_executor& executor, std::size_t count);
 
   /// Waits until there is one. Cancellation (terminal) throws operation_aborted.

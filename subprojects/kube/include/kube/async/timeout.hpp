@@ -47,6 +47,7 @@ asio::awaitable<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> w
   }
 }
 
+/// As with_deadline(), with a deadline that is so long from now.
 template <class T>
 auto with_timeout(Clock& clock, asio::awaitable<T> operation, Duration timeout) {
   return with_deadline(clock, std::move(operation), clock.deadline_in(timeout));

@@ -1,4 +1,4 @@
-// A part of a process without which others would go on as if nothing were to do.
+// Runs a part of a process without which the other parts must not go on.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -10,7 +10,7 @@ namespace kube {
 std::size_t count_values(std::string_view text, std::size_t enough);
 
 /// As `parse_json`, in about half the time: the whole tree lies in one piece of memory, which is freed with its last
-/// part. What is changed in the tree or removed from it frees nothing before, so this is not for trees that live long.
+/// part. Changes and removals free nothing until then, so this is not for trees that live long.
 /// Errors: Errc::parse, with the offset.
 Result<json::value> parse_json_arena(std::string_view text, std::size_t max_depth = max_object_depth);
 

@@ -34,7 +34,7 @@ struct ApiSettings {
 class WatchStream {
  public:
   explicit WatchStream(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
-  /// The next event; an empty optional is the end that every watch has. Failures: closed,
+  /// The next event; an empty optional is the end that every watch has. Errors: closed,
   /// protocol, parse, too_large. Cancellable.
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next();
   /// An event that has already arrived, without waiting.
@@ -45,35 +45,48 @@ class WatchStream {
   wire::WatchDecoder decoder_;
 };
 
-/// One API server. Every verb carries the deadline of the settings, waits as 429 and 503 ask (Retry-After), and turns
-/// any answer other than 2xx into a Failure with the server's Status and the words `VERB PATH in CLUSTER`, where PATH
-/// is that of the request, without its query. Other failures are those of the Transport (timeout, connect, tls, closed,
-/// protocol, too_large), parse where a document cannot be read, too_large where one is longer than 16 MiB, and stopped
-/// where `may_write` forbids the verb. What the arguments refer to is read at the call, not when the answer is awaited.
-/// Cancellation (terminal) throws operation_aborted. One thread.
+/// One API server. One thread.
+///
+/// Guarantees: every verb carries the deadline of the settings, and waits as 429 and 503 ask (Retry-After). What the
+/// arguments refer to is read at the call, not when the answer is awaited.
+///
+/// Failures: any answer other than 2xx is a Failure with the server's Status and the words `VERB PATH in CLUSTER`,
+/// where PATH is that of the request, without its query. Others are those of the Transport (timeout, connect, tls,
+/// closed, protocol, too_large), parse if a document cannot be read, too_large if one is longer than 16 MiB, and
+/// stopped if `may_write` forbids the verb. Cancellation (terminal) throws operation_aborted.
+///
+/// Lifetime: transport, clock, random and metrics outlive it.
 class Api {
  public:
   Api(net::Transport& transport, async::Clock& clock, Random& random, Metrics& metrics, ApiSettings settings);
 
+  /// The object, or a subresource of it.
   asio::awaitable<Result<Object>> get(const Resource& resource, const ObjectKey& key,
                                       std::string_view subresource = {});
   /// One page, parsed as it arrives. The deadline moves on as long as bytes come. An answer of more than `max_bytes` is
   /// refused (Errc::too_large).
   asio::awaitable<Result<wire::ListPage>> list(const Resource& resource, std::string_view ns,
                                                const ListOptions& options, std::size_t max_bytes = 256U << 20);
+  /// Opens a watch; `ns` empty: of all namespaces. The answer's head must come within ApiSettings::timeout, the events
+  /// have no deadline but that of the options, which the server keeps.
   asio::awaitable<Result<WatchStream>> watch(const Resource& resource, std::string_view ns,
                                              const WatchOptions& options);
+  /// Creates an object, and answers what the server has stored.
   asio::awaitable<Result<Object>> create(const Resource& resource, const Object& object,
                                          const WriteOptions& options = {});
+  /// Writes the whole object. With a resourceVersion it applies to that state alone (409 otherwise).
   asio::awaitable<Result<Object>> replace(const Resource& resource, const Object& object,
                                           const WriteOptions& options = {});
+  /// Changes a part of an object, and answers the whole of it.
   asio::awaitable<Result<Object>> patch(const Resource& resource, const ObjectKey& key, Patch patch,
                                         const WriteOptions& options = {});
   /// Server-side apply of the object's tree under the field manager, taking over conflicting fields.
   asio::awaitable<Result<Object>> apply(const Resource& resource, const Object& object, std::string_view field_manager,
                                         std::string_view subresource = {});
+  /// Has an object deleted. It may be there for longer: until its finalizers and its grace period have gone.
   asio::awaitable<Result<void>> remove(const Resource& resource, const ObjectKey& key,
                                        const DeleteOptions& options = {});
+  /// Likewise all objects of a namespace that the selection matches.
   asio::awaitable<Result<void>> remove_collection(const Resource& resource, std::string_view ns,
                                                   const Selection& selection, const DeleteOptions& options = {});
   /// POST to a subresource (eviction, token, binding) or, where `subresource` is "", to the collection of a review,

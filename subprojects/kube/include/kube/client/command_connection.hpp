@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 /// at with each ping.
 struct CommandLimits {
   Duration ping_every = std::chrono::seconds(5);
-  /// Nothing at all from a peer that is being listened to: it is dead. Unless it may be stuck in data of ours: Go's
+  /// A peer that is read and sends nothing is dead, unless it may be stuck in data of ours: Go's
   /// peers answer no ping while the program behind them does not read its stdin.
   Duration silence = std::chrono::seconds(30);
   /// No data either way, whatever the pings say.

@@ -12,12 +12,12 @@ namespace kube {
 /// sends it.
 json::object review_of(const Resource& kind);
 
-/// The name by which the API server knows this user (a SelfSubjectReview); "" where its answer has none. Failures:
+/// The name by which the API server knows this user (a SelfSubjectReview); "" where its answer has none. Errors:
 /// those of Api::post().
 asio::awaitable<Result<std::string>> own_username(Api& api);
 
 /// Whether this user may do that (a SelfSubjectAccessReview). `attributes` are its `resourceAttributes`, such as
-/// namespace, verb and resource. Failures: those of Api::post().
+/// namespace, verb and resource. Errors: those of Api::post().
 asio::awaitable<Result<bool>> may_do(Api& api, json::object attributes);
 
 }  // namespace kube

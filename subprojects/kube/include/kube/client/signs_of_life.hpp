@@ -7,7 +7,7 @@
 
 namespace kube {
 
-/// Nothing at all from a peer that is being listened to: it is dead. Unless it may be stuck in data of ours: Go's peers
+/// A peer that is read and sends nothing is dead, unless it may be stuck in data of ours: Go's peers
 /// answer no ping while what is behind them does not read.
 class SignsOfLife {
  public:

@@ -18,13 +18,16 @@ inline constexpr std::size_t max_values = 200'000;
 /// Characters of one denial text; more than that no terminal shows.
 inline constexpr std::size_t max_text = 2'000;
 
+/// What is done to the object. `remove` is DELETE, whose word C++ reserves.
 enum class Operation { create, update, remove, connect };
+/// As Kubernetes writes it: "CREATE", "UPDATE", "DELETE" or "CONNECT".
 std::string_view to_string(Operation operation);
 
 /// Who asks, as the API server has authenticated it.
 struct User {
   std::string name;
   std::vector<std::string> groups;
+  /// Whether the user is a member of the group.
   bool is_in(std::string_view group) const;
 };
 

@@ -49,6 +49,7 @@ struct Selection {
 std::string label_is(std::string_view key, std::string_view value = "true");
 std::string label_is_not(std::string_view key, std::string_view value);
 
+/// What a list is to hold, and how it comes.
 struct ListOptions {
   Selection selection;
   std::int64_t limit = 0;        ///< page size; 0 = everything at once
@@ -57,13 +58,14 @@ struct ListOptions {
   bool metadata_only = false;    ///< objects come with their metadata alone (PartialObjectMetadata)
 };
 
+/// What a watch is to tell, and from where on.
 struct WatchOptions {
   Selection selection;
   std::string resource_version;       ///< where to start; "" together with send_initial_events
   std::chrono::seconds timeout{300};  ///< the server ends the watch after this time
-  bool bookmarks = true;
-  bool send_initial_events = false;  ///< KEP-3157: the list arrives as events, ended by an annotated bookmark
-  bool metadata_only = false;        ///< objects come with their metadata alone (PartialObjectMetadata)
+  bool bookmarks = true;              ///< the server tells now and then how far the watch has come
+  bool send_initial_events = false;   ///< KEP-3157: the list arrives as events, ended by an annotated bookmark
+  bool metadata_only = false;         ///< objects come with their metadata alone (PartialObjectMetadata)
 };
 
 /// How a write is to be done.
@@ -73,6 +75,8 @@ struct WriteOptions {
   std::string_view subresource;  ///< "" or e.g. "status"
 };
 
+/// How the body of a patch is to be read: RFC 6902, RFC 7386, by the merge keys of built-in kinds, or as server-side
+/// apply.
 enum class PatchType { json, merge, strategic_merge, apply };
 
 /// What a patch changes.
@@ -82,6 +86,8 @@ struct Patch {
   bool force = false;  ///< take over fields of other managers; of server-side apply only
 };
 
+/// What becomes of an object's dependents: what its kind's default is, deletion after it, deletion before it, or they
+/// lose this owner and stay.
 enum class Propagation { server_default, background, foreground, orphan };
 
 /// Options of a delete. A precondition that does not hold answers 409.

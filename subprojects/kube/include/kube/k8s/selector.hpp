@@ -14,6 +14,7 @@ class Selector {
  public:
   /// Errors: Errc::parse for what has not the form of a selector.
   static Result<Selector> parse(std::string_view labels, std::string_view fields);
+  /// Whether the object meets both selectors.
   bool matches(const json::object& object) const;
   bool empty() const { return labels_.empty() && fields_.empty(); }
   /// The paths that the field selector names, as "spec.nodeName".

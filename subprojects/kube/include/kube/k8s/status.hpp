@@ -9,7 +9,7 @@
 
 namespace kube {
 
-/// Longer than this no server has its clients wait, whatever it says.
+/// The longest pause that is taken from a server; a longer one is shortened to it.
 inline constexpr std::chrono::seconds max_retry_after{300};
 
 /// Makes a Status from an HTTP answer. `body` may be a `Status` document, other text, or garbage: text is cut to 512

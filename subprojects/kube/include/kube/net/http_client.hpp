@@ -42,13 +42,18 @@ struct HttpClientCounters {
   Use by_requests, by_watches;
 };
 
-/// Connections are made when they are needed. One HTTP/2 connection carries all requests, as long as the server's limit
-/// of streams lets it, and another one what is open-ended, so that any number of watches leaves room for requests.
-/// Where all connections of a use are full, a request waits in line for room until its deadline, and a watch fails. A
-/// GOAWAY or new credentials move new requests to a new one. While the server cannot be reached, requests fail at once
-/// with the last cause, apart from one dial per backoff interval. Where a plugin makes the credentials it is asked
-/// before the first request, after they have expired, and once for a request that was refused (401), upgrades included.
-/// stop() must be awaited before the client is destroyed. One thread.
+/// Makes connections when they are needed. One thread.
+///
+/// Guarantees: one HTTP/2 connection carries all requests, as long as the server's limit of streams lets it, and
+/// another one what is open-ended, so that any number of watches leaves room for requests. A GOAWAY or new credentials
+/// move new requests to a new connection. A plugin that makes the credentials is asked before the first request, after
+/// they have expired, and once for a request that was refused (401), upgrades included.
+///
+/// Failures: if all connections of a use are full, a request waits in line for room until its deadline, and a watch
+/// fails. While the server cannot be reached, requests fail at once with the last cause, apart from one dial per
+/// backoff interval.
+///
+/// Lifetime: stop() must be awaited before the client is destroyed.
 class HttpClient final : public Transport, public Upgrader {
  public:
   HttpClient(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Credentials> credentials,

@@ -28,7 +28,7 @@ class Resolver {
   /// The system's, one for this process.
   static const std::shared_ptr<Resolver>& of_the_system();
 
-  /// Failures: those of `Ask` (Errc::connect with the reason), Errc::too_large while too many names wait. Cancellable:
+  /// Errors: those of `Ask` (Errc::connect with the reason), Errc::too_large while too many names wait. Cancellable:
   /// the look-up goes on by itself then, for the next who asks.
   asio::awaitable<Result<Addresses>> look_up(std::string host);
 

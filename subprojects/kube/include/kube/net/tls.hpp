@@ -34,6 +34,7 @@ class TlsContext {
 
   /// Errors: Errc::tls, naming what cannot be read or does not fit together; never quoting a key.
   static Result<TlsContext> client(const TlsClientConfig& config);
+  /// Likewise, for the side that accepts connections.
   static Result<TlsContext> server(const TlsServerConfig& config);
 
   const std::shared_ptr<Impl>& impl() const { return impl_; }

@@ -33,7 +33,7 @@ class Body {
  public:
   virtual ~Body() = default;
   /// The next bytes, in the sizes in which they arrive; an empty string is the end. While nobody reads, at most one
-  /// flow-control window is buffered. Failures: Errc::closed when the connection broke, Errc::too_large,
+  /// flow-control window is buffered. Errors: Errc::closed when the connection broke, Errc::too_large,
   /// Errc::protocol. Cancellation (terminal) throws operation_aborted and leaves the body usable.
   virtual asio::awaitable<Result<std::string>> read() = 0;
 };
@@ -50,7 +50,7 @@ class Transport {
   virtual ~Transport() = default;
   /// Sends the request and waits for the answer's headers, at most until the deadline (Errc::timeout). What an exec
   /// plugin takes to give credentials, at which somebody may log in, comes on top. An answer with any HTTP status is a
-  /// success here. Failures: connect, tls, closed, timeout, protocol, too_large, stopped, invalid_input (a header that
+  /// success here. Errors: connect, tls, closed, timeout, protocol, too_large, stopped, invalid_input (a header that
   /// HTTP does not allow), and those of the credentials.
   virtual asio::awaitable<Result<Response>> send(HttpRequest request, Deadline deadline) = 0;
 };
@@ -59,7 +59,7 @@ class Transport {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Reads at least one byte; 0 is the end. Failures: Errc::closed. Cancellable.
+  /// Reads at least one byte; 0 is the end. Errors: Errc::closed. Cancellable.
   virtual asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) = 0;
   /// Writes everything, in one TLS record where it fits. One writer at a time.
   virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
@@ -88,7 +88,7 @@ class Upgrader {
   /// credentials are added. Bytes that arrive behind the head belong to the stream.
   virtual asio::awaitable<Result<Upgraded>> upgrade(HttpRequest request, Deadline deadline) = 0;
 
-  /// What those who ask have learnt of the server, for whom this speaks.
+  /// What callers have learnt about the server behind this Upgrader.
   struct Manners {
     TimePoint no_get_until{};  ///< until then an upgrade by GET is refused (403), and one by POST is not
   };

@@ -40,13 +40,18 @@ struct InformerScope {
   bool operator==(const InformerScope&) const = default;
 };
 
-/// Keeps a Store equal to what the server has. `run()` lists (streamed where the server can, KEP-3157, else in pages)
-/// and watches. A watch that broke is resumed after a short silence, and after a long one where the server's history is
-/// shown to be the same; otherwise, and after 410, the list is read again. Pauses between failed tries grow. run() ends
-/// only when it is cancelled or its budget is exceeded. Readers see every change of a key as a call of their handler
-/// after the store has it; several changes may come as one. While the server is away the store keeps its last state.
-/// Where the server's history has gone back, because its database was restored, the store is read anew and every key is
-/// told. An object that cannot be read is skipped, logged and counted. One thread.
+/// Keeps a Store equal to what the server has. `run()` lists (streamed if the server can, KEP-3157, else in pages) and
+/// watches. One thread.
+///
+/// Guarantees: readers see every change of a key as a call of their handler after the store has it; several changes may
+/// come as one. A watch that broke is resumed after a short silence, and after a long one if the server's history is
+/// shown to be the same; otherwise, and after 410, the list is read again. If the server's history has gone back,
+/// because its database was restored, the store is read anew and every key is told.
+///
+/// Failures: while the server is away the store keeps its last state, and pauses between failed tries grow. An object
+/// that cannot be read is skipped, logged and counted.
+///
+/// Lifetime: run() ends only when it is cancelled or its budget is exceeded.
 class Informer {
  public:
   /// Called with what changed; usually it adds a key to a queue. Must not suspend. A std::exception that it throws is
@@ -64,6 +69,7 @@ class Informer {
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
 
+  /// Lists and watches: see above. Call once at a time.
   asio::awaitable<void> run();
 
   /// The object under a key, as of now.
@@ -108,6 +114,7 @@ class Informer {
   /// Takes in that the server has answered NotFound for this key. Applies only while the store holds that UID.
   void observe_gone(const ObjectKey& key, std::string_view uid);
 
+  /// Whoever has subscribed. The informer alone uses this.
   struct Reader {
     Handler changed;
     SyncedHandler synced;
@@ -119,6 +126,7 @@ class Informer {
   Subscription subscribe(Handler changed, SyncedHandler synced = {}) {
     return readers_.insert(readers_.end(), Reader{std::move(changed), std::move(synced)});
   }
+  /// Ends a subscription, also from within a handler. Its reader is told nothing more.
   void unsubscribe(Subscription subscription);
   /// Tells every object that is there to a handler, as changes are told.
   void tell_present(const Handler& changed);

@@ -56,6 +56,7 @@ class InformerSet {
 
   /// The informer of that scope, shared with everybody who asked for the same.
   InformerHandle acquire(const InformerScope& scope);
+  /// Runs the informers, those that are acquired later, too.
   asio::awaitable<void> run();
   /// Has every informer list anew and tell every key: for whoever has found that the server's database was restored.
   void read_anew();

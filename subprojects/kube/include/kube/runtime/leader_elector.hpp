@@ -24,11 +24,15 @@ struct LeaderElectionSettings {
   std::function<void()> rewound = nullptr;
 };
 
-/// Takes and renews a Lease. Guarantees: while `may_write()` is true, no other well-behaved replica leads, because the
-/// fence falls `renew_deadline` after the last successful renewal was *sent*, before the lease can expire for others;
-/// at that moment leadership is lost, whatever request is under way. Others' clocks are not trusted: a foreign lease
-/// counts as expired only after it has not changed for its duration by our own clock, counted from when it was read. On
-/// stop this process leads no longer, and then the lease is released: what writes has to be stopped before. One thread.
+/// Takes and renews a Lease. One thread.
+///
+/// Guarantees: while `may_write()` is true, no other well-behaved replica leads, because the fence falls
+/// `renew_deadline` after the last successful renewal was *sent*, before the lease can expire for others; at that
+/// moment leadership is lost, whatever request is under way. Others' clocks are not trusted: a foreign lease counts as
+/// expired only after it has not changed for its duration by our own clock, counted from when it was read.
+///
+/// Lifetime: on stop this process leads no longer, and then the lease is released: what writes has to be stopped
+/// before.
 class LeaderElector final : public Leadership {
  public:
   /// Throws std::invalid_argument for times that would let two lead.

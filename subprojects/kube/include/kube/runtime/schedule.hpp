@@ -29,7 +29,8 @@ class Schedule {
     int workers = 32;            ///< keys worked on at a time
     int workers_per_group = 16;  ///< of them from one group
     BackoffPolicy backoff{std::chrono::milliseconds(20), std::chrono::seconds(60)};
-    Duration news_pause = std::chrono::seconds(1);  ///< at most, where news came while the work failed
+    /// The longest pause after a failure of a key that was added meanwhile.
+    Duration news_pause = std::chrono::seconds(1);
   };
   explicit Schedule(Limits limits) : limits_(limits) {}
   /// From now on so many keys are worked on at a time, and so many of one group. What runs goes on.

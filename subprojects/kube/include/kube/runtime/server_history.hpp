@@ -21,8 +21,8 @@ struct HistoryWitness {
   ObjectKey key;
   std::string uid;
   std::uint64_t version = 0;  ///< 0 = there is none
-  /// Since when this watch has told of one history, without a gap. It does not go back and forth between two: who was
-  /// in touch with the server after that, over whatever watch, knows the same one.
+  /// Since when this watch has told of one history, without a gap. A watch never moves between two histories, so
+  /// whoever heard from the server after this time, over any watch, knows the same history.
   TimePoint since{};
 };
 
@@ -48,7 +48,7 @@ class ServerHistory {
   void remove(const HistoryWitness& witness) { witnesses_.erase(&witness); }
 
   /// Asks whether a history is still there in which an informer had its last sign of life at `alive` and knows of
-  /// changes up to `version`. Failures: those of a request; the server may be away.
+  /// changes up to `version`. Errors: those of a request; the server may be away.
   asio::awaitable<Result<Finding>> ask(TimePoint alive, std::uint64_t version);
 
  private:

@@ -31,12 +31,14 @@ class Store {
   /// std::logic_error where that name stands for another function.
   void add_index(std::string name, IndexFunction values_of);
 
+  /// The object under that key, parsed anew; nothing if there is none.
   std::optional<Object> find(const ObjectKey& key) const;
   bool contains(const ObjectKey& key) const { return entries_.contains(key); }
   /// The UID under that key, "" where there is no object.
   std::string_view uid(const ObjectKey& key) const;
   /// The version of the object under that key, 0 where there is none.
   std::uint64_t version(const ObjectKey& key) const;
+  /// All keys, in order.
   std::vector<ObjectKey> keys() const;
   /// The keys of a namespace, without an index; of all where it is "", as in a list.
   std::vector<ObjectKey> keys_in(std::string_view ns) const;

@@ -11,7 +11,9 @@
 
 namespace kube {
 
+/// How grave a line is: configure_logging() leaves out what is less grave than its level.
 enum class LogLevel { debug, info, warn, error };
+/// Lines for people, or one JSON object per line.
 enum class LogFormat { text, json };
 
 /// One fact of a log line. Values are escaped when written, so text from a peer may be given as it is. Never give data

@@ -89,8 +89,12 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
+  /// A series of a family of that type. `labels` has a value for each label of the family, and no other. The series
+  /// stays until the last copy of its handle has gone if the family says so (SeriesLife::handles), else as long as the
+  /// registry.
   Counter counter(const MetricFamily& family, const Labels& labels = {});
   Gauge gauge(const MetricFamily& family, const Labels& labels = {});
+  /// `bounds`: the upper bounds of the buckets, in ascending order, without +Inf.
   Histogram histogram(const MetricFamily& family, const Labels& labels, const std::vector<double>& bounds);
 
   /// What is looked up at each scrape. It ends with the last copy of what `sample` and `on_scrape` return.

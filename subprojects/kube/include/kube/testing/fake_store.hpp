@@ -54,6 +54,7 @@ class FakeStore {
   FakeStore(const FakeStore&) = delete;
   FakeStore& operator=(const FakeStore&) = delete;
 
+  /// Serves a kind. One that was withdrawn has its history still.
   void serve(FakeKind kind);
   /// Deletes all objects of a kind and serves it no more, as when its definition is deleted. The history stays, and
   /// serve() has it served again.
@@ -81,8 +82,11 @@ class FakeStore {
   /// Removes an object; answers its last state. It must exist.
   Tree erase(FakeTable& table, const ObjectKey& key, std::string_view actor);
 
+  /// Adds a listener, for good: it is called with each change, right after it was made.
   void on_change(std::function<void(const FakeChange&)> listener) { listeners_.push_back(std::move(listener)); }
+  /// A random UID that follows from the seed, in the form of a UUID.
   std::string new_uid();
+  /// Five random characters, as a server appends them to `generateName`.
   std::string new_suffix();
   VirtualClock& clock() { return clock_; }
 

@@ -46,6 +46,7 @@ class CommandCodec {
   virtual void start() = 0;
   /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large, with a farewell in the output.
   virtual Result<void> feed(std::string_view bytes) = 0;
+  /// The next thing that the peer has done; nothing until more is fed.
   virtual std::optional<CommandEvent> next() = 0;
   /// From now on feed() hands data to `sink`, where possible as a view of the fed bytes, and makes no events of it. An
   /// event that was fed before such data is fetched after it.

@@ -19,7 +19,7 @@ class GzipDecoder {
 
   /// Takes the next bytes; what came before has to be taken first, until take() answers "".
   void feed(std::string bytes);
-  /// At most `block` bytes of what is inside; "" = more has to be fed. Failures: Errc::protocol where it is no gzip,
+  /// At most `block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol where it is no gzip,
   /// its checksum is wrong, or something follows its end.
   Result<std::string> take();
   /// Whether the end of the stream was reached.

@@ -73,7 +73,7 @@ using Event = std::variant<Headers, Data, End, Reset, GoAway, PingAck, Settings>
 
 }  // namespace http2
 
-/// One connection's state. Streams beyond the peer's limit wait inside until others end. Not thread-safe.
+/// One connection's state. Streams beyond the peer's limit wait inside until others end. One thread.
 class Http2Session {
  public:
   explicit Http2Session(const Http2Options& options = {});
@@ -86,7 +86,7 @@ class Http2Session {
   Result<void> feed(std::string_view bytes);
   /// The events since the last call, in the order in which they came.
   std::vector<http2::Event> take_events();
-  /// Appends up to about `limit` pending bytes to `out`. Errors: Errc::protocol.
+  /// Appends up to about `max_bytes` pending bytes to `out`. Errors: Errc::protocol.
   Result<void> take_output(std::string& out, std::size_t max_bytes = 256U << 10);
   /// True while take_output() has something to give.
   bool has_output() const;
@@ -101,6 +101,7 @@ class Http2Session {
   void consume(http2::StreamId stream, std::size_t bytes);
   /// Stops a stream (CANCEL); no more events come for it. A request that was not sent yet is dropped.
   void cancel(http2::StreamId stream);
+  /// Asks the peer for a sign of life: its answer is an event PingAck.
   void ping(std::uint64_t payload);
   /// Says goodbye: the peer gets a GOAWAY, streams end.
   void terminate();

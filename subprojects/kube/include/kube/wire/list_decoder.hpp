@@ -27,9 +27,9 @@ class ListDecoder {
   explicit ListDecoder(std::size_t max_bytes = 256u << 20);
   ~ListDecoder();
 
-  /// Failures: Errc::parse, Errc::too_large.
+  /// Errors: Errc::parse, Errc::too_large.
   Result<void> feed(std::string_view bytes);
-  /// Call when the body has ended. Failures: Errc::parse when it was cut short or is not a list.
+  /// Call when the body has ended. Errors: Errc::parse when it was cut short or is not a list.
   Result<ListPage> finish();
 
  private:

@@ -26,13 +26,15 @@ struct ForwardLimits {
   std::size_t error_text = 16 * std::size_t{1024};  ///< bytes that are told on one error stream
 };
 
-/// A forward is a pair of streams of the caller, `error` and `data`, of the same `requestID` (without one: data follows
-/// error), and a pair of ours at the provider with a number of our own. Data, the end of each direction, resets and the
-/// text of the error stream pass one to one; what goes wrong with one forward leaves the others alone.
+/// Passes forwards on. Each is a pair of streams of the caller, `error` and `data`, of the same `requestID` (without
+/// one: data follows error), and a pair of ours at the provider with a number of our own.
 ///
-/// The caller's data stream is replied to once the provider has replied to ours: peers send no data before, so that
-/// none has to be kept. SPDY has no flow control: whoever reads a connection stops while `pending_output` of the other
-/// is large.
+/// Guarantees: data, the end of each direction, resets and the text of the error stream pass one to one. The caller's
+/// data stream is replied to once the provider has replied to ours: peers send no data before, so that none has to be
+/// kept.
+///
+/// Failures: what goes wrong with one forward leaves the others alone. SPDY has no flow control: whoever reads a
+/// connection stops while `pending_output` of the other is large.
 class PortForwardRelay {
  public:
   /// `pod`: what the texts of failures call it.

@@ -22,6 +22,7 @@ inline constexpr std::uint8_t close_channel = 255;
 
 /// "stdin", "stdout", "stderr", "error" or "resize": the header streamType of SPDY.
 std::string_view to_string(CommandChannel channel);
+/// The channel of that name; nothing for any other text.
 std::optional<CommandChannel> command_channel(std::string_view stream_type);
 
 /// Which channels one session has. The channel `error` is always there.
@@ -37,9 +38,11 @@ struct CommandStreams {
 enum class CommandVersion : std::uint8_t { v1 = 1, v2, v3, v4, v5 };
 /// The name of a version, e.g. "v4.channel.k8s.io"; of v1 "channel.k8s.io".
 std::string_view to_string(CommandVersion version);
+/// The version of that name; nothing for any other text.
 std::optional<CommandVersion> command_version(std::string_view name);
 /// From v4 on the result is a Status document, before it is text.
 inline bool has_status(CommandVersion version) { return version >= CommandVersion::v4; }
+/// From v3 on terminals tell their size.
 inline bool has_resize(CommandVersion version) { return version >= CommandVersion::v3; }
 
 /// What came of the header X-Stream-Protocol-Version.

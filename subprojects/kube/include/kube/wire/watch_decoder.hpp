@@ -26,7 +26,7 @@ class WatchDecoder {
   explicit WatchDecoder(std::size_t max_line = 8u << 20) : max_line_(max_line) {}
 
   void feed(std::string_view bytes);
-  /// The next whole event; an empty optional when more bytes are needed. Failures: Errc::parse, Errc::too_large.
+  /// The next whole event; an empty optional when more bytes are needed. Errors: Errc::parse, Errc::too_large.
   Result<std::optional<WatchEvent>> next();
 
  private:
