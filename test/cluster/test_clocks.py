@@ -15,8 +15,8 @@ import pytest
 
 from harness import pki
 from harness.cluster import Cluster
-from harness.handshake import encoded
 from harness.liqoctl import Liqoctl
+from harness.pki import encoded
 from harness.wait import wait_for
 
 HOME = "liqo-tenant-florence"

@@ -18,8 +18,9 @@ from harness import audit, chart, inventory, settings
 from harness.api import APPLY, MERGE, Api, path
 from harness.cluster import Cluster, busybox
 from harness.components import Options
-from harness.handshake import Handshake, encoded
+from harness.handshake import Handshake
 from harness.peers import SOON, Peer, as_identity, as_kubeconfig
+from harness.pki import encoded
 from harness.run import Run
 from harness.wait import wait_for
 

@@ -18,9 +18,9 @@ import pytest
 from harness import chart, pki, rights, settings
 from harness.api import Api, Refused
 from harness.components import Options
-from harness.handshake import encoded
 from harness.hostile import HostileConsumer
 from harness.peers import SOON, Peer, as_identity
+from harness.pki import encoded
 from harness.run import Run
 from harness.wait import wait_for
 

@@ -164,7 +164,7 @@ def test_info_says_what_this_user_may_not_see(fresh: Liqoctl) -> None:
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
     meta = {"name": "sees-the-id", "namespace": "liqo"}
     rome.api.apply("roles", "liqo", {"kind": "Role", "metadata": meta, "rules": [rule]})
-    rights.bind(rome, "liqo", "sees-the-id", rights.service_account("liqo", "narrow"), "sees-the-id", "Role")
+    rights.bind(rome, "liqo", "sees-the-id", rights.service_account("liqo", "narrow"), "sees-the-id", kind="Role")
     done = Liqoctl(rome, rome.service_account("liqo", "narrow")).attempt("info")
     assert done.code == 1 and done.out.count("unknown (forbidden)") >= 2 and "None" not in done.out, done.out
     assert "not everything could be read" in done.err and done.err.count("\n") == 1

@@ -48,7 +48,7 @@ def allow_reading_pods(story: Story) -> None:
     rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
     story.consumer.api.create("roles", story.namespace, {"kind": "Role", "metadata": {"name": "look"}, "rules": rules})
     account = rights.service_account(story.namespace, "robot")
-    rights.bind(story.consumer, story.namespace, "look", account, "look", "Role")
+    rights.bind(story.consumer, story.namespace, "look", account, "look", kind="Role")
 
 
 def robot(story: Story) -> dict:

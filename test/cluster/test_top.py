@@ -213,7 +213,7 @@ def prometheus(three: Three, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     targets = {node: f"{cluster.address}:{port_of(three, node)}" for node in NODES}
     authority, itself = cluster.authority.pair.certificate, f"{cluster.address}:9191"
     with kubelet_alerts.state_of(cluster) as state:
-        jobs = kubelet_alerts.jobs(targets, token, authority, itself, state)
+        jobs = kubelet_alerts.jobs(targets, token, authority, itself, state=state)
         directory = tmp_path_factory.mktemp("prometheus") / "run"
         started = Prometheus(cluster, directory, jobs, kubelet_alerts.rules("1s"))
         try:

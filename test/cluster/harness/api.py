@@ -102,6 +102,7 @@ class Api:
         where: str,
         body: bytes | None = None,
         kind: str = "application/json",
+        *,
         timeout: float = 30,
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
@@ -131,13 +132,15 @@ class Api:
         where: str,
         body: object = None,
         kind: str = "application/json",
+        *,
         timeout: float = 30,
         query: Mapping[str, object] | None = None,
     ) -> dict:
         """One request with JSON in and out; raises Refused on 400 and above. `query` goes into the URL."""
         if query:
             where += "?" + urlencode(query)
-        code, data = self.raw(method, where, None if body is None else json.dumps(body).encode(), kind, timeout)
+        data = None if body is None else json.dumps(body).encode()
+        code, data = self.raw(method, where, data, kind, timeout=timeout)
         try:
             answer = json.loads(data) if data else {}
         except ValueError:
@@ -173,6 +176,7 @@ class Api:
         name: str,
         body: object,
         subresource: str | None = None,
+        *,
         kind: str = MERGE,
     ) -> dict:
         return self.request("PATCH", path(resource, namespace, name, subresource), body, kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import rights, settings
+from . import rights, served, settings
 from .wait import wait_for
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def install(cluster: Cluster) -> Path:
     rights.bind(cluster, None, OWN_ROLE, _SUBJECT, OWN_ROLE)
     for role, namespace in _BINDINGS:
         bind(cluster, namespace, "Role", role)
-    wait_for(lambda: _established(cluster), 60, f"the kinds of Liqo to be served in {cluster.name}")
+    about = f"the kinds of Liqo to be served in {cluster.name}"
+    wait_for(lambda: served.kinds_established(cluster, ".liqo.io"), 60, about)
     # Its garbage collector looks for new kinds every 30 s only: until then pods would outlive their shadow pods.
     cluster.restart("kube-controller-manager")
     return cluster.service_account(NAMESPACE, SERVICE_ACCOUNT)
@@ -98,9 +99,7 @@ def serve_figures(cluster: Cluster, port: int) -> None:
 
 
 def figures_served(cluster: Cluster) -> bool:
-    found = cluster.api.find("apiservices", None, FIGURES) or {}
-    conditions = found.get("status", {}).get("conditions") or []
-    return any(c["type"] == "Available" and c["status"] == "True" for c in conditions)
+    return served.api_available(cluster, FIGURES)
 
 
 def allow_custom(cluster: Cluster, group: str, *resources: str) -> None:
@@ -126,12 +125,4 @@ def allow_tenant_roles(cluster: Cluster, *names: str) -> None:
 
 def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:
     """Binds liqod's ServiceAccount to a Role or ClusterRole in one namespace."""
-    rights.bind(cluster, namespace, f"{role}-liqo", _SUBJECT, role, kind)
-
-
-def _established(cluster: Cluster) -> bool:
-    kinds = [
-        kind for kind in cluster.api.list("customresourcedefinitions") if kind["spec"]["group"].endswith(".liqo.io")
-    ]
-    conditions = [{c["type"]: c["status"] for c in kind.get("status", {}).get("conditions") or []} for kind in kinds]
-    return bool(kinds) and all(found.get("Established") == "True" for found in conditions)
+    rights.bind(cluster, namespace, f"{role}-liqo", _SUBJECT, role, kind=kind)

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from . import audit, callers, components, kwok, names, pki, settings
+from . import audit, callers, components, kwok, names, pki, rights, settings
 from .api import Api, path
 from .components import Options
 from .images import BUSYBOX_IMAGE
@@ -49,19 +49,21 @@ class Cluster:
     def start(self) -> None:
         """Starts every component and waits until the API server, and the node where there is one, are ready."""
         self._write_configuration()
-        self._run("etcd", [self.kube, *components.etcd(self.directory / "etcd")])
-        self._run(
+        self.run_component("etcd", [self.kube, *components.etcd(self.directory / "etcd")])
+        self.run_component(
             "kube-apiserver", [self.kube, *components.apiserver(self.directory, self.address, PORT, self.options)]
         )
         self.nodes = [Node(self, 1 + number) for number in range(self.options.kubelet + self.options.second_kubelet)]
         for node in self.nodes:
             node.start_runtime()
         self.wait_api()
-        self._run("kube-controller-manager", [self.kube, *components.controller_manager(self.directory, self.options)])
-        self._run("kube-scheduler", [self.kube, *components.scheduler(self.directory)])
-        self._bind("liqo-test-kubelet-api", "system:kubelet-api-admin", "apiserver-kubelet-client")
+        manager = components.controller_manager(self.directory, self.options)
+        self.run_component("kube-controller-manager", [self.kube, *manager])
+        self.run_component("kube-scheduler", [self.kube, *components.scheduler(self.directory)])
+        caller = rights.user("apiserver-kubelet-client")
+        rights.bind(self, None, "liqo-test-kubelet-api", caller, role="system:kubelet-api-admin")
         if self.options.proxy:
-            self._run("kube-proxy", [self.kube, "kube-proxy", "--config", self.directory / "proxy.yaml"])
+            self.run_component("kube-proxy", [self.kube, "kube-proxy", "--config", self.directory / "proxy.yaml"])
         if self.options.dns:
             names.start(self)
         for node in self.nodes:
@@ -111,7 +113,7 @@ class Cluster:
 
     def start_again(self, component: str) -> None:
         """Starts a component that was killed, by the same command; an API server until it is ready."""
-        self._run(component, self._commands[component])
+        self.run_component(component, self._commands[component])
         if component in ("kube-apiserver", "etcd"):
             self.wait_api()
 
@@ -136,7 +138,7 @@ class Cluster:
             self.kill(component)
         shutil.rmtree(self.directory / "etcd")
         shutil.copytree(snapshot, self.directory / "etcd")
-        self._run("etcd", self._commands["etcd"])
+        self.run_component("etcd", self._commands["etcd"])
         self.start_again("kube-apiserver")
         self.wait_api()
         # A kwok that was started anew waits for the leases of its nodes to expire, and forgets one now and then.
@@ -146,10 +148,11 @@ class Cluster:
         for component in others:
             self.start_again(component)
 
-    def _run(self, component: str, command: Sequence[object]) -> Process:
+    def run_component(self, component: str, command: Sequence[object]) -> Process:
+        """Starts a program beside the others, by a name that `kill` and `start_again` take."""
         self._commands[component] = list(command)
-        # It ends by itself where it takes its cache for corrupt: a pod was bound by a request whose answer the API server
-        # took with it, and is elsewhere than it was to be next. Then its kubelet starts it again.
+        # kube-scheduler exits if its cache contradicts the API server: one that was killed may have bound a pod without
+        # answering. A kubelet would restart it, and so does `keep`.
         self.processes[component] = self.space.start(component, command, keep=component == "kube-scheduler")
         return self.processes[component]
 
@@ -183,17 +186,6 @@ class Cluster:
     def as_user(self, user: pki.Pair | str | None) -> Api:
         """A client as another user: a certificate, a token, or nobody."""
         return Api(self.space, self.address, PORT, self.authority.pair.certificate, user)
-
-    def _bind(self, name: str, role: str, user: str) -> None:
-        subject = {"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
-        reference = {"kind": "ClusterRole", "name": role, "apiGroup": "rbac.authorization.k8s.io"}
-        binding = {
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": name},
-            "subjects": [subject],
-            "roleRef": reference,
-        }
-        self.api.apply("clusterrolebindings", None, binding)
 
     # -- kubectl and objects --------------------------------------------------------------------------------------
 
@@ -261,7 +253,8 @@ class Cluster:
         """Adds nodes that only pretend to run pods; needs no kubelet and holds thousands."""
         if "kwok" not in self.processes:
             kwok.prepare(self)
-            self._run("kwok", [settings.tool("kwok"), *components.kwok(self.directory, self.pod_cidr, self.options)])
+            arguments = components.kwok(self.directory, self.pod_cidr, self.options)
+            self.run_component("kwok", [settings.tool("kwok"), *arguments])
         kwok.add_nodes(self, count, pods_per_node)
 
     # -- configuration --------------------------------------------------------------------------------------------

@@ -186,9 +186,10 @@ def reverse_zone(kubeconfig: Path, address: str, zone: str) -> str:
 
 
 def kubelet_config(
-    directory: Path, pki: Path, number: int, cgroup: str, address: str, options: Options
+    directory: Path, pki: Path, number: int, cgroup: str, *, address: str, options: Options
 ) -> dict[str, Any]:
-    """Of a cluster's node `number`, whose own `directory` is. All have one address, and so ports of their own."""
+    """Configuration of the kubelet of node `number`, in its `directory`. All nodes of a cluster share one address, so
+    each has its own ports."""
     first = number == 1
     return {
         **({"clusterDNS": [address], "clusterDomain": DNS_DOMAIN} if options.dns else {}),
@@ -200,7 +201,7 @@ def kubelet_config(
         "cgroupRoot": f"/{cgroup}",
         "port": 10250 if first else 10250 + 100 * number,
         "healthzPort": 10248 if first else 10248 + 100 * number,
-        # It removes there what it does not know.
+        # A kubelet removes unknown logs from its directory, so each has its own.
         "podLogsDir": "/var/log/pods" if first else f"/var/log/pods-{number}",
         "cgroupsPerQOS": options.pod_cgroups,
         "enforceNodeAllocatable": [],
@@ -214,7 +215,7 @@ def kubelet_config(
         "authorization": {"mode": "Webhook"},
         "tlsCertFile": str(pki / f"kubelet-serving-{number}.crt"),
         "tlsPrivateKeyFile": str(pki / f"kubelet-serving-{number}.key"),
-        # A log that is rotated in the middle of a story would begin somewhere.
+        # A rotated log would lack the beginning that stories compare.
         "containerLogMaxSize": "500Mi",
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},

@@ -79,7 +79,7 @@ def sample(names: Sequence[str], count: int, seed: int) -> list[str]:
     return sorted(random.Random(seed).sample(list(names), count)) if count else list(names)
 
 
-def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int, limit: str = WHOLE) -> Path:
+def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int, *, limit: str = WHOLE) -> Path:
     """Runs these tests in the network of a cluster; returns the file with what came of them. What has not ended within the
     limit has not passed."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -166,7 +166,7 @@ class Virtual:
         rome.kubeconfig_of("proxy", "system:kube-proxy")
         config = components.proxy_config(rome.directory, milan.name, rome.pod_cidr)
         (rome.directory / "proxy.yaml").write_text(yaml.safe_dump(config))
-        rome._run("kube-proxy", [rome.kube, "kube-proxy", "--config", rome.directory / "proxy.yaml"])
+        rome.run_component("kube-proxy", [rome.kube, "kube-proxy", "--config", rome.directory / "proxy.yaml"])
         milan.space.run("ip", "route", "replace", _SERVICES, "via", rome.address)
         tell_reverse(milan, rome, _REVERSE_ZONE)
 
@@ -174,7 +174,7 @@ class Virtual:
         self, names: Sequence[str], directory: Path, processes: int, limit: str = WHOLE
     ) -> tuple[Score, list[str]]:
         """Runs these tests through the virtual node: the score, and pods that no admission had made ready to go."""
-        results = run(self.rome.cluster, names, directory, processes, limit)
+        results = run(self.rome.cluster, names, directory, processes, limit=limit)
         here, there = (peer.cluster.directory / "audit.log" for peer in (self.rome, self.milan))
         wanted = set(names)
         score = conformance_score.judge(

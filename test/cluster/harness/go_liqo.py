@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from . import chart
+from . import chart, served
 from .cluster import Cluster
 from .liqoctl import Liqoctl
 from .namespace import Process
@@ -102,7 +102,8 @@ class GoPeer:
                 manifest["spec"]["ports"] = [{"port": port["port"]} for port in manifest["spec"]["ports"]]
             (left_out if kind in _LEFT_OUT else applied).append(manifest)
         # Every kind must be served before an object of it is applied.
-        wait_for(self._established, SOON, f"the kinds of the Go Liqo to be served in {self.name}")
+        about = f"the kinds of the Go Liqo to be served in {self.name}"
+        wait_for(lambda: served.kinds_established(self.cluster), SOON, about)
         self.installed, self.left_out = [*applied, self._endpoint("liqo-webhook", 9443)], left_out
         text = yaml.safe_dump_all(self.installed)
         self.cluster.kubectl("apply", "--server-side", "-n", NAMESPACE, "-f", "-", stdin=text)
@@ -135,11 +136,6 @@ class GoPeer:
         done = subprocess.run([*map(str, helm), "--no-hooks", *sets], capture_output=True, text=True, check=True)
         return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
 
-    def _established(self) -> bool:
-        kinds = self.api.list("customresourcedefinitions")
-        found = [kind.get("status", {}).get("conditions") or [] for kind in kinds]
-        return bool(kinds) and all(("Established", "True") in [(c["type"], c["status"]) for c in one] for one in found)
-
     def _start(self) -> None:
         for number, name in enumerate(_PROGRAMS):
             ports = [f"--metrics-address={self.cluster.address}:{18080 + number}"]
@@ -165,9 +161,10 @@ class GoPeer:
         pair = self.cluster.authority.issue(_METRIC_AGENT, _METRIC_AGENT, names=[f"DNS:{host}"])
         port = f"--port={_METRIC_AGENT_PORT}"
         self._run(_METRIC_AGENT, port, f"--cert-path={pair.certificate}", f"--key-path={pair.key}")
-        wait_for(lambda: self._listens(_METRIC_AGENT_PORT), SOON, f"the metric agent of {self.name} to listen")
-        served = [made for made in self.left_out if made["kind"] == "APIService"]
-        more = [self._endpoint(_METRIC_AGENT, _METRIC_AGENT_PORT), *served]
+        about = f"the metric agent of {self.name} to listen"
+        wait_for(lambda: served.listens(self.cluster, _METRIC_AGENT_PORT), SOON, about)
+        api_services = [made for made in self.left_out if made["kind"] == "APIService"]
+        more = [self._endpoint(_METRIC_AGENT, _METRIC_AGENT_PORT), *api_services]
         text = yaml.safe_dump_all(more)
         self.cluster.kubectl("apply", "--server-side", "-n", NAMESPACE, "-f", "-", stdin=text)
         self.installed += more
@@ -178,18 +175,11 @@ class GoPeer:
         self._alive()
         configurations = self.api.list("validatingwebhookconfigurations")
         signed = all(hook["clientConfig"].get("caBundle") for found in configurations for hook in found["webhooks"])
-        return bool(configurations) and signed and self._listens(9443)
+        return bool(configurations) and signed and served.listens(self.cluster, 9443)
 
     def _has_keys(self) -> bool:
         self._alive()
         return self.api.find("secrets", NAMESPACE, "authentication-keys") is not None
-
-    def _listens(self, port: int) -> bool:
-        try:
-            self.cluster.space.connect(self.cluster.address, port, 1).close()
-        except OSError:
-            return False
-        return True
 
     def _alive(self) -> None:
         for name, process in self.processes.items():

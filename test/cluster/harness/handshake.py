@@ -16,10 +16,6 @@ from .wait import wait_for
 SOON = 30.0
 
 
-def encoded(data: bytes | str) -> str:
-    return base64.b64encode(data.encode() if isinstance(data, str) else data).decode()
-
-
 def decoded(secret: dict[str, Any], key: str) -> bytes:
     return base64.b64decode(secret.get("data", {}).get(key, ""))
 
@@ -41,15 +37,16 @@ class Handshake:
 
     def nonce(self) -> bytes:
         """Asks the provider for a nonce, and returns it."""
-        self._secret(self.provider, self.away, "liqo-nonce", "liqo.io/nonce", self.consumer.name, {})
+        labels = {"liqo.io/nonce": "true", "liqo.io/remote-cluster-id": self.consumer.name}
+        metadata = {"name": "liqo-nonce", "labels": labels}
+        self.provider.api.apply("secrets", self.away, {"kind": "Secret", "metadata": metadata})
         return self._wait_key(self.provider, self.away, "liqo-nonce", "nonce")
 
     def sign(self, nonce: bytes) -> bytes:
         """Has the consumer sign the nonce, and returns the signature."""
-        data = {"nonce": encoded(nonce)}
-        self._secret(
-            self.consumer, self.home, "liqo-signed-nonce", "liqo.io/signed-nonce", self.provider.name, data
-        )
+        labels = {"liqo.io/signed-nonce": "true", "liqo.io/remote-cluster-id": self.provider.name}
+        metadata, data = {"name": "liqo-signed-nonce", "labels": labels}, {"nonce": pki.encoded(nonce)}
+        self.consumer.api.apply("secrets", self.home, {"kind": "Secret", "metadata": metadata, "data": data})
         return self._wait_key(self.consumer, self.home, "liqo-signed-nonce", "signedNonce")
 
     def signing_request(self, subject: str) -> str:
@@ -75,9 +72,9 @@ class Handshake:
             },
             "spec": {
                 "clusterID": self.consumer.name,
-                "publicKey": encoded(public),
-                "csr": encoded(request),
-                "signature": encoded(signature),
+                "publicKey": pki.encoded(public),
+                "csr": pki.encoded(request),
+                "signature": pki.encoded(signature),
             },
         }
 
@@ -118,11 +115,7 @@ class Handshake:
 
     def user(self) -> pki.Pair:
         """The certificate and key of that kubeconfig, as files."""
-        user = self.kubeconfig()["users"][0]["user"]
-        pair = pki.Pair(self.directory / "user.crt", self.directory / "user.key")
-        pair.certificate.write_bytes(base64.b64decode(user["client-certificate-data"]))
-        pair.key.write_bytes(base64.b64decode(user["client-key-data"]))
-        return pair
+        return pki.write_pair(self.kubeconfig()["users"][0]["user"], self.directory / "user")
 
     def complete(self) -> dict[str, Any]:
         """The whole of it; returns the Tenant as it was applied."""
@@ -147,13 +140,6 @@ class Handshake:
         )
         self.provider.api.delete("secrets", self.away, "liqo-nonce")
         self.consumer.api.delete("secrets", self.home, "liqo-signed-nonce")
-
-    def _secret(
-        self, cluster: Cluster, namespace: str, name: str, label: str, peer: str, data: dict[str, str]
-    ) -> None:
-        metadata = {"name": name, "labels": {label: "true", "liqo.io/remote-cluster-id": peer}}
-        body: dict[str, Any] = {"kind": "Secret", "metadata": metadata}
-        cluster.api.apply("secrets", namespace, {**body, "data": data} if data else body)
 
     def _wait_key(self, cluster: Cluster, namespace: str, name: str, key: str) -> bytes:
         def there() -> bytes:

@@ -58,7 +58,7 @@ class Controller:
         self._config.write_text(wanted)
         if "haproxy" in self._cluster.processes:
             self._cluster.kill("haproxy")
-        self._cluster._run("haproxy", ["haproxy", "-db", "-f", self._config])
+        self._cluster.run_component("haproxy", ["haproxy", "-db", "-f", self._config])
         self._served = wanted
         for ingress in ingresses:
             where = ingress["metadata"]

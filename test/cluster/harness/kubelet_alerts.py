@@ -86,7 +86,7 @@ def rules(hold: str) -> dict[str, Any]:
     return {"groups": [{"name": "kubelets", "rules": alerts}]}
 
 
-def jobs(targets: dict[str, str], token: str, authority: Path, itself: str, state: str) -> list[dict[str, Any]]:
+def jobs(targets: dict[str, str], token: str, authority: Path, itself: str, *, state: str) -> list[dict[str, Any]]:
     """What a Prometheus scrapes: kubelets, by the names of their nodes; itself; and what `state_of` serves."""
     kubelets = [{"targets": [target], "labels": {"node": node}} for node, target in targets.items()]
     about = [

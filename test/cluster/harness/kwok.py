@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from . import rights
+
 if TYPE_CHECKING:
     from .cluster import Cluster
 
@@ -29,7 +31,7 @@ def prepare(cluster: Cluster) -> None:
     cluster.api.apply(
         "clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "liqo-test-kwok"}, "rules": _RULES}
     )
-    cluster._bind("liqo-test-kwok", "liqo-test-kwok", "kwok")
+    rights.bind(cluster, None, "liqo-test-kwok", rights.user("kwok"), role="liqo-test-kwok")
 
 
 def add_nodes(cluster: Cluster, count: int, pods_per_node: int) -> None:

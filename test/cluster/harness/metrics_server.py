@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import pki, rights, settings
+from . import pki, rights, served, settings
 from .wait import wait_for
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 PORT = 4443
 RESOLUTION = 10.0  # seconds; it takes no less
 _NAMESPACE, _NAME = "kube-system", "metrics-server"
+_API_SERVICE = "v1beta1.metrics.k8s.io"
 _RULES: list[dict[str, Any]] = [
     {"apiGroups": [""], "resources": ["nodes/metrics"], "verbs": ["get"]},
     {"apiGroups": [""], "resources": ["pods", "nodes"], "verbs": ["get", "list", "watch"]},
@@ -27,17 +28,12 @@ def start(cluster: Cluster) -> None:
     role = {"kind": "ClusterRole", "metadata": {"name": "metrics-server"}, "rules": _RULES}
     cluster.api.apply("clusterroles", None, role)
     rights.bind(cluster, None, "metrics-server", subject, "metrics-server")
-    delegator = {"kind": "ClusterRole", "name": "system:auth-delegator", "apiGroup": "rbac.authorization.k8s.io"}
-    reader = {**delegator, "kind": "Role", "name": "extension-apiserver-authentication-reader"}
-    metadata = {"name": "metrics-server-delegates"}
-    binding = {"kind": "ClusterRoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": delegator}
-    cluster.api.apply("clusterrolebindings", None, binding)
-    metadata = {"name": "metrics-server-reads"}
-    binding = {"kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": reader}
-    cluster.api.apply("rolebindings", _NAMESPACE, binding)
+    rights.bind(cluster, None, "metrics-server-delegates", subject, role="system:auth-delegator")
+    reader = "extension-apiserver-authentication-reader"
+    rights.bind(cluster, _NAMESPACE, "metrics-server-reads", subject, role=reader, kind="Role")
     names = [f"DNS:{_NAME}.{_NAMESPACE}.svc", f"IP:{cluster.address}"]
     pair = cluster.authority.issue("metrics-server", _NAME, names=names)
-    cluster._run(
+    cluster.run_component(
         "metrics-server",
         [
             settings.tool("metrics-server"), "--kubeconfig", kubeconfig,
@@ -50,14 +46,9 @@ def start(cluster: Cluster) -> None:
         ],
     )  # fmt: skip
     # An API server that finds nobody there asks again later and later.
-    wait_for(lambda: _listens(cluster), 60, f"metrics-server of {cluster.name} to listen")
+    wait_for(lambda: served.listens(cluster, PORT), 60, f"metrics-server of {cluster.name} to listen")
     _serve(cluster)
-    wait_for(lambda: _is_available(cluster), 60, f"metrics-server of {cluster.name}")
-
-
-def _listens(cluster: Cluster) -> bool:
-    cluster.space.connect(cluster.address, PORT, 3).close()
-    return True
+    wait_for(lambda: served.api_available(cluster, _API_SERVICE), 60, f"metrics-server of {cluster.name}")
 
 
 def _serve(cluster: Cluster) -> None:
@@ -80,12 +71,7 @@ def _serve(cluster: Cluster) -> None:
         "version": "v1beta1",
         "groupPriorityMinimum": 100,
         "versionPriority": 100,
-        "caBundle": pki.encoded(cluster.authority.pair.certificate),
+        "caBundle": pki.encoded(cluster.authority.pair.certificate.read_bytes()),
     }
-    made = {"kind": "APIService", "metadata": {"name": "v1beta1.metrics.k8s.io"}, "spec": spec}
+    made = {"kind": "APIService", "metadata": {"name": _API_SERVICE}, "spec": spec}
     cluster.api.apply("apiservices", None, made)
-
-
-def _is_available(cluster: Cluster) -> bool:
-    conditions = cluster.api.get("apiservices", None, "v1beta1.metrics.k8s.io").get("status", {}).get("conditions", [])
-    return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)

@@ -23,7 +23,7 @@ def start(cluster: Cluster) -> None:
     """Starts CoreDNS and waits until it knows all Services."""
     corefile = cluster.directory / "Corefile"
     corefile.write_text(components.corefile(_user(cluster), cluster.address))
-    cluster._run("coredns", [settings.tool("coredns"), "-conf", corefile])
+    cluster.run_component("coredns", [settings.tool("coredns"), "-conf", corefile])
     wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
 
 

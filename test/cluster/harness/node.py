@@ -50,8 +50,9 @@ class Node:
             json.dumps(components.network_config(cluster.directory, cluster.pod_cidr, cluster.options))
         )
         (directory / "containerd.toml").write_text(components.containerd_config(directory))
+        pki, address, options = cluster.directory / "pki", cluster.address, cluster.options
         kubelet = components.kubelet_config(
-            directory, cluster.directory / "pki", self.number, cluster.cgroup, cluster.address, cluster.options
+            directory, pki, self.number, cluster.cgroup, address=address, options=options
         )
         (directory / "kubelet.yaml").write_text(yaml.safe_dump(kubelet))
         if cluster.options.pod_cgroups:
@@ -61,7 +62,7 @@ class Node:
         names = [f"IP:{cluster.address}", f"DNS:{self.name}"]
         serving = f"kubelet-serving-{self.number}"
         cluster.authority.issue(serving, f"system:node:{self.name}", ["system:nodes"], names)
-        cluster._run(f"containerd{self._suffix}", ["containerd", "-c", directory / "containerd.toml"])
+        cluster.run_component(f"containerd{self._suffix}", ["containerd", "-c", directory / "containerd.toml"])
 
     def start(self) -> None:
         """Imports the images, starts the kubelet and waits until the node is ready."""
@@ -81,7 +82,7 @@ class Node:
     def start_kubelet(self) -> None:
         kubeconfig = self.cluster.directory / f"kubelet-{self.number}.kubeconfig"
         command = components.kubelet(self.directory, kubeconfig, self.name, self.cluster.address)
-        self.cluster._run(f"kubelet{self._suffix}", [self.cluster.kube, *command])
+        self.cluster.run_component(f"kubelet{self._suffix}", [self.cluster.kube, *command])
 
     def name_containers(self) -> None:
         """Has /metrics/cadvisor name pods: that part of the kubelet looks for containerd at its usual place only."""

@@ -89,10 +89,7 @@ def as_identity(consumer: Peer, provider: Peer, identity: str, directory: Path) 
 def as_kubeconfig(provider: Peer, kubeconfig: str, files: Path) -> Api:
     """The provider's API by the certificate in a kubeconfig, which is written beside `files`."""
     user = yaml.safe_load(kubeconfig)["users"][0]["user"]
-    pair = pki.Pair(files.with_suffix(".crt"), files.with_suffix(".key"))
-    pair.certificate.write_bytes(base64.b64decode(user["client-certificate-data"]))
-    pair.key.write_bytes(base64.b64decode(user["client-key-data"]))
-    return provider.cluster.as_user(pair)
+    return provider.cluster.as_user(pki.write_pair(user, files))
 
 
 def _kubeconfig(consumer: Peer, provider: Peer, identity: str) -> str:

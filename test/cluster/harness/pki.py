@@ -56,7 +56,7 @@ class Authority:
         return found
 
     def issue(
-        self, file: str, user: str, groups: Sequence[str] = (), names: Sequence[str] = (), days: int = 3650
+        self, file: str, user: str, groups: Sequence[str] = (), names: Sequence[str] = (), *, days: int = 3650
     ) -> Pair:
         """Issues a certificate for `user` in `groups`; `names` are subject alternative names such as `IP:10.0.0.1`."""
         pair = Pair(self.directory / f"{file}.crt", self.directory / f"{file}.key")
@@ -114,19 +114,19 @@ def token_keys(directory: Path) -> Pair:
     return pair
 
 
-def encoded(file: Path) -> str:
-    return base64.b64encode(file.read_bytes()).decode()
+def encoded(data: bytes | str) -> str:
+    """Base64, as the fields of kubeconfigs and Secrets have it."""
+    return base64.b64encode(data.encode() if isinstance(data, str) else data).decode()
 
 
 def kubeconfig(server: str, authority: Path, user: dict, name: str = "cluster") -> str:
     """A kubeconfig with everything inline. `user` is the user entry: a token, or what `certificate_user` returns."""
+    cluster = {"server": server, "certificate-authority-data": encoded(authority.read_bytes())}
     return yaml.safe_dump(
         {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [
-                {"name": name, "cluster": {"server": server, "certificate-authority-data": encoded(authority)}}
-            ],
+            "clusters": [{"name": name, "cluster": cluster}],
             "users": [{"name": name, "user": user}],
             "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
             "current-context": name,
@@ -136,4 +136,13 @@ def kubeconfig(server: str, authority: Path, user: dict, name: str = "cluster") 
 
 def certificate_user(pair: Pair) -> dict:
     """The user entry of a kubeconfig for a client certificate."""
-    return {"client-certificate-data": encoded(pair.certificate), "client-key-data": encoded(pair.key)}
+    certificate, key = pair.certificate.read_bytes(), pair.key.read_bytes()
+    return {"client-certificate-data": encoded(certificate), "client-key-data": encoded(key)}
+
+
+def write_pair(user: dict, files: Path) -> Pair:
+    """Writes the certificate and the key of a kubeconfig's user entry beside `files`, as .crt and .key."""
+    pair = Pair(files.with_suffix(".crt"), files.with_suffix(".key"))
+    pair.certificate.write_bytes(base64.b64decode(user["client-certificate-data"]))
+    pair.key.write_bytes(base64.b64decode(user["client-key-data"]))
+    return pair

@@ -33,4 +33,4 @@ def write(target: Path, name: str) -> None:
     }
     entries |= {"lib": archive.Link("usr/lib"), "lib64": archive.Link("usr/lib64"), "proc": archive.Directory()}
     layer = archive.tar(archive.with_parents(entries), 0)
-    target.write_bytes(oci.archive(layer, name, {}, "1970-01-01T00:00:00Z", 0)[0])
+    target.write_bytes(oci.archive(layer, name, {}, "1970-01-01T00:00:00Z", time=0)[0])

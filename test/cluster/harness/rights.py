@@ -64,6 +64,7 @@ def bind(
     name: str,
     subject: dict[str, str],
     role: str,
+    *,
     kind: str = "ClusterRole",
     **metadata: Any,
 ) -> None:
