@@ -160,7 +160,7 @@ def medians(rounds: list[dict[str, Any]], key: str) -> dict[str, float]:
 
 
 def figures(
-    pods: int, admission: bool, rounds: list[dict[str, Any]], limits: list[dict[str, Any]], single: dict[str, Any]
+    pods: int, admission: bool, rounds: list[dict[str, Any]], limits: list[dict[str, Any]], *, single: dict[str, Any]
 ) -> dict:
     return {
         "pods": pods,
@@ -205,7 +205,7 @@ def bench(pods: int, admission: bool, profile: Path | None) -> dict:
                 f"round {number}: liqod, {pods} pods Running in {last['seconds']:.1f} s, {last['writes_per_pod']:.2f} "
                 f"writes and {last['cpu_ms_per_pod']:.2f} ms per pod, gone in {last['deletion_seconds']:.1f} s"
             )
-        return figures(pods, admission, rounds, limits, single)
+        return figures(pods, admission, rounds, limits, single=single)
 
 
 def main() -> int:

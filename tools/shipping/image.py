@@ -88,9 +88,9 @@ def make(build: Path, repository: str = REPOSITORY) -> Image:
             subprocess.run(["llvm-strip-19", "-o", programs[name], build / target], check=True)
         made = root.make(programs, linked, ROOT / "LICENSE")
         stripped = {name: path.read_bytes() for name, path in programs.items()}
-    document = sbom.text(made, linked, version, release, time)
+    document = sbom.text(made, linked, version, release, time=time)
     made.entries["usr/share/doc/liqo/sbom.spdx.json"] = archive.File(document)
     layer = archive.tar(archive.with_parents(made.entries), time)
     name = f"{repository}:{version}"
-    packed, digest = oci.archive(layer, name, oci.labels(version, revision()), sbom.stamp(time), time)
+    packed, digest = oci.archive(layer, name, oci.labels(version, revision()), sbom.stamp(time), time=time)
     return Image(name, layer, packed, digest, document, stripped)

@@ -52,7 +52,7 @@ def _json(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
 
 
-def archive(layer: bytes, name: str, said: Mapping[str, str], created: str, time: int) -> tuple[bytes, str]:
+def archive(layer: bytes, name: str, said: Mapping[str, str], created: str, *, time: int) -> tuple[bytes, str]:
     """The archive of an image with this one layer and this name (repository:tag), and the digest of its manifest."""
     packed = gzip(layer)
     configuration = _json(config(layer, said, created))

@@ -80,7 +80,7 @@ def _analyzed(package: dict[str, Any], files: dict[str, File]) -> dict[str, Any]
     }
 
 
-def document(root: Root, compiled_in: Sequence[Package], version: str, release: str, time: int) -> dict[str, Any]:
+def document(root: Root, compiled_in: Sequence[Package], version: str, release: str, *, time: int) -> dict[str, Any]:
     """The document about this root. `release` is the distribution, as in debian-12."""
     image, ours, kube = _id("Image"), _id("Package", "liqo"), _id("Package", "kube")
     packages = [_package(image, "liqo-image", version, _UNSAID, primaryPackagePurpose="CONTAINER")]
@@ -122,6 +122,6 @@ def document(root: Root, compiled_in: Sequence[Package], version: str, release: 
     }
 
 
-def text(root: Root, compiled_in: Sequence[Package], version: str, release: str, time: int) -> bytes:
+def text(root: Root, compiled_in: Sequence[Package], version: str, release: str, *, time: int) -> bytes:
     """The document as JSON."""
-    return (json.dumps(document(root, compiled_in, version, release, time), indent=1) + "\n").encode()
+    return (json.dumps(document(root, compiled_in, version, release, time=time), indent=1) + "\n").encode()

@@ -18,7 +18,7 @@ HEADERS = Package("libcli11-dev", "2.1.2-1", "all", "cli11")
 def document():
     library = "usr/lib/x86_64-linux-gnu/libyaml-cpp.so.0.7"
     entries = {"usr": Directory(), "usr/bin/liqod": File(b"liqod", 0o755), library: File(b"yaml")}
-    return sbom.document(Root(entries, {library: LIBRARY}), [HEADERS, HEADERS], "0.1.0", "debian-12", 1700000000)
+    return sbom.document(Root(entries, {library: LIBRARY}), [HEADERS, HEADERS], "0.1.0", "debian-12", time=1700000000)
 
 
 def test_it_says_what_it_is(document):
@@ -68,7 +68,7 @@ def test_identifiers_are_good_unique_and_known(document):
 
 def test_the_same_content_has_the_same_name_and_other_content_another(document):
     def name(content, time):
-        made = sbom.document(Root({"a": File(content)}), [], "0.1.0", "debian-12", time)
+        made = sbom.document(Root({"a": File(content)}), [], "0.1.0", "debian-12", time=time)
         json.dumps(made)
         return made["documentNamespace"]
 
