@@ -23,10 +23,10 @@ SUITE = ROOT / "test/cluster"
 # often, which saves a third of its CPU; a process that grows large collects it as ever.
 ENVIRONMENT = {"LIQO_TEST_PATIENCE": "2", "GOGC": "400", "GOMEMLIMIT": "1GiB"}
 BESIDE_OTHERS = "not go_peer and not skew and not alone"
-# These run real programs of three clusters, or an installation of Liqo with all that it makes, and ask them all the time: of
-# the places of the machine they leave one to another file, since what they say is that nobody waits.
+# These run real programs of three clusters, or a whole installation, and check that nobody waits. So they take all places of
+# the machine but one.
 HEAVY = ("test_applications.py", "test_dist.py")
-# Files that failed are told again where they are no more than these, and took no longer: more is no accident of a busy machine.
+# If more files than this failed, or they took longer, none is run again: so many failures are no accident of a busy machine.
 TOLD_AGAIN = 4
 TOLD_AGAIN_SECONDS = 1200
 # How long each file took when it last ran here: the longest begin first, so that none is left over at the end.

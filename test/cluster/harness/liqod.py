@@ -24,7 +24,7 @@ class Liqod:
     """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line.
 
     The API server asks its webhooks by URL, as in a user's installation; with `service_port` by the Service of a story.
-    Of its ports for nodes there are few, beside those of the control plane and of other replicas on this machine.
+    It opens few ports for nodes, to keep clear of the control plane and of other replicas on this machine.
     A story does not wait for the webhooks of a daemon that stops, unless it is about that: `stop_delay`. Metrics are
     plain, unless the story is about who may read them: `secure_metrics`.
     """
