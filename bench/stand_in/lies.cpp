@@ -8,7 +8,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// Of how many objects nobody has asked about a list tells.
+/// How many objects that nobody asked about a list contains.
 constexpr int strangers = 200;
 constexpr std::size_t long_refusal = 256U << 10;
 

@@ -15,7 +15,7 @@ namespace {
 namespace kinds = api::kinds;
 using namespace std::chrono_literals;
 
-/// How often it is looked what time alone does to watches; to look at a thousand takes a millisecond.
+/// How often watches are checked for what time alone changes; a check of a thousand takes a millisecond.
 constexpr kube::Duration upkeep_interval = 2s;
 constexpr kube::Duration flood_interval = 50ms;
 constexpr std::size_t floods_per_second = std::size_t(1s / flood_interval);

@@ -134,7 +134,8 @@ void Chaos::break_link() {
 }
 
 void Chaos::restart_api_server() {
-  // All that talk to one server; the links of rome's daemon to the providers are the same server's as their own.
+  // All links to the API servers of one side: the first link of rome's daemon leads to its own server, its others to
+  // the providers' servers.
   std::vector<SimLink*> links;
   const bool at_home = random_.chance(0.5);
   for (auto& [name, daemon] : world_.daemons)

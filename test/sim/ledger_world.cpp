@@ -96,21 +96,21 @@ struct LedgerWorld::Replica {
 struct LedgerWorld::Call {
   explicit Call(const asio::any_io_executor& executor) : done(executor) {}
   kube::async::Event done;
-  std::optional<QuotaVerdict> judgement;
+  std::optional<QuotaVerdict> verdict;
 
   static asio::awaitable<void> serve_resize(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object before,
                                             kube::Object after) {
     try {
-      call->judgement = co_await ledger.decide_on(after, &before, false, {});
+      call->verdict = co_await ledger.decide_on(after, &before, false, {});
     } catch (const boost::system::system_error&) {
-      // As above.
+      // The process ended, and its caller hears nothing.
     }
     call->done.set();
   }
   static asio::awaitable<void> serve(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object shadow, bool dry_run,
                                      core::Claimant claimant) {
     try {
-      call->judgement = co_await ledger.decide_on(shadow, nullptr, dry_run, std::move(claimant));
+      call->verdict = co_await ledger.decide_on(shadow, nullptr, dry_run, std::move(claimant));
     } catch (const boost::system::system_error&) {
       // The process ended: its caller hears nothing.
     }
@@ -225,7 +225,7 @@ asio::awaitable<QuotaVerdict> LedgerWorld::call(std::size_t number, json::object
   replicas_[number]->group.spawn(
       Call::serve(*replicas_[number]->ledger, call, kube::Object(std::move(shadow)), dry_run, std::move(claimant)));
   co_await call->done.wait();
-  co_return call->judgement.value_or(QuotaVerdict{QuotaVerdict::Ruling::unavailable, "the connection broke"});
+  co_return call->verdict.value_or(QuotaVerdict{QuotaVerdict::Ruling::unavailable, "the connection broke"});
 }
 
 asio::awaitable<QuotaVerdict> LedgerWorld::call_resize(std::size_t number, json::object before, json::object after) {
@@ -234,7 +234,7 @@ asio::awaitable<QuotaVerdict> LedgerWorld::call_resize(std::size_t number, json:
   replicas_[number]->group.spawn(Call::serve_resize(*replicas_[number]->ledger, call, kube::Object(std::move(before)),
                                                     kube::Object(std::move(after))));
   co_await call->done.wait();
-  co_return call->judgement.value_or(QuotaVerdict{QuotaVerdict::Ruling::unavailable, "the connection broke"});
+  co_return call->verdict.value_or(QuotaVerdict{QuotaVerdict::Ruling::unavailable, "the connection broke"});
 }
 
 asio::awaitable<void> LedgerWorld::resize_one(json::object before, std::int64_t cores) {
@@ -243,14 +243,14 @@ asio::awaitable<void> LedgerWorld::resize_one(json::object before, std::int64_t 
   after["spec"].as_object()["pod"].as_object()["containers"].as_array()[0].as_object()["resources"] =
       json::object{{"requests", json::object{{"cpu", std::to_string(cores)}}}};
   const kube::TimePoint asked_at = simulator_.clock().now();
-  const QuotaVerdict judgement = co_await call_resize(random_.next() % 2, before, after);
-  if (judgement.ruling != QuotaVerdict::Ruling::admitted) co_return;
+  const QuotaVerdict verdict = co_await call_resize(random_.next() % 2, before, after);
+  if (verdict.ruling != QuotaVerdict::Ruling::admitted) co_return;
   const kube::ObjectKey pod{std::string(twin), std::string(kube::string_at(before, {"metadata", "name"}))};
   const std::string from = version_of(before);
   const std::uint64_t key = random_.next();
   if (cores > had) {
     growing_[key] = {.pod = pod, .from = from, .cores = cores - had};
-    // What cannot be stored any more is let without a look.
+    // A growth whose version has changed can no longer be stored, so it is not checked.
     const auto now = server_.get(api::kinds::shadow_pods, pod);
     const bool may_be_stored = now && version_of(*now) == from;
     if (may_be_stored && asked_at > last_lowered_) check("growing by " + std::to_string(cores - had));
@@ -273,7 +273,7 @@ asio::awaitable<void> LedgerWorld::resize() {
     const auto shadows = server_.list(api::kinds::shadow_pods, twin);
     if (shadows.empty()) continue;
     const json::object& before = *shadows[random_.next() % shadows.size()];
-    // Of two that go by one version one at most is stored.
+    // At most one of two changes from the same version is stored.
     for (int wishes = random_.chance(0.2) ? 2 : 1; wishes > 0; --wishes)
       group.spawn(resize_one(before, random_.between(1, 5)));
   }
@@ -289,20 +289,20 @@ asio::awaitable<void> LedgerWorld::ask(int number) {
     const bool dry_run = random_.chance(0.1);
     const core::Claimant claimant{
         .address = "10.0.0.1", .proven = random_.chance(0.7), .may_be_large = random_.chance(0.5)};
-    QuotaVerdict judgement = co_await call(random_.next() % 2, shadow, dry_run, claimant);
+    QuotaVerdict verdict = co_await call(random_.next() % 2, shadow, dry_run, claimant);
     // The API server may call again with the same UID, here or there.
-    if (judgement.ruling == QuotaVerdict::Ruling::admitted && random_.chance(0.1)) {
+    if (verdict.ruling == QuotaVerdict::Ruling::admitted && random_.chance(0.1)) {
       const QuotaVerdict again = co_await call(random_.next() % 2, shadow, dry_run, claimant);
       if (again.ruling == QuotaVerdict::Ruling::refused && !dry_run && simulator_.clock().now() - asked_at < 60s &&
           hard_ >= 1 && !lowered_ && !withdrawn_)
         violations_.push_back({"the same admission is admitted again", again.text});
     }
     // Whoever is told that there is no decision yet asks until there is one.
-    if (judgement.ruling == QuotaVerdict::Ruling::admitted || judgement.ruling == QuotaVerdict::Ruling::refused)
+    if (verdict.ruling == QuotaVerdict::Ruling::admitted || verdict.ruling == QuotaVerdict::Ruling::refused)
       ++decisions;
     if (dry_run) continue;
-    if (judgement.ruling == QuotaVerdict::Ruling::refused) ++refused_;
-    if (judgement.ruling == QuotaVerdict::Ruling::admitted) {
+    if (verdict.ruling == QuotaVerdict::Ruling::refused) ++refused_;
+    if (verdict.ruling == QuotaVerdict::Ruling::admitted) {
       ++admitted_;
       on_their_way_[uid] = cores;
       if (asked_at > last_lowered_) check("admitting " + uid);
@@ -348,7 +348,7 @@ std::int64_t LedgerWorld::held() const {
   std::int64_t sum = 0;
   for (const auto& [uid, cores] : by_shadow) sum += cores;
   for (const auto& [uid, cores] : on_their_way_) sum += cores;
-  // Of those that go by one version one is stored.
+  // Of the growths from one version only one can be stored, so the largest counts.
   std::map<kube::ObjectKey, std::int64_t> most;
   for (const auto& [key, growth] : growing_)
     if (const auto now = server.get(api::kinds::shadow_pods, growth.pod); now && version_of(*now) == growth.from)
@@ -485,7 +485,7 @@ asio::awaitable<void> LedgerWorld::consume() {
   done_ = true;
   co_await surroundings.join();
 
-  // What is left behind is nothing: the whole quota can be had again.
+  // Nothing is left behind: the whole quota can be had again.
   for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods})
     for (const auto& object : server_.list(kind, twin))
       (void)server_.remove(kind, {std::string(twin), std::string(kube::string_at(*object, {"metadata", "name"}))},
@@ -499,9 +499,9 @@ asio::awaitable<void> LedgerWorld::consume() {
     }
   co_await simulator_.clock().sleep_until(free_by);
   for (std::size_t number = 0; number < 2; ++number) {
-    const QuotaVerdict judgement = co_await call(number, forge_shadow(1000 + int(number), hard_), true);
-    if (judgement.ruling != QuotaVerdict::Ruling::admitted)
-      violations_.push_back({"what has gone is free again", judgement.text});
+    const QuotaVerdict verdict = co_await call(number, forge_shadow(1000 + int(number), hard_), true);
+    if (verdict.ruling != QuotaVerdict::Ruling::admitted)
+      violations_.push_back({"what has gone is free again", verdict.text});
   }
   co_await stop(0, false);
   co_await stop(1, false);

@@ -25,7 +25,7 @@ constexpr kube::Duration max_job = 130s;
 constexpr kube::Duration rest = 60s;
 /// For a pod from its creation to its end, tokens and the setting up of the virtual nodes included.
 constexpr double writes_per_pod = 10.0;
-/// One that does not restart always is let go by one more, when its end is on record.
+/// A pod that does not restart always costs one more write, which takes its finalizer off.
 constexpr double writes_per_job = writes_per_pod + 1.0;
 
 struct Options {

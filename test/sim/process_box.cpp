@@ -12,7 +12,7 @@ namespace {
 
 const kube::ObjectKey lease_key{"liqo", "liqod"};
 
-/// Whether it is how processes agree who may write. That has no fence.
+/// Whether the request is about the Lease by which processes elect a leader; such requests have no fence.
 bool is_election(const kube::HttpRequest& request) {
   constexpr std::string_view leases = "/apis/coordination.k8s.io/v1/namespaces/liqo/leases";
   return request.target.starts_with(leases);

@@ -179,7 +179,7 @@ std::string ReflectionWorld::compare_claims() {
 std::string ReflectionWorld::compare_claim(const Object& claim) {
   if (claim.is_deleting()) return "is still being deleted";
   const Tree tree = home_.server.get(kinds::volumes, {"", storage::volume_name(claim)});
-  // Whether there is data of it that nobody knows of any more is told, and nothing is made in its place.
+  // A claim that had a volume gets no new one; an Event reports that its data is lost.
   if (!tree && storage::had_volume(claim)) return "";
   const std::string_view selected = claim.annotation(api::annotations::selected_node);
   if (!tree) {

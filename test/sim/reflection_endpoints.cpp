@@ -21,10 +21,8 @@ namespace resources = kube::resources;
 namespace {
 
 constexpr std::string_view own_namespace = "default";
-/// What the provider's liqod has seen of what decides is not older than this when it writes.
-constexpr kube::Duration sight = 3min;
-/// An object of somebody else that appears in the moment in which its name is taken is given back.
-constexpr kube::Duration give_back_limit = 2min;
+/// What the provider's liqod has seen of the rules by which it writes is not older than this when it writes.
+constexpr kube::Duration max_sight_of_rules = 3min;
 
 ObjectKey key_of(const json::object& object) {
   return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
@@ -120,7 +118,7 @@ class EndpointCheck {
 
   void see_stranger(const FakeChange& change, const std::string& uid, Tree& theirs, bool is_ours) {
     const auto changed = changed_.find(uid);
-    if (changed != changed_.end() && change.at - changed->second.at > give_back_limit)
+    if (changed != changed_.end() && change.at - changed->second.at > max_give_back)
       violate(changed->second, "somebody else's was changed for long");
     if (change.type == ChangeType::deleted) {
       if (is_ours) violate(change, "somebody else's is deleted");
@@ -130,7 +128,7 @@ class EndpointCheck {
     } else if (contents_of(*change.after) == contents_of(*theirs)) {
       changed_.erase(uid);
     } else if (std::ranges::any_of(ends_, [&](TimePoint end) {
-                 return end - change.at < give_back_limit && change.at - end < give_back_limit;
+                 return end - change.at < max_give_back && change.at - end < max_give_back;
                })) {
       changed_.erase(uid);
       strangers_.erase(uid);
@@ -141,7 +139,7 @@ class EndpointCheck {
 
   /// What is written was said by the consumer, and allowed, not long ago.
   void see_slice(const FakeChange& change) {
-    const TimePoint from = change.at - sight;
+    const TimePoint from = change.at - max_sight_of_rules;
     const auto ever = [&](const std::vector<State>& states, const auto& holds) {
       return std::ranges::any_of(
           states, [&](const State& state) { return overlaps(state, from, change.at) && holds(state.tree); });

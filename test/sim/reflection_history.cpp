@@ -23,9 +23,7 @@ namespace {
 /// A copy stays for five minutes when nothing refers to it any more; what was on its way may arrive later.
 constexpr kube::Duration reference_memory = 7min;
 /// What liqod has seen of home is not older than this when it makes a copy.
-constexpr kube::Duration sight = 1min;
-/// An object of somebody else that appears in the moment in which its name is taken for a copy is given back.
-constexpr kube::Duration give_back_limit = 2min;
+constexpr kube::Duration max_sight_of_home = 1min;
 
 bool is_copy(const json::object& object) {
   return !kube::string_at(object, {"metadata", "labels", api::labels::reflection_origin}).empty();
@@ -110,7 +108,7 @@ class ReflectionCheck {
   void see_stranger(const FakeChange& change, const std::string& uid, kube::testing::Tree& theirs, bool is_ours,
                     bool deletes) {
     const auto changed = changed_.find(uid);
-    if (changed != changed_.end() && change.at - changed->second->at > give_back_limit)
+    if (changed != changed_.end() && change.at - changed->second->at > max_give_back)
       violate("an object of somebody else is left as it is", "it was changed for long", *changed->second);
     if (is_ours && deletes) violate("an object of somebody else is left as it is", "it is deleted", change);
     if (change.type == ChangeType::deleted) {
@@ -133,13 +131,13 @@ class ReflectionCheck {
   }
 
   bool is_near_end(TimePoint at) const {
-    return std::ranges::any_of(
-        ends_, [at](TimePoint end) { return end - at < give_back_limit && at - end < give_back_limit; });
+    return std::ranges::any_of(ends_,
+                               [at](TimePoint end) { return end - at < max_give_back && at - end < max_give_back; });
   }
 
   /// A copy goes where its object has gone or is not to be reflected, nothing refers to it, or it cannot be changed.
   void see_removal(const FakeChange& change, const std::string& uid) {
-    const TimePoint from = made_at_[uid] - sight;
+    const TimePoint from = made_at_[uid] - max_sight_of_home;
     const std::string local = kind_.local_name(change.key.name, forging_);
     const auto source = sources_.find(local);
     if (source == sources_.end()) return;
@@ -185,7 +183,7 @@ class ReflectionCheck {
     std::vector<bool> found;
     for (const State& service : of->second)
       // What is known of the Service may be older than what is known of the object.
-      if (overlaps(service, std::max(from, state.from - sight), std::min(until, state.until)))
+      if (overlaps(service, std::max(from, state.from - max_sight_of_home), std::min(until, state.until)))
         found.push_back(is_selected(kind_, *state.tree, service.tree));
     return found;
   }

@@ -1,6 +1,7 @@
 // What objects were like at each moment, read off the history of a server.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "cluster.hpp"
 
 namespace liqo::sim {
+
+/// An object of somebody else that appears while its name is being taken may be changed; Liqo gives it back within
+/// this.
+constexpr kube::Duration max_give_back = std::chrono::minutes(2);
 
 /// An object, from one change of it to the next; no tree = it was not there.
 struct State {

@@ -14,7 +14,7 @@ using kube::testing::FakeChange;
 namespace {
 
 /// What liqod has seen of a copy is not older than this when it has arrived at home.
-constexpr kube::Duration sight = 2min;
+constexpr kube::Duration max_sight_of_status = 2min;
 /// So long after a process, its lead or its session began anew, or a provider was out of its reach, another provider
 /// may be the first that reflects; and so long after a definition has come or gone.
 constexpr kube::Duration beginning = 30s, finding = 3min;
@@ -108,7 +108,7 @@ class StatusCheck {
       const auto states = copies.find(change.key.name);
       if (states == copies.end()) continue;
       for (const State& state : states->second) {
-        if (!state.tree || !overlaps(state, change.at - sight, change.at)) continue;
+        if (!state.tree || !overlaps(state, change.at - max_sight_of_status, change.at)) continue;
         const json::value said = status_of(*state.tree);
         if (said.is_object() != status.is_object()) continue;
         if (said.is_object() && said.at("phase") != status.at("phase")) continue;

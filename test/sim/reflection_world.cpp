@@ -22,10 +22,10 @@ namespace resources = kube::resources;
 
 namespace {
 
-/// How long all may take to be right when nothing goes wrong any more, and how long a copy stays to which nothing
+/// How long Liqo may take to put everything right after the last fault, and how long a copy stays to which nothing
 /// refers: five minutes from the last reference, or from when it was found.
 constexpr kube::Duration patience = 4min, patience_for_claims = 8min, patience_for_unreferred = 12min;
-/// How long what is right is watched, and in some schedules.
+/// How long the result is watched; `long_rest` in some schedules.
 constexpr kube::Duration rest = 2min, long_rest = 1h;
 
 }  // namespace
@@ -283,8 +283,8 @@ void ReflectionWorld::check_end() {
   do {
     simulator_.run_for(5s);
     difference = find_difference();
-    // What is not looked at may wait for a watch that has failed often, which is tried once a minute. And a Secret may
-    // go that nothing refers to since a short while.
+    // An object that this check does not cover may wait for a watch that is retried once a minute, and a Secret without
+    // references may go a moment later.
     if (!difference.empty()) continue;
     simulator_.run_for(2min);
     difference = find_difference();

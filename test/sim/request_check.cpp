@@ -9,7 +9,7 @@ using kube::testing::VirtualClock;
 namespace {
 
 constexpr double per_change = 2, per_minute = 30;
-/// Of one process, about; and how many of its informers read one and the same.
+/// About how many controllers one process has, and how many of its informers read the same kind.
 constexpr double controllers = 30, sharers = 2;
 
 double minutes_of(const VirtualClock& clock) {

@@ -28,9 +28,9 @@ struct Cost {
 boost::asio::awaitable<void> create(LedgerFixture& fixture, json::object shadow, Cost& cost) {
   const kube::TimePoint asked = fixture.simulator.clock().now();
   const kube::Object object{json::object(shadow)};
-  const core::QuotaVerdict judgement = co_await fixture.ledger.decide_on(object, nullptr, false, {});
+  const core::QuotaVerdict verdict = co_await fixture.ledger.decide_on(object, nullptr, false, {});
   cost.waited.push_back(fixture.simulator.clock().now() - asked);
-  CHECK(judgement.ruling == core::QuotaVerdict::Ruling::admitted);
+  CHECK(verdict.ruling == core::QuotaVerdict::Ruling::admitted);
   co_await fixture.simulator.clock().sleep(5ms);
   auto& store = fixture.server.store();
   store.put(store.table(api::kinds::shadow_pods), std::move(shadow), "apiserver");

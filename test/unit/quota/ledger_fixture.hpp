@@ -99,27 +99,26 @@ class LedgerFixture {
   }
   bool admits(json::object shadow, std::string uid = "") {
     shadow["metadata"].get_object()["uid"] = uid.empty() ? "uid-" + std::to_string(++asked_) : uid;
-    std::optional<core::QuotaVerdict> judgement;
-    group_.spawn(ask(ledger, kube::Object(std::move(shadow)), judgement));
-    REQUIRE(reaches([&] { return judgement.has_value(); }));
-    return judgement->ruling == core::QuotaVerdict::Ruling::admitted;
+    std::optional<core::QuotaVerdict> verdict;
+    group_.spawn(ask(ledger, kube::Object(std::move(shadow)), verdict));
+    REQUIRE(reaches([&] { return verdict.has_value(); }));
+    return verdict->ruling == core::QuotaVerdict::Ruling::admitted;
   }
   core::QuotaVerdict judge(json::object shadow, core::Claimant claimant = {}, bool dry_run = false) {
     const std::size_t before = answers();
     ask(std::move(shadow), std::move(claimant), dry_run);
     REQUIRE(reaches([&] { return answers() > before; }));
-    return *judgements_.back();
+    return *verdicts_.back();
   }
   /// Asks and goes on.
   void ask(json::object shadow, core::Claimant claimant = {}, bool dry_run = false) {
     shadow["metadata"].get_object()["uid"] = "uid-" + std::to_string(++asked_);
-    group_.spawn(
-        ask(ledger, kube::Object(std::move(shadow)), judgements_.emplace_back(), std::move(claimant), dry_run));
+    group_.spawn(ask(ledger, kube::Object(std::move(shadow)), verdicts_.emplace_back(), std::move(claimant), dry_run));
   }
   /// To how many of those there is an answer.
   std::size_t answers() const {
     return static_cast<std::size_t>(
-        std::ranges::count_if(judgements_, [](const auto& judgement) { return judgement.has_value(); }));
+        std::ranges::count_if(verdicts_, [](const auto& verdict) { return verdict.has_value(); }));
   }
   std::size_t records() { return server.list(kube::resources::config_maps, "liqo").size(); }
   std::string metrics() const { return metrics_.text(); }
@@ -137,13 +136,13 @@ class LedgerFixture {
 
  private:
   static boost::asio::awaitable<void> ask(QuotaLedger& ledger, kube::Object shadow,
-                                          std::optional<core::QuotaVerdict>& judgement, core::Claimant claimant = {},
+                                          std::optional<core::QuotaVerdict>& verdict, core::Claimant claimant = {},
                                           bool dry_run = false) {
-    judgement = co_await ledger.decide_on(shadow, nullptr, dry_run, std::move(claimant));
+    verdict = co_await ledger.decide_on(shadow, nullptr, dry_run, std::move(claimant));
   }
 
   int asked_ = 0;
-  std::deque<std::optional<core::QuotaVerdict>> judgements_;
+  std::deque<std::optional<core::QuotaVerdict>> verdicts_;
   kube::Random random_{1};
   kube::Metrics metrics_;
   kube::Api api_;

@@ -31,9 +31,9 @@ TEST_CASE("a reservation that cannot be understood makes no room, and expires") 
     LedgerFixture fixture;
     write_record(fixture, R"({"version":1,"floor":"0","reservations":{"bad":)" + std::string(entry) + "}}");
     fixture.start();
-    const core::QuotaVerdict judgement = fixture.judge(LedgerFixture::shadow("db", "1"));
-    CHECK(judgement.ruling == Ruling::unavailable);
-    CHECK(judgement.text.contains("cannot be understood"));
+    const core::QuotaVerdict verdict = fixture.judge(LedgerFixture::shadow("db", "1"));
+    CHECK(verdict.ruling == Ruling::unavailable);
+    CHECK(verdict.text.contains("cannot be understood"));
     static_cast<void>(fixture.simulator.run_for(60s));
     CHECK(record_of(fixture).unreadable.contains("bad"));
     static_cast<void>(fixture.simulator.run_for(90s));
@@ -92,13 +92,13 @@ TEST_CASE("who does not fit into a full record is told to ask again, and the oth
                                                                  .demand = {}};
   write_record(fixture, record.text());
   fixture.start();
-  std::vector<core::QuotaVerdict> judgements;
+  std::vector<core::QuotaVerdict> verdicts;
   CHECK(fixture.judge(LedgerFixture::shadow("web", "9")).ruling == Ruling::refused);
   for (int i = 0; i < 3; ++i)
-    judgements.push_back(fixture.judge(LedgerFixture::shadow(std::string(4'000, 'b') + std::to_string(i), "1m")));
-  CHECK(judgements[0].ruling == Ruling::admitted);
-  CHECK(judgements[2].ruling == Ruling::unavailable);
-  CHECK(judgements[2].text.contains("is full"));
+    verdicts.push_back(fixture.judge(LedgerFixture::shadow(std::string(4'000, 'b') + std::to_string(i), "1m")));
+  CHECK(verdicts[0].ruling == Ruling::admitted);
+  CHECK(verdicts[2].ruling == Ruling::unavailable);
+  CHECK(verdicts[2].text.contains("is full"));
   CHECK(fixture.judge(LedgerFixture::shadow("small", "1m")).ruling == Ruling::admitted);
   CHECK(record_of(fixture).text().size() <= core::max_ledger_bytes);
   // There is room again when what was never stored has expired.

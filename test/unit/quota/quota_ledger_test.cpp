@@ -236,16 +236,16 @@ struct Growing : LedgerFixture {
         {api::kinds::shadow_pods, {"shop", "web"}}, [&](json::object& next) { set_cpu(next, cpu); }, "consumer"));
   }
   core::QuotaVerdict resize(std::string_view cpu, bool dry_run = false) {
-    std::optional<core::QuotaVerdict> judgement;
-    spawn(ask_resize(ledger, stored(), std::string(cpu), dry_run, judgement));
-    REQUIRE(reaches([&] { return judgement.has_value(); }));
-    return *judgement;
+    std::optional<core::QuotaVerdict> verdict;
+    spawn(ask_resize(ledger, stored(), std::string(cpu), dry_run, verdict));
+    REQUIRE(reaches([&] { return verdict.has_value(); }));
+    return *verdict;
   }
   static boost::asio::awaitable<void> ask_resize(QuotaLedger& ledger, kube::Object before, std::string cpu,
-                                                 bool dry_run, std::optional<core::QuotaVerdict>& judgement) {
+                                                 bool dry_run, std::optional<core::QuotaVerdict>& verdict) {
     kube::Object after = before;
     set_cpu(after.tree(), cpu);
-    judgement = co_await ledger.decide_on(after, &before, dry_run, {});
+    verdict = co_await ledger.decide_on(after, &before, dry_run, {});
   }
 };
 
