@@ -1,5 +1,4 @@
 // The provider's half of namespace extension: what consumers ask for in NamespaceMaps → twin namespaces with rights.
-// Tested by test/unit/controllers/namespaces/twins_test.cpp.
 #pragma once
 
 #include <map>

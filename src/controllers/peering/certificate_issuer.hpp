@@ -1,5 +1,4 @@
 // Client certificates for consumers: signed by the cluster through its CSR API, kept in a Secret, renewed in time.
-// Tested by test/unit/controllers/peering/authentication_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,6 +1,5 @@
 // How a renewed ControlPlane certificate reaches its consumer: Tenant → Renew at the provider → Renew at the consumer →
 // Identity. The middle step is replication's.
-// Tested by test/unit/controllers/peering/authentication_test.cpp.
 #pragma once
 
 #include "controllers/peering/cluster_keys.hpp"

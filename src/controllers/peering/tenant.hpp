@@ -1,5 +1,4 @@
 // The provider's half of the handshake: a Tenant becomes a certificate, rights, and what its condition says.
-// Tested by test/unit/controllers/peering/authentication_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,5 +1,4 @@
 // The consumer's half of a slice: what its user leaves open is filled in.
-// Tested by test/unit/controllers/slices/slices_test.cpp.
 #pragma once
 
 #include <string>

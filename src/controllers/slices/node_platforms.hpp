@@ -1,5 +1,4 @@
 // What kind of machines this cluster has for consumers, watched while there is one.
-// Tested by test/unit/controllers/slices/slices_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,4 @@
 // What is free in this cluster, watched while somebody wants to know.
-// Tested by test/unit/controllers/slices/slices_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,4 @@
 // The provider's half of a slice: how much is granted, and the Quota that bounds it.
-// Tested by test/unit/controllers/slices/slices_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,4 @@
 // The provider's half of a slice: the identity of its pods.
-// Tested by test/unit/controllers/slices/slices_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
 // The consumer's half of a slice: what is granted becomes a VirtualNode.
-// Tested by test/unit/controllers/slices/slices_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,22 +1,13 @@
-// The handshake's controllers over a fake API server: what a provider and a consumer do, and what they refuse.
+// The provider's half of the handshake over a fake API server: what it gives a Tenant, refuses, and takes away.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 
-#include "../cluster_fixture.hpp"
-#include "kube/base/base64.hpp"
-#include "liqo/api/auth_params.hpp"
-#include "liqo/api/identity.hpp"
-#include "liqo/api/labels.hpp"
-#include "liqo/api/tenant.hpp"
-#include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/decisions.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/handshake.hpp"
-#include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/renewal.hpp"
+#include "peering_fixture.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -24,11 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 namespace kinds = api::kinds;
 namespace resources = kube::resources;
-
-core::PrivateKey key_of(char seed) {
-  return *core::PrivateKey::make_ed25519(
-      [seed](std::size_t size) -> kube::Result<std::string> { return std::string(size, seed); });
-}
 
 /// What is logged while it lives.
 class LogText {
@@ -59,74 +45,10 @@ class LogText {
   int before_;
 };
 
-/// A provider named milan with the tenant namespace of consumer rome.
-struct Provider : ClusterFixture {
-  Provider() : ClusterFixture("milan") {
-    apply(resources::namespaces, core::forge_tenant_namespace("rome"));
-    apply(resources::secrets, core::forge_nonce_secret(ns, "rome"));
-  }
-  ~Provider() { stop(); }
-
-  std::string nonce() {
-    const kube::ObjectKey secret{ns, "liqo-nonce"};
-    REQUIRE(reaches([&] { return core::is_nonce(core::secret_bytes(*find(resources::secrets, secret), "nonce")); }));
-    return core::secret_bytes(*find(resources::secrets, secret), "nonce");
-  }
-  kube::Object make_tenant() {
-    return *core::forge_tenant({.consumer = "rome", .signature = *rome.sign(nonce())}, rome);
-  }
-  kube::Object tenant() { return *find(kinds::tenants, tenant_key); }
-  api::AuthParams params() { return *api::read_auth_params(api::Tenant(*keep(tenant())).auth_params()); }
-  bool is_admitted() {
-    const auto live = find(kinds::tenants, tenant_key);
-    return live && !api::Tenant(*live).auth_params().empty();
-  }
-  void admit() {
-    apply(kinds::tenants, make_tenant());
-    REQUIRE(reaches([&] { return is_admitted(); }));
-    pass(1s);
-  }
-  void set_condition(std::string_view condition) {
-    change(kinds::tenants, tenant_key, "",
-           [&](json::object& next) { kube::ensure_object(next, "spec")["tenantCondition"] = json::string(condition); });
-  }
-  void add_slice(std::string_view name) {
-    kube::Object slice = kube::Object::make(kinds::resource_slices, {ns, std::string(name)});
-    slice.set_label(api::labels::replicated, "true");
-    slice.set_label(api::labels::replication_origin, "rome");
-    slice.mutable_spec()["consumerClusterID"] = "rome";
-    apply(kinds::resource_slices, slice);
-  }
-  void add_shadow_pod() {
-    kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
-    twin.set_label(api::labels::remote_cluster_id, "rome");
-    apply(resources::namespaces, twin);
-    kube::Object other = kube::Object::make(resources::namespaces, {"", "shop-paris"});
-    other.set_label(api::labels::remote_cluster_id, "paris");
-    apply(resources::namespaces, other);
-    for (const char* in : {"shop-rome", "shop-paris"}) {
-      kube::Object shadow = kube::Object::make(kinds::shadow_pods, {in, "web"});
-      shadow.set_label(api::labels::reflection_origin, "rome");
-      apply(kinds::shadow_pods, shadow);
-    }
-  }
-  const kube::Object* keep(kube::Object object) {
-    kept_ = std::move(object);
-    return &kept_;
-  }
-
-  const std::string ns = "liqo-tenant-rome";
-  const kube::ObjectKey tenant_key{ns, "rome"};
-  const core::PrivateKey rome = key_of('r');
-
- private:
-  kube::Object kept_;
-};
-
 }  // namespace
 
 TEST_CASE("a provider makes a nonce once, and certificate and rights for a Tenant that has signed it") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   const std::string nonce = milan.nonce();
   milan.admit();
@@ -156,7 +78,7 @@ TEST_CASE("a provider makes a nonce once, and certificate and rights for a Tenan
 }
 
 TEST_CASE("a Tenant that is applied again changes nothing, and neither does a lost nonce") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   milan.set_condition("Cordoned");
@@ -190,7 +112,7 @@ TEST_CASE("a Tenant that asks for more than it may have is refused with an Event
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);
-    Provider milan;
+    PeeringProvider milan;
     milan.start();
     kube::Object tenant = milan.make_tenant();
     tenant.mutable_spec()[c.field] = kube::encode_base64(c.bytes);
@@ -205,7 +127,7 @@ TEST_CASE("a Tenant that asks for more than it may have is refused with an Event
 
 TEST_CASE("a consumer whose name somebody of this cluster has is not let in before that is settled") {
   LogText log;
-  Provider milan;
+  PeeringProvider milan;
   kube::Object binding = kube::Object::make(kinds::role_bindings, {"default", "of-a-person"});
   binding.tree()["subjects"] = json::array{json::object{{"kind", "User"}, {"name", "rome"}}};
   milan.apply(kinds::role_bindings, binding);
@@ -247,7 +169,7 @@ TEST_CASE("whose name a binding gives rights to") {
 }
 
 TEST_CASE("a Tenant in a namespace of another cluster, and a second one, are told so") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   kube::Object second = milan.make_tenant();
@@ -262,102 +184,8 @@ TEST_CASE("a Tenant in a namespace of another cluster, and a second one, are tol
   CHECK(milan.signer.signed_requests == 1);
 }
 
-TEST_CASE("a signer that is silent delays a Tenant and takes nothing from one that was admitted") {
-  Provider milan;
-  milan.start();
-  milan.signer.silent = true;
-  milan.apply(kinds::tenants, milan.make_tenant());
-  milan.pass(90s);
-  CHECK(!milan.is_admitted());
-  milan.signer.silent = false;
-  REQUIRE(milan.reaches([&] { return milan.is_admitted(); }, 3min));
-
-  const std::string first = milan.params().certificate_pem;
-  milan.signer.silent = true;
-  milan.pass(2h + 30min);
-  CHECK(milan.params().certificate_pem == first);
-  milan.signer.silent = false;
-  CHECK(milan.reaches([&] { return milan.params().certificate_pem != first; }, 5min));
-  CHECK(milan.server.list(resources::certificate_signing_requests).empty());
-}
-
-TEST_CASE("certificates are renewed at two thirds of their life, and the consumer is answered") {
-  Provider milan;
-  milan.start();
-  milan.admit();
-  const std::string first = milan.params().certificate_pem;
-  kube::Object renew = kube::Object::make(kinds::renews, {milan.ns, "controlplane-milan"});
-  renew.set_label(api::labels::replicated, "true");
-  renew.set_label(api::labels::replication_origin, "rome");
-  renew.mutable_spec()["consumerClusterID"] = "rome";
-  renew.mutable_spec()["identityType"] = "ControlPlane";
-  milan.apply(kinds::renews, renew);
-  const auto answer = [&] {
-    const auto params =
-        api::read_auth_params(kube::object_at(milan.find(kinds::renews, renew.key())->status(), {"authParams"}));
-    return params ? params->certificate_pem : "";
-  };
-  CHECK(milan.reaches([&] { return answer() == first; }));
-  milan.pass(1h + 55min);
-  CHECK(milan.params().certificate_pem == first);
-  milan.pass(10min);
-  const std::string second = milan.params().certificate_pem;
-  CHECK(second != first);
-  CHECK(answer() == second);
-  CHECK(milan.signer.signed_requests == 2);
-}
-
-TEST_CASE("an idle peering has nothing signed but renewals, whatever is around its requests") {
-  Provider milan;
-  milan.start();
-  // As two thirds of three hours have it, for the Tenant and for its slice.
-  constexpr int expected = 2 * (1 + 8 / 2);
-  kube::Object tenant = milan.make_tenant();
-  const auto with_preamble = [&](std::string_view text) {
-    const auto pem = kube::decode_base64(kube::string_at(milan.make_tenant().spec(), {"csr"}));
-    tenant.mutable_spec()["csr"] = kube::encode_base64(std::string(text) + *pem);
-    milan.apply(kinds::tenants, tenant);
-  };
-  with_preamble("of rome\n");
-  REQUIRE(milan.reaches([&] { return milan.is_admitted(); }));
-  milan.add_slice("pool");
-  milan.change(kinds::resource_slices, {milan.ns, "pool"}, "", [&](json::object& next) {
-    kube::ensure_object(next, "spec")["csr"] =
-        kube::encode_base64("of rome\n" + *core::make_signing_request(milan.rome, core::slice_name("pool", "rome")));
-  });
-  REQUIRE(milan.reaches([&] { return milan.signer.signed_requests == 2; }));
-  for (int hour = 0; hour < 8; ++hour) {
-    milan.pass(1h);
-    with_preamble("at " + std::to_string(hour) + "\n");
-  }
-  CHECK(milan.signer.signed_requests > expected / 2);
-  CHECK(milan.signer.signed_requests <= expected);
-}
-
-TEST_CASE("a signer that does not do as it is asked is not asked again and again") {
-  struct Case {
-    const char* title;
-    bool another;  ///< it signs another name
-    std::chrono::seconds behind;
-    bool admits;
-  };
-  for (const Case& c :
-       {Case{"another name", true, 0s, false}, Case{"a clock that is a day behind", false, 24h, true}}) {
-    CAPTURE(c.title);
-    Provider milan;
-    milan.start();
-    if (c.another) milan.signer.instead = *core::make_signing_request(milan.rome, core::control_plane_name("paris"));
-    milan.signer.clock_behind = c.behind;
-    milan.apply(kinds::tenants, milan.make_tenant());
-    milan.pass(1h);
-    CHECK(milan.is_admitted() == c.admits);
-    CHECK(milan.signer.signed_requests > 1);
-    CHECK(milan.signer.signed_requests <= 100);
-  }
-}
-
 TEST_CASE("a new key of the consumer needs a signature of the nonce, and gets a certificate") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   const core::PrivateKey fresh = key_of('f');
@@ -374,7 +202,7 @@ TEST_CASE("a new key of the consumer needs a signature of the nonce, and gets a 
 }
 
 TEST_CASE("bindings that were changed or removed come back as they should be") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   const kube::ObjectKey binding{milan.ns, "liqo-binding-liqo-remote-controlplane"};
@@ -392,7 +220,7 @@ TEST_CASE("bindings that were changed or removed come back as they should be") {
 }
 
 TEST_CASE("a drained Tenant loses its ShadowPods and keeps its slices, and activating takes the marks away") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   milan.add_slice("pool");
@@ -418,7 +246,7 @@ TEST_CASE("a drained Tenant loses its ShadowPods and keeps its slices, and activ
 }
 
 TEST_CASE("draining keeps the pods of a Tenant that says so") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   milan.add_shadow_pod();
@@ -431,7 +259,7 @@ TEST_CASE("draining keeps the pods of a Tenant that says so") {
 }
 
 TEST_CASE("a deleted Tenant takes its rights, its replicas and its certificate along") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   milan.add_slice("pool");
@@ -445,7 +273,7 @@ TEST_CASE("a deleted Tenant takes its rights, its replicas and its certificate a
 }
 
 TEST_CASE("what was decided about a consumer outlives its Tenant") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   milan.admit();
   const auto kept = [&] {
@@ -466,7 +294,7 @@ TEST_CASE("what was decided about a consumer outlives its Tenant") {
 }
 
 TEST_CASE("TolerateNoHandshake leaves identity and rights to the administrator") {
-  Provider milan;
+  PeeringProvider milan;
   milan.start();
   kube::Object tenant = kube::Object::make(kinds::tenants, milan.tenant_key);
   tenant.mutable_spec()["clusterID"] = "rome";

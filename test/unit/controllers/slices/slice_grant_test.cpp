@@ -1,0 +1,207 @@
+// How much of a slice a provider grants, and the Quota that bounds it, over a fake API server.
+#include <doctest/doctest.h>
+
+#include "slices_fixture.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+namespace resources = kube::resources;
+
+}  // namespace
+
+TEST_CASE("a slice gets a Quota, an answer and a certificate, and then costs nothing") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  CHECK(milan.reaches([&] { return milan.condition() == accepted; }));
+  CHECK(milan.reaches(
+      [&] { return milan.condition("Authentication") == "Accepted ResourceSliceAuthenticationAccepted"; }));
+  const auto slice = milan.find(kinds::resource_slices, milan.slice_key);
+  CHECK(kube::string_at(slice->status(), {"authParams", "apiServer"}) == "https://milan:6443");
+  const auto quota = milan.find(kinds::quotas, milan.quota_key);
+  CHECK(api::Quota(*quota).user() == milan.quota_key.name);
+  CHECK(api::Quota(*quota).enforcement() == "None");
+  CHECK_FALSE(api::Quota(*quota).is_cordoned());
+  REQUIRE(quota->controller());
+  CHECK(quota->controller()->uid == slice->uid());
+  milan.pass(5s);
+  const std::size_t before = milan.writes();
+  milan.pass(1h);
+  CHECK(milan.writes() == before);
+
+  // Deleting the slice leaves nothing.
+  static_cast<void>(milan.server.remove(kinds::resource_slices, milan.slice_key, {}, "rome"));
+  CHECK(milan.reaches([&] { return !milan.has(kinds::quotas, milan.quota_key); }));
+}
+
+TEST_CASE("edits are negotiated anew, new defaults are not, and removed keys go") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8", "nvidia.com/gpu": "1"})");
+  REQUIRE(milan.settles_as(R"(cpu="8",memory="8Gi",nvidia.com/gpu="1")"));
+  milan.set_policy(R"({"default-node-resources": "cpu=1,memory=1Gi"})");
+  milan.pass(10s);
+  CHECK(milan.granted() == R"(cpu="8",memory="8Gi",nvidia.com/gpu="1")");
+  milan.ask(R"({"cpu": "8000m", "nvidia.com/gpu": 1})");
+  milan.pass(10s);
+  CHECK(milan.granted() == R"(cpu="8",memory="8Gi",nvidia.com/gpu="1")");
+  milan.ask("{}");
+  CHECK(milan.settles_as(R"(cpu="1",memory="1Gi")"));
+}
+
+TEST_CASE("a request that is denied leaves what was granted before, on both sides") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  milan.ask(R"({"cpu": "-1"})");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied InvalidRequest"; }));
+  CHECK(milan.reaches([&] { return !milan.events("InvalidRequest").empty(); }));
+  CHECK(milan.granted() == usual_grant);
+  CHECK(milan.shown() == usual_grant);
+  // W26: cordoning works all the same.
+  milan.change(kinds::resource_slices, milan.slice_key, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/cordoned-resource"] = "true";
+  });
+  CHECK(milan.reaches([&] { return milan.is_cordoned(); }));
+  CHECK(milan.condition() == "Denied InvalidRequest");
+}
+
+TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes no quota") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/pod-policy"] =
+        R"({"maxSliceResources": {"cpu": "9"}, "maxResources": {"memory": "8Gi"}})";
+  });
+  milan.pass(5s);
+  milan.ask(R"({"cpu": "10"})");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied ResourceSliceResourcesDenied"; }));
+  CHECK(milan.granted() == usual_grant);
+  REQUIRE(milan.reaches([&] { return !milan.events("ResourceSliceResourcesDenied").empty(); }));
+  CHECK(milan.events("ResourceSliceResourcesDenied").back().find("no more than 9 of cpu") != std::string::npos);
+  milan.ask(R"({"cpu": "9"})");
+  CHECK(milan.settles_as(R"(cpu="9",memory="8Gi")"));
+  milan.ask(R"({"cpu": "9", "memory": "9Gi"})");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied ResourceSliceResourcesDenied"; }));
+  // An administrator who allows more is heard at once.
+  milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase("liqo.io/pod-policy");
+  });
+  CHECK(milan.settles_as(R"(cpu="9",memory="9Gi")"));
+}
+
+TEST_CASE("what a tenant writes into its slice's status or onto its Quota's name grants nothing") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  milan.change(kinds::resource_slices, milan.slice_key, "status", [](json::object& next) {
+    kube::ensure_object(next, "status")["resources"] = json::object{{"cpu", "8000"}};
+  });
+  CHECK(milan.settles_as(usual_grant));
+  // Taking the labels of replication off does not take the slice out of the provider's hands.
+  milan.change(kinds::resource_slices, milan.slice_key, "",
+               [](json::object& next) { kube::ensure_object(next, "metadata")["labels"] = json::object{}; });
+  milan.set_tenant("Cordoned");
+  CHECK(milan.reaches([&] { return milan.is_cordoned(); }));
+  // Nor does naming another consumer.
+  milan.change(kinds::resource_slices, milan.slice_key, "", [](json::object& next) {
+    json::object& spec = kube::ensure_object(next, "spec");
+    spec["consumerClusterID"] = "paris";
+    spec["resources"] = json::object{{"cpu", "800"}};
+  });
+  milan.set_tenant("Active");
+  CHECK(milan.reaches([&] { return !milan.events("WrongConsumer").empty(); }));
+  CHECK(milan.granted() == usual_grant);
+}
+
+TEST_CASE("cordon and drain of a tenant, and back") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  milan.set_tenant("Cordoned");
+  CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == "Accepted ResourceSliceCordoned"; }));
+  milan.ask(R"({"cpu": "9"})");
+  milan.pass(10s);
+  CHECK(milan.granted() == usual_grant);
+  milan.set_tenant("Active");
+  CHECK(milan.settles_as(R"(cpu="9",memory="8Gi")"));
+  CHECK(milan.reaches([&] { return !milan.is_cordoned() && milan.condition() == accepted; }));
+  milan.set_tenant("Drained");
+  CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == denied; }));
+  CHECK(milan.granted() == R"(cpu="9",memory="8Gi")");
+  CHECK(milan.shown() == R"(cpu="9",memory="8Gi")");
+  milan.set_tenant("Active");
+  CHECK(milan.reaches([&] { return !milan.is_cordoned() && milan.condition() == accepted; }));
+}
+
+TEST_CASE("a slice that comes while its tenant is cordoned is denied until it is active") {
+  SliceProvider milan;
+  milan.set_tenant("Cordoned");
+  milan.add_slice("{}");
+  CHECK(milan.reaches([&] { return milan.condition() == denied; }));
+  CHECK_FALSE(milan.has(kinds::quotas, milan.quota_key));
+  milan.set_tenant("Active");
+  CHECK(milan.settles_as(R"(cpu="4",memory="8Gi")"));
+}
+
+TEST_CASE("the strictness of Quotas, and the default class, can be switched while liqod runs") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  milan.set_policy(R"({"default-limits-enforcement": "Hard", "sharing-percentage": "many"})");
+  CHECK(milan.reaches([&] { return api::Quota(*milan.find(kinds::quotas, milan.quota_key)).enforcement() == "Hard"; }));
+  CHECK(milan.reaches([&] { return !milan.events("SettingNotTaken").empty(); }));
+  milan.set_policy(R"({"default-resource-slice-class-enabled": "false"})");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied DefaultResourceSliceClassDisabled"; }));
+  CHECK(milan.granted() == usual_grant);
+}
+
+TEST_CASE("a custom class is its controller's: the Quota follows, and a drain comes and goes") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})", "gold");
+  milan.pass(10s);
+  CHECK(milan.condition() == "");
+  CHECK_FALSE(milan.has(kinds::quotas, milan.quota_key));
+  milan.answer_as_custom("Accepted", R"({"cpu": "2"})");
+  CHECK(milan.reaches([&] { return milan.granted() == R"(cpu="2")"; }));
+  CHECK(milan.condition() == "Accepted Custom");
+  milan.answer_as_custom("Denied", R"({"cpu": "1"})");
+  milan.pass(10s);
+  CHECK(milan.granted() == R"(cpu="2")");
+  CHECK(milan.condition() == "Denied Custom");
+  milan.answer_as_custom("Accepted", R"({"cpu": "3"})");
+  CHECK(milan.reaches([&] { return milan.granted() == R"(cpu="3")"; }));
+  milan.set_tenant("Drained");
+  CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == "Denied TenantDrained"; }));
+  // Its controller has another view: nobody fights, the Quota stays cordoned.
+  milan.answer_as_custom("Accepted", R"({"cpu": "3"})");
+  milan.pass(1min);
+  CHECK(milan.condition() == "Accepted Custom");
+  CHECK(milan.is_cordoned());
+  milan.set_tenant("Active");
+  CHECK(milan.reaches([&] { return !milan.is_cordoned(); }));
+  CHECK(milan.granted() == R"(cpu="3")");
+  // A class that goes back to the built-in one is negotiated anew.
+  milan.set_class("default");
+  CHECK(milan.settles_as(usual_grant));
+}
+
+TEST_CASE("the Quota of an earlier slice of the same name is not inherited") {
+  SliceProvider milan;
+  kube::Object stale = kube::Object::make(kinds::quotas, milan.quota_key);
+  stale.mutable_spec() = parsed(R"({"user": "pool", "resources": {"cpu": "999"}})");
+  stale.add_owner_reference({.api_version = kinds::resource_slices.api_version(),
+                             .kind = "ResourceSlice",
+                             .name = "pool",
+                             .uid = "an-earlier-one",
+                             .controller = true,
+                             .block_owner_deletion = true});
+  milan.apply(kinds::quotas, stale);
+  milan.add_slice(R"({"cpu": "8"})");
+  CHECK(milan.settles_as(usual_grant));
+}
+
+}  // namespace liqo::testing

@@ -1,0 +1,78 @@
+// The VirtualNode of a granted slice over a fake API server: it follows the slice, and holds it.
+#include <doctest/doctest.h>
+
+#include "slices_fixture.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+
+}  // namespace
+
+TEST_CASE("an accepted slice becomes a VirtualNode that follows it, and keeps its size when a request is denied") {
+  SliceConsumer rome;
+  rome.add_slice();
+  rome.add_slice("gpu");
+  rome.add_slice("none", R"({"liqo.io/create-virtual-node": "false"})");
+  rome.pass(2s);
+  CHECK_FALSE(rome.has(kinds::virtual_nodes, rome.key));
+  rome.answer(R"({"cpu": "4"})", "Accepted", "pool", R"({"nodeLabels": {"region": "eu"}})");
+  rome.answer(R"({"cpu": "1", "nvidia.com/gpu": "2"})", "Accepted", "gpu");
+  rome.answer(R"({"cpu": "1"})", "Accepted", "none");
+  CHECK(rome.reaches([&] { return rome.capacity() == R"(cpu="4")"; }));
+  CHECK(rome.reaches([&] { return rome.capacity("gpu") == R"(cpu="1",nvidia.com/gpu="2")"; }));
+  const auto node = rome.find(kinds::virtual_nodes, rome.key);
+  CHECK(kube::string_at(node->spec(), {"kubeconfigSecretRef", "name"}) == "kubeconfig-resourceslice-pool");
+  CHECK(kube::string_at(node->spec(), {"labels", "region"}) == "eu");
+  rome.answer(R"({"cpu": "6"})");
+  CHECK(rome.reaches([&] { return rome.capacity() == R"(cpu="6")"; }));
+  CHECK(rome.reaches([&] {
+    return !kube::object_at(rome.find(kinds::virtual_nodes, rome.key)->spec(), {"labels"}).contains("region");
+  }));
+  rome.answer(R"({"cpu": "1"})", "Denied");
+  rome.pass(10s);
+  CHECK(rome.capacity() == R"(cpu="6")");
+  CHECK_FALSE(rome.has(kinds::virtual_nodes, {rome.ns, "none"}));
+}
+
+TEST_CASE("a deleted slice stays, with its identity, until its virtual nodes are gone") {
+  SliceConsumer rome;
+  rome.add_slice();
+  rome.answer(R"({"cpu": "4"})");
+  REQUIRE(rome.reaches([&] { return rome.has(kinds::virtual_nodes, rome.key); }));
+  // A second node that shares the slice, and that something holds.
+  kube::Object second = kube::Object::make(kinds::virtual_nodes, {rome.ns, "second"});
+  second.set_label(api::labels::resource_slice_name, "pool");
+  second.mutable_metadata()["finalizers"] = json::array{"example.com/drain"};
+  rome.apply(kinds::virtual_nodes, second);
+  static_cast<void>(rome.server.remove(kinds::resource_slices, rome.key, {}, "operator"));
+  CHECK(rome.reaches([&] { return !rome.has(kinds::virtual_nodes, rome.key); }));
+  rome.pass(10s);
+  CHECK(rome.has(kinds::resource_slices, rome.key));
+  CHECK(rome.has(kinds::identities, {rome.ns, "resourceslice-pool"}));
+  rome.change(kinds::virtual_nodes, {rome.ns, "second"}, "",
+              [](json::object& next) { kube::ensure_object(next, "metadata")["finalizers"] = json::array{}; });
+  CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.key); }));
+  CHECK(rome.reaches([&] { return !rome.has(kinds::identities, {rome.ns, "resourceslice-pool"}); }));
+}
+
+TEST_CASE("a VirtualNode that is wanted no more goes, one that a user made is left alone") {
+  SliceConsumer rome;
+  rome.add_slice();
+  rome.answer(R"({"cpu": "4"})");
+  REQUIRE(rome.reaches([&] { return rome.has(kinds::virtual_nodes, rome.key); }));
+  rome.add_slice("pool", R"({"liqo.io/create-virtual-node": "false"})");
+  CHECK(rome.reaches([&] { return !rome.has(kinds::virtual_nodes, rome.key); }));
+
+  kube::Object own = kube::Object::make(kinds::virtual_nodes, {rome.ns, "mine"});
+  own.mutable_spec()["clusterID"] = "milan";
+  rome.apply(kinds::virtual_nodes, own);
+  rome.add_slice("mine");
+  rome.answer(R"({"cpu": "4"})", "Accepted", "mine");
+  CHECK(rome.reaches([&] { return !rome.events("VirtualNodeExists").empty(); }));
+  CHECK(rome.capacity("mine") == "");
+}
+
+}  // namespace liqo::testing
