@@ -41,15 +41,15 @@ USER, CONSUMER, TENANT, TWIN = "pool-1f00", "rome", "liqo-tenant-rome", "shop-ro
 REFUSED_PART = 20
 WARM_UP_SECONDS = 8
 PORTS = (9443, 9444)
-# The histogram of the API server, by the name of a webhook and what became of the request.
+# The API server's histogram, labelled by webhook and by what became of the request.
 HISTOGRAM = "apiserver_admission_webhook_admission_duration_seconds"
 HOOKS = ("shadowpod.mutate.liqo.io", "shadowpod.validate.liqo.io")
-# Of the API server and etcd: at Go's default (100) they spend a sixth of two cores on it, and the load leaves none over.
+# GOGC of the API server and etcd: at Go's default (100) it costs a sixth of two cores, and the load leaves none.
 GARBAGE_COLLECTION = "800"
-# What is asked of us.
+# The goals.
 TARGET_P99_MS, TARGET_CPU_MS, TARGET_DECISION_US, TARGET_COMMITS = 50, 0.5, 50, 1 / 3
-# The load itself must be what it claims to be: sent within this time of when it was planned.
-MOST_LATE_MS = 20
+# A request that is sent later than planned by more than this makes the run invalid.
+MAX_LATE_MS = 20
 
 
 def say(text: str) -> None:
@@ -84,7 +84,7 @@ class Stage:
         self._serve(replicas)
         if not controllers:
             self._take_the_lease()
-            # What is left of a cluster without Pods is the API server.
+            # A cluster without Pods needs only the API server.
             for component in ("kube-controller-manager", "kube-scheduler"):
                 self.cluster.kill(component)
 
@@ -317,7 +317,7 @@ def rows(figures: dict[str, Any]) -> list[report.Row]:
         report.Row("the pure decision", "-", f"<= {TARGET_DECISION_US} us", f"{pure:.1f} us", pure <= TARGET_DECISION_US),
         report.Row("commits per admission", "-", "<= 1/3", f"{commits:.3f}", 0 < commits <= TARGET_COMMITS),
         report.Row("creations that were answered", "-", "all, 201 or 403", f"{right} of {load['sent']}", right == load["sent"]),
-        report.Row("p99 of how late they were sent", "-", f"<= {MOST_LATE_MS} ms", f"{late:.1f} ms", late <= MOST_LATE_MS),
+        report.Row("p99 of how late they were sent", "-", f"<= {MAX_LATE_MS} ms", f"{late:.1f} ms", late <= MAX_LATE_MS),
     ]  # fmt: skip
     return result
 
@@ -381,7 +381,7 @@ def main() -> int:
         try:
             figures = measure(on, chosen.rate, chosen.seconds, chosen.profile)
         finally:
-            # The session is that of the shell, and outlives this.
+            # The session is the shell's and outlives this program.
             weigh(os.getpid(), "0")
     if chosen.json:
         chosen.json.write_text(json.dumps(figures, indent=1) + "\n")

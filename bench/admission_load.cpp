@@ -113,7 +113,7 @@ class Load {
 
   asio::awaitable<void> run() {
     const auto count = std::size_t(options_.rate * options_.seconds);
-    // What is sent is made before, so that the making delays nothing.
+    // All requests are made beforehand, so that making them delays nothing.
     std::vector<kube::HttpRequest> requests;
     requests.reserve(count);
     for (std::size_t number = 0; number < count; ++number)

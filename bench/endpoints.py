@@ -31,7 +31,7 @@ from harness.wait import wait_for  # noqa: E402
 
 ENDPOINTS_OF_A_SLICE = 100
 FLIPS, INTERVAL = 10, 0.5
-# To reach, in seconds; the gap allows for how late a request arrives after it was sent.
+# Goals in seconds; GAP allows for requests that arrive late.
 SETTLE, GAP, LAST = 0.25, 0.9, 1.5
 COPIES = ("shadowendpointslices", "endpointslices")
 

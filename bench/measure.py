@@ -14,7 +14,7 @@ from harness.cluster import Cluster
 from harness.liqod import Liqod
 from harness.peering import Peering
 
-# As kube-apiserver's --audit-policy-file: every write, without bodies. Logging more would be measured as CPU time.
+# kube-apiserver's --audit-policy-file: every write, without bodies. Logging more would count as CPU time.
 AUDIT_POLICY: dict[str, Any] = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",

@@ -20,9 +20,9 @@ from harness.wait import wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("configmap", "endpointslice", "ingress", "secret", "service")
-# What the template has to say beside what is reflected.
+# Fields that a template needs besides what is reflected.
 REQUIRED = {"containerImage": "none", "createNode": True, "disableNetworkCheck": True, "metricsEnabled": False}
-# Objects of a namespace that bare_copies makes, and its root CA.
+# Objects that bare_copies makes in a namespace, and these with the root CA.
 MADE, REFLECTED = 12, 13
 
 
@@ -44,7 +44,7 @@ class Namespaces:
         self._each(lambda number: self._bind(f"bench-{number}-rome"))
         self._each(lambda number: self._bind(f"limit-{number}-rome"))
         rights.bind(self.milan, f"limit-{count - 1}-rome", "last", rights.group("rome"), chart.REMOTE_ROLE)
-        # As the operator: the objects at home are not part of what is measured.
+        # The operator makes the objects at home: they are not measured.
         self.post(self.rome, self.rome.kubeconfig, "bench-", "")
 
     def _each(self, make: Callable[[int], None]) -> None:
@@ -61,7 +61,7 @@ class Namespaces:
             (self.milan, f"limit-{number}-rome", {"labels": labels}),
         ):
             cluster.api.create("namespaces", None, {"kind": "Namespace", "metadata": {"name": name, **metadata}})
-        # With the finalizer that liqod would set.
+        # The finalizer is the one that liqod would set.
         offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
         spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
         body = {"kind": "NamespaceOffloading", "metadata": offloading, "spec": spec}

@@ -85,7 +85,7 @@ def run_liqod(on: Stage, pods: int, profile: Path | None) -> dict[str, Any]:
             bound = watch.wait(pods, "bound", 1)
             if profiler:
                 profiler.stop()
-            # The records that pods run come late, and behind them, one a second, Events that nobody waits for.
+            # The records that pods run come late; Events follow them, one a second, and nobody waits for these.
             recorded = meter.wait_writes(before, "milan: patch shadowpods/status", pods)
             meter.settle(besides=("leases", "events"))
             load = meter.load_since(before)

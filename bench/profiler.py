@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.cluster import Cluster
 from harness.liqod import Liqod
 
-# API servers are profiled for so long from the start of the load.
+# Seconds for which API servers are profiled, from the start of the load.
 SECONDS = 15
 
 

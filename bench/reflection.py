@@ -29,15 +29,15 @@ from measure import resident_mb  # noqa: E402
 from namespaces import MADE, REFLECTED, Namespaces  # noqa: E402
 from profiler import fetch, record  # noqa: E402
 
-# To reach.
+# Goals.
 RATE, WRITES, CPU_MS, MEMORY_KB = 0.7, 1.0, 1.0, 4.0
-# Watches at the provider for each twin in which no pod is, whatever is copied.
+# Watches at the provider for each twin without pods, however many kinds are copied.
 WATCHES = 0.0
-# Seconds: how long it is watched at rest, after the last look for what an earlier process has sent.
+# Seconds: how long rest is measured, and the wait before it, in which liqod looks for writes of an earlier process.
 REST, LATE = 90, 80
 PATIENCE = 1800.0
 COPIED = ("configmaps", "secrets", "services")
-# What keeps a virtual node alive, whatever is reflected.
+# Requests that keep a virtual node alive, whatever is reflected.
 OF_NODES = {"leases", "nodes", "nodes/status"}
 
 
@@ -133,7 +133,7 @@ class Bench:
             recorder = record(on.liqod, profile / "liqod-rome.perf")
             fetcher = threading.Thread(target=fetch, args=(on.milan, profile / "kube-apiserver-milan.pprof"))
             fetcher.start()
-        # Of others there are few.
+        # Nearly all writes are patches.
         applied = Tally(on.milan.directory / "audit.log", b'"verb":"patch"')
         began = time.time()
 
@@ -180,7 +180,7 @@ class Bench:
             by_kind = Counter(f"{entry['verb']} {audit.resource(entry)}" for entry in asked)
             found[cluster.name] = {
                 "per_minute": {what: round(count / minutes, 1) for what, count in by_kind.most_common()},
-                # Verification lists, and a watch that a server ended is opened again.
+                # Lists verify copies, and liqod opens a watch again that a server has ended.
                 "other": [audit.described(entry) for entry in asked if entry["verb"] not in ("list", "watch")],
             }
         return found
@@ -201,9 +201,9 @@ class Bench:
             return len(lists) >= len(COPIED) * on.count
 
         wait_for(read, PATIENCE, "liqod to have read all twins again", interval=1)
-        # What it would mend it would mend at its next look, at the latest.
+        # Whatever it took for wrong it would mend at its next look, within 30 s.
         time.sleep(30)
-        # At home a new process also says how the virtual node and the peering are.
+        # At home only writes in the bench's namespaces count: a new process also writes conditions of its node and peering.
         written = [audit.described(entry) for entry in self.writes(on.milan, marks["milan"])] + [
             audit.described(entry) for entry in self.writes(on.rome, marks["rome"])
             if entry["objectRef"].get("namespace", "").startswith("bench-")

@@ -29,7 +29,7 @@ class Goals:
     deletion_seconds: float
 
 
-# Without admission, as the bare client is, and with it.
+# Goals without admission, which the bare client does not have either, and with it.
 GOALS = {
     False: Goals(3.3, 4.2, 4, 26, 0.70, 1.25, 15, 10),
     True: Goals(3.3, 4.2, None, 30, 0.62, 1.35, 16, 12),

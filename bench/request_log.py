@@ -14,9 +14,9 @@ from typing import Any
 
 from harness import audit, chart
 
-# What keeps a virtual node alive, whatever it has to do.
+# Requests that keep a virtual node alive, whatever it does.
 _OF_NODES = {"leases", "nodes", "nodes/status"}
-_LONGEST_LINE = 1 << 20
+_MAX_LINE = 1 << 20
 
 
 def policy(consumer: str) -> dict[str, Any]:
@@ -58,8 +58,8 @@ class RequestLog:
     def mark(self) -> int:
         """A point between two lines of the log, which the server writes before it answers."""
         with self._file.open("rb") as log:
-            begin = log.seek(max(0, log.seek(0, os.SEEK_END) - _LONGEST_LINE))
-            # It grows meanwhile.
+            begin = log.seek(max(0, log.seek(0, os.SEEK_END) - _MAX_LINE))
+            # The log grows meanwhile, so its end is read.
             return begin + log.read().rfind(b"\n") + 1
 
     def entries(self, since: int) -> Iterator[audit.Entry]:

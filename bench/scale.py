@@ -27,11 +27,11 @@ from profiler import Profiler  # noqa: E402
 from scale_stage import ScaleStage, Size  # noqa: E402
 from watch import PodWatch  # noqa: E402
 
-# Pods made one at a time, for each manner of a provider and, before each, while all are well.
+# Pods made one at a time for each kind of foul provider, and as many before each while all are well.
 SINGLE_PODS = 40
-# Twins of that provider in which pods of rome wait, and which it is watched by therefore.
+# Twins of that provider in which pods of rome wait, so that liqod watches them.
 OCCUPIED = 100
-# Seconds that a provider is as it is before it is measured what that does to others.
+# Seconds that a provider is foul before its effect on others is measured.
 FOUL_FOR = 10.0
 BEGAN = time.monotonic()
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import report
 
-# To reach.
+# Goals.
 MEMORY_MB, START_SECONDS, TURN_MS, FLAT, LATENCY_RATIO = 300.0, 20.0, 50.0, 0.05, 1.2
 REST_FEW_SECONDS, REST_ALL_SECONDS = 0.5, 2.0
 MANNERS = ("stuck", "lying", "flooding", "crowded")
-# Of one client of liqod to one server, and what API servers give on one connection.
-MOST_CONNECTIONS = {"watches": 128, "requests": 32}
+# Connections of one client of liqod to one server, and the streams that an API server allows on each.
+MAX_CONNECTIONS = {"watches": 128, "requests": 32}
 STREAMS_PER_CONNECTION = 100
 
 
@@ -114,7 +114,7 @@ def _latency(manner: str, foul: dict[str, dict[str, Any]]) -> report.Row:
 
 def _open(connections: dict[str, Any]) -> list[report.Row]:
     found = []
-    for use, most in MOST_CONNECTIONS.items():
+    for use, most in MAX_CONNECTIONS.items():
         streams, made = connections[f"{use} streams"], connections[f"{use} connections"]
         measured = (
             f"{streams['all']:.0f} on {made['all']:.0f}; to {streams['where']} {streams['most']:.0f}, at most "

@@ -18,11 +18,11 @@ from scale_stage import PATIENCE, ScaleStage, home_of, twin_of
 from turns import longest_ms, turns
 from watch import PodWatch
 
-# Seconds: before it is looked at rest, for how long, and after each change of one object.
+# Seconds: before rest is measured, while it is measured, and after each change of one object.
 CALM, REST, AFTER_CHANGE = 150.0, 60.0, 10.0
-# Pods that are made before others run: kwok, thousands behind, writes the status of a pod twice, which is two at home.
+# Pods made at a time: a kwok that is thousands behind writes each status twice, and so liqod writes twice at home.
 WAVE = 500
-# liqod gives metrics no more than a tenth of its time, and else the text that it has.
+# liqod spends at most a tenth of its time on metrics; a reading that comes too early gets the previous text.
 BETWEEN_READINGS = 12.0
 _STREAMS = re.compile(r'rest_client_(streams|connections)\{host="([^"]*)",use="([^"]*)"\}')
 

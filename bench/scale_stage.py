@@ -22,9 +22,9 @@ from request_log import RequestLog, goes_by_the_clock, policy
 from stand_ins import StandIn, StandIns
 
 PODS_PER_NODE = 250
-# More twins than that one consumer gets of no provider.
-MOST_TWINS = 1000
-# With so few of milan's twins, and with no other provider, what is at rest is measured first.
+# No provider gives one consumer more twins.
+MAX_TWINS = 1000
+# Rest is measured first with this few twins, all of them milan's.
 FEW_TWINS = 100
 PATIENCE = 900.0
 
@@ -39,7 +39,7 @@ class Size:
     @property
     def twins(self) -> int:
         """How many of the namespaces have their twins in milan."""
-        return min(MOST_TWINS, self.namespaces // 2)
+        return min(MAX_TWINS, self.namespaces // 2)
 
     @property
     def few(self) -> int:
@@ -61,7 +61,7 @@ class ScaleStage:
         self.run, self.size = run, size
         file = run.directory / "audit-policy.json"
         file.write_text(json.dumps(policy("rome")))
-        # Silence of a node is no matter here: kwok would renew 40 leases for nothing.
+        # Silent nodes do not matter here: kwok would renew 40 leases for nothing.
         options = Options(node_grace_seconds=3600, extra_apiserver=(f"--audit-policy-file={file}",))
         clusters = run.start(rome=options, milan=options)
         self.rome, self.milan = clusters["rome"], clusters["milan"]
@@ -70,7 +70,7 @@ class ScaleStage:
         kubeconfigs = {cluster.name: chart.install(cluster) for cluster in clusters.values()}
         room = {**RESOURCES, "pods": str(2 * size.pods + 1000)}
         self.peering = Peering(self.rome, self.milan).establish(room)
-        # Without admission, as the bench of offloading: who is asked, and how often, has a bench of its own.
+        # Admission is off, as in the bench of offloading: it has a bench of its own.
         self.home = Liqod(self.rome, kubeconfigs["rome"], 10250, webhooks=False)
         self.away = Liqod(self.milan, kubeconfigs["milan"], 10260, webhooks=False)
         self.stand_ins = StandIns(run, self.rome, size.providers - 1, size.nodes - 1)
@@ -99,7 +99,7 @@ class ScaleStage:
     def _make(self, number: int, provider: str) -> None:
         home, twin = home_of(number), twin_of(number)
         self.rome.api.create("namespaces", None, {"kind": "Namespace", "metadata": {"name": home}})
-        # With the finalizer that liqod would set.
+        # The finalizer is the one that liqod would set.
         metadata = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
         chosen = {"key": "liqo.io/remote-cluster-id", "operator": "In", "values": [provider]}
         spec = {

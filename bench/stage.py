@@ -22,7 +22,7 @@ from measure import AUDIT_POLICY
 
 # Pods of a fake node; a load and the single pods fit with room to spare.
 PODS_PER_NODE = 250
-# At home the bare client stands in for liqod on a node of its own, whose pods go to a twin of their own.
+# The bare client has a node of its own at home, and a twin of its own.
 LIMIT_NODE = "limit"
 _LIMIT_USER = "bench-bare-client"
 _LIMIT_RULES = [
@@ -37,7 +37,7 @@ class Stage:
     def __init__(self, run: Run, policy: Path, pods: int, admission: bool):
         self.run, self.admission = run, admission
         options = Options(
-            # Silence of a node is no matter here, and the daemons are stopped while the bare client runs.
+            # Silent nodes do not matter here: the daemons are stopped while the bare client runs.
             node_grace_seconds=3600,
             extra_apiserver=(f"--audit-policy-file={policy}",),
         )
@@ -78,7 +78,7 @@ class Stage:
     @contextmanager
     def daemons(self) -> Iterator[tuple[Liqod, Liqod]]:
         """One liqod in each cluster, the virtual node ready; they are killed at the end: how they stop is not measured."""
-        # Usually without admission: it is the way of a pod that is measured, beside a client that nobody asks either.
+        # Admission is usually off: the bare client does without it, too.
         started = [Liqod(cluster, self.kubeconfigs[cluster.name], port, webhooks=self.admission) for cluster, port in
                    ((self.milan, 10260), (self.rome, 10250))]  # fmt: skip
         for daemon in started:

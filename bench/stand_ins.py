@@ -17,7 +17,7 @@ from harness.run import Run
 from harness.wait import wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
-# Beside the addresses of clusters, which have small numbers.
+# Clusters have addresses with smaller numbers.
 ADDRESS = "192.168.251.1"
 FIRST_PORT = 7001
 

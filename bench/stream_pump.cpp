@@ -248,7 +248,7 @@ asio::awaitable<void> call(kube::net::HttpClient& client, kube::async::Clock& cl
   auto stream = co_await ask(client, clock, "/exec/here/one/main?input=1&output=1&command=pump", "v4.channel.k8s.io");
   const auto executor = co_await asio::this_coro::executor;
   if (options.still > 0) {
-    // It opens its streams and reads what belongs to that, and then nothing more.
+    // The caller opens its streams, reads the answers to that, and then nothing more.
     auto codec = kube::wire::make_spdy_command(CommandRole::client, kube::wire::CommandVersion::v4, streams);
     CommandConnection connection(executor, clock, std::move(stream), std::move(codec), liqo::kubelet::exec_limits);
     co_await connection.run();
@@ -390,7 +390,7 @@ asio::awaitable<kube::Result<void>> run_middle(const Options& options, const kub
   const double spent = cpu_seconds(), held = private_kib(), live = live_kib();
   put(to_ends, *port);
   if (options.still > 0) {
-    // Until nothing moves any more.
+    // Wait until nothing moves any more.
     for (double before = -1; cpu_seconds() - before > 0.01;) {
       before = cpu_seconds();
       co_await clock.sleep(1s);

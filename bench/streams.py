@@ -38,16 +38,16 @@ from harness.story import is_ready  # noqa: E402
 from harness.stream_crowd import Crowd  # noqa: E402
 from harness.wait import wait_for  # noqa: E402
 
-# Against the relay: of its rate, and of its CPU time.
+# Goals against the relay: of its rate, and of its CPU time.
 RATE_GOAL, CPU_GOAL = 0.8, 1.3
 CROWD, CROWD_GOAL_MB = 500, 128
 STILL, STILL_GOAL_KIB = 100, 256
-# What listens there reads nothing and writes without end.
+# The program on that port reads nothing and writes without end.
 FORWARDED_PORT = 7000
 STUCK = f"nc -ll -p {FORWARDED_PORT} -e /bin/cat /dev/zero"
 RELAY_NODE, RELAY_PORT = "relay", 10251
 WAYS = ("direct", "liqod", "relay")
-# Of what is written in the container at a time.
+# Bytes that are written in the container at a time.
 BLOCK = 1_000_000
 STREAMS = "liqod_kubelet_streams{"
 
@@ -62,7 +62,7 @@ class Stage:
     def __init__(self, run: Run):
         clusters = run.start(rome=Options(node_grace_seconds=3600), milan=Options(kubelet=True))
         self.rome, self.milan = clusters["rome"], clusters["milan"]
-        # milan's kubelet has the usual port.
+        # milan's real kubelet has the usual port, so its liqod takes another.
         self.home_liqod, self.away_liqod = (
             Liqod(cluster, chart.install(cluster), port).start() for cluster, port in ((self.rome, 10250), (self.milan, 10260))
         )
@@ -201,7 +201,7 @@ def measure_crowd(on: Stage, count: int, still: bool, forward: int | None = None
         began = time.monotonic()
         with Crowd(on.rome, on.home, "one", count, still, forward):
             figures["open_seconds"] = time.monotonic() - began
-            # A home API server says yes to its client before it has asked liqod.
+            # The API server at home accepts a client's stream before it asks liqod.
             wait_for(lambda: on.open_streams() == count, 60, f"{count} streams to be open")
             if still:
                 wait_standing(on)
@@ -226,8 +226,8 @@ def measure(gb: float, rounds: int) -> dict[str, Any]:
         say("starting two clusters")
         on = Stage(run)
         say(f"{STILL} execs whose readers stand still, {STILL} such port-forwards, then {CROWD} execs at once")
-        # In this order, and with another liqod for the forwards: what is taken is not given back to the system, and
-        # would be there for the others.
+        # liqod gives no memory back to the system, so the order matters, and the port-forwards get a liqod that has
+        # just started.
         still = measure_crowd(on, STILL, still=True)
         crowd = measure_crowd(on, CROWD, still=False)
         on.home_liqod.restart()
@@ -285,7 +285,7 @@ def rows(figures: dict[str, Any]) -> list[report.Row]:
 def main() -> int:
     options = argparse.ArgumentParser(prog="tools/bench streams", description=__doc__)
     options.add_argument("--gb", type=float, default=1.0, help="GB each way, in each round (default: 1)")
-    # A single round can miss the goal of CPU by noise.
+    # Noise can make a single round miss the goal for CPU.
     options.add_argument("--rounds", type=int, default=3, help="figures are medians over them (default: 3)")
     options.add_argument("--json", type=Path, metavar="FILE", help="also writes the figures there")
     chosen = options.parse_args()

@@ -13,12 +13,12 @@ TELLING = re.compile(
     r"|: (?:FATAL )?ERROR: |: (?:fatal )?error: "
     r"|ERROR: (?:Address|Leak|UndefinedBehavior)Sanitizer|: runtime error: "
 )
-MOST_LINES, MOST_CHARACTERS = 20, 300
+MAX_LINES, MAX_CHARACTERS = 20, 300
 
 
 def telling_lines(output: str) -> list[str]:
     """The lines that say what failed, each once; where no line looks so, the last ones."""
     lines = [line.rstrip() for line in output.splitlines() if line.strip()]
-    found = list(dict.fromkeys(line for line in lines if TELLING.search(line))) or lines[-MOST_LINES:]
-    more = [f"... and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else []
-    return [line[:MOST_CHARACTERS] for line in found[:MOST_LINES]] + more
+    found = list(dict.fromkeys(line for line in lines if TELLING.search(line))) or lines[-MAX_LINES:]
+    more = [f"... and {len(found) - MAX_LINES} more"] if len(found) > MAX_LINES else []
+    return [line[:MAX_CHARACTERS] for line in found[:MAX_LINES]] + more

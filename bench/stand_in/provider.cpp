@@ -109,7 +109,7 @@ void Provider::tell_all() {
 void Provider::flood() {
   if (watches_.empty()) return;
   std::size_t left = flood_ / floods_per_second;
-  // As many rounds as it takes, unless nobody takes anything any more.
+  // Rounds go on until the flood is sent or no watch takes more.
   for (bool has_told = true; has_told && left > 0;) {
     has_told = false;
     for (OpenWatch& open : watches_) {
@@ -120,7 +120,7 @@ void Provider::flood() {
       --left;
     }
   }
-  // Those that had their turn come last the next time.
+  // Watches that had their turn come last the next time.
   const std::size_t share = std::min(watches_.size(), flood_ / floods_per_second);
   watches_.splice(watches_.end(), watches_, watches_.begin(), std::next(watches_.begin(), std::ptrdiff_t(share)));
 }

@@ -233,7 +233,7 @@ void Chaos::delete_shadow_pod() {
   if (!shadow || is_deleting(*shadow)) return;
   const Tree remote = provider.server.get(resources::pods, key_of(*shadow));
   const bool always = kube::string_at(*shadow, {"spec", "pod", "restartPolicy"}) == "Always";
-  // Its pod could start unseen between here and the garbage collector.
+  // Otherwise the pod could start unseen before the garbage collector removes it.
   if (!always && (!remote || !has_started(*remote) || !is_on_record(provider, *remote))) return;
   note("ShadowPod " + std::string(name_of(*shadow)) + " is deleted in " + provider.id);
   ++world_.losses[std::string(local_uid_of(*shadow))];
@@ -359,7 +359,7 @@ void Chaos::edit_replica() {
 
 void Chaos::delete_replica() {
   Cluster& provider = any_provider();
-  // Not NamespaceMaps: with them the twins of what runs would go.
+  // No NamespaceMap is deleted: the twins of running pods would go with it.
   const kube::Resource& kind = random_.chance(0.7) ? api::kinds::resource_slices : api::kinds::renews;
   const Tree replica = pick(provider.server.list(kind));
   if (!replica) return;
@@ -375,7 +375,7 @@ void Chaos::delete_slice() {
 }
 
 void Chaos::create_slice() {
-  // An old name now and then, perhaps while its last bearer is going.
+  // Some slices take the name of an earlier one, which may still be going.
   const std::string name =
       "slice-" + std::to_string(random_.chance(0.3) ? random_.between(0, next_slice_) : next_slice_++);
   note("slice " + name + " is created");

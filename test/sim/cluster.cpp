@@ -63,7 +63,7 @@ void Cluster::add_offloading(const std::string& provider) {
                                                                           {"phase", "Accepted"}}}}}};
       },
       operator_actor);
-  // One for all providers; the second provider finds it there.
+  // All providers share one NamespaceOffloading: the create for the second provider fails.
   (void)server.create(
       api::kinds::namespace_offloadings,
       {{"metadata", json::object{{"name", api::namespace_offloading_name},
@@ -71,7 +71,8 @@ void Cluster::add_offloading(const std::string& provider) {
                                  {"finalizers", json::array{json::value(api::finalizers::namespace_offloading)}}}},
        {"spec", json::object()}},
       operator_actor);
-  // Before the VirtualNode, by whose appearance liqod would make one that declares nothing; it goes like such a one.
+  // The ForeignCluster comes before the VirtualNode: otherwise liqod would make one that declares no ranges. Liqo
+  // removes this one like its own.
   (void)server.create(
       api::kinds::foreign_clusters,
       {{"metadata", json::object{{"name", provider},
@@ -94,7 +95,7 @@ void Cluster::add_virtual_node(const std::string& provider, const std::string& n
 }
 
 std::string Cluster::node_for(const json::object& pod) {
-  // At a provider: pods of consumers run on real nodes.
+  // At a provider, pods of consumers run on real nodes.
   if (!kube::string_at(pod, {"metadata", "labels", api::labels::managed_by}).empty()) return "worker-1";
   const std::string_view pinned = kube::string_at(pod, {"metadata", "annotations", pinned_to});
   std::vector<std::string> ready;

@@ -43,7 +43,7 @@ std::string compare_pod(World& world, const json::object& local) {
                         : "";
   if (!ours) return "local pod " + name + " (" + std::string(phase_of(local)) + ") has no remote pod in " + node;
   if (is_deleting(*remote)) return "the remote pod of " + name + " is being deleted";
-  // Of pods that restart always it comes late, and within a minute.
+  // For pods that always restart this record comes late, but within a minute.
   if (const Tree shadow = provider.server.get(api::kinds::shadow_pods, key);
       phase_of(*remote) == "Running" && (!shadow || phase_of(*shadow) != "Running"))
     return "the ShadowPod of " + name + " does not say that it runs";
@@ -106,7 +106,7 @@ std::string find_difference(World& world) {
   for (auto& [name, daemon] : world.daemons) {
     if (!daemon->is_running()) return "liqod of " + name + " is not running";
     leading[daemon->cluster()] += daemon->leads();
-    // Some caches are those of a leader only.
+    // Only a leader has all caches.
     if (daemon->leads() && !daemon->process()->has_synced()) return "liqod of " + name + " has incomplete caches";
   }
   for (const auto& [cluster, leaders] : leading)

@@ -57,7 +57,7 @@ void FakeVolumes::attend(const ObjectKey& key) {
   const std::string volume = "real-" + uid;
   const Tree there = server_.get(kinds::volumes, {"", volume});
   if (!there) {
-    // Some provisioners give more than they are asked for.
+    // Some provisioners give more than a claim requests.
     const std::string size = random_.chance(0.1) ? "9Gi" : std::string(requested(*claim));
     (void)server_.create(
         kinds::volumes,
@@ -71,7 +71,7 @@ void FakeVolumes::attend(const ObjectKey& key) {
     bind(*claim, volume);
   } else if (const std::string_view size = kube::string_at(*there, {"spec", "capacity", "storage"});
              size < requested(*claim)) {
-    // All of them have one digit.
+    // Sizes can be compared as texts: all have one digit.
     const std::string larger(requested(*claim));
     (void)server_.update(
         {kinds::volumes, {"", volume}},

@@ -116,9 +116,9 @@ void HistoryCheck::see_remote(const FakeChange& change, const std::string& clust
   if (local_uid.empty()) return;
   Local& local = locals_[local_uid];
   const std::string uid(uid_of(pod));
-  // Where it takes the finalizer off a pod that somebody else deletes, that is no deletion of its own.
+  // If the daemon takes its finalizer off a pod that somebody else deletes, the daemon has deleted nothing.
   const bool was_deleting = change.before && is_deleting(*change.before);
-  // One that is deleted at home is ended within the time that was asked for there.
+  // A pod that is deleted at home ends within the grace period that was asked for there.
   const bool is_wanted = local.exists && !local.deleting;
   if (is_by_daemon(change) && is_wanted && !was_deleting && (change.type == ChangeType::deleted || is_deleting(pod)))
     violate("no pod lost", local, "its remote pod was deleted in " + cluster, change);
@@ -128,8 +128,8 @@ void HistoryCheck::see_remote(const FakeChange& change, const std::string& clust
   }
   if (change.type == ChangeType::added) {
     const int losses = world_.losses[local_uid];
-    // A POST that was on its way while its ShadowPod went: the garbage collector takes the pod before it can begin
-    // (docs/known-gaps.md). If it does begin, it counts.
+    // A POST may arrive after its ShadowPod has gone: the garbage collector removes the pod before it can start
+    // (docs/known-gaps.md). If it does start, it counts.
     if (!came_late(change, cluster)) local.created.insert(uid);
     local.active.insert(uid);
     if (local.active.size() > 1)
@@ -171,7 +171,7 @@ std::vector<Violation> HistoryCheck::run() {
     take(*provider, kube::resources::pods, false);
     take(*provider, api::kinds::shadow_pods, false);
   }
-  // At one instant what happened at home counts first: a daemon can only act on what was before.
+  // Of changes at the same instant those at home come first: a daemon can only act on what was there before.
   std::ranges::sort(steps, [](const Step& a, const Step& b) {
     return std::tuple(a.change->at, !a.at_home, a.change->version, *a.cluster) <
            std::tuple(b.change->at, !b.at_home, b.change->version, *b.cluster);
@@ -195,7 +195,7 @@ void check_runs(World& world, std::vector<Violation>& violations) {
     std::string cluster;
   };
   std::map<std::string, std::vector<Started>> by_local;
-  std::map<std::string, kube::TimePoint> ended;  // of remote pods, by UID: when a container of theirs first had
+  std::map<std::string, kube::TimePoint> ended;  // by UID of the remote pod: when its first container ended
   for (auto& [name, provider] : world.providers) {
     for (const kube::testing::FakeRun& run : provider->kubelet.runs())
       if (!restarts_always(*run.pod)) by_local[std::string(local_uid_of(*run.pod))].push_back({&run, name});

@@ -6,13 +6,13 @@
 namespace {
 
 liqo::sim::Outcome run_seed(std::uint64_t seed) {
-  // A schedule that hangs leaves coroutines behind that use the world; then it is left to the end of the process.
+  // The coroutines of a schedule that hangs still use the world, so it is not destroyed.
   auto world = std::make_unique<liqo::sim::LedgerWorld>(seed);
   const auto violations = world->run();
   liqo::sim::Outcome outcome{.failed = !violations.empty(), .text = {}};
   for (const auto& violation : violations)
     outcome.text += "seed " + std::to_string(seed) + ": " + violation.invariant + ": " + violation.what + "\n";
-  // Where its Quota went early, everybody may have been refused for good.
+  // If the Quota was withdrawn early, every pod may have been refused.
   const bool had_room = world->admitted() > 0 || world->was_withdrawn();
   if (!had_room) outcome.text += "seed " + std::to_string(seed) + ": nothing was admitted\n";
   outcome.failed |= !had_room;

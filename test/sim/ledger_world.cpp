@@ -112,7 +112,7 @@ struct LedgerWorld::Call {
     try {
       call->verdict = co_await ledger.decide_on(shadow, nullptr, dry_run, std::move(claimant));
     } catch (const boost::system::system_error&) {
-      // The process ended: its caller hears nothing.
+      // The process ended, and its caller hears nothing.
     }
     call->done.set();
   }
@@ -134,7 +134,7 @@ LedgerWorld::LedgerWorld(std::uint64_t seed)
 LedgerWorld::~LedgerWorld() = default;
 
 void LedgerWorld::check_write(const kube::HttpRequest& request) {
-  // Both replicas admit, whoever leads. In place of a fence each write names the version that it goes by.
+  // Both replicas admit, whichever leads. Instead of a fence, each write names the resourceVersion that it is based on.
   const bool adds = request.method == "GET" || request.method == "POST";
   if (!adds && request.body.find("\"resourceVersion\":\"") == std::string::npos)
     violations_.push_back({"who writes without leading goes by a version", request.method + " " + request.target});
@@ -165,7 +165,7 @@ void LedgerWorld::grant() {
 asio::awaitable<void> LedgerWorld::withdraw() {
   withdrawn_ = true;
   (void)server_.remove(api::kinds::quotas, {std::string(tenant), std::string(user)}, {}, "operator");
-  // So soon that the sweeper of the records is still at work, or when the record may have gone.
+  // The Quota may come back while the sweeper still removes its record, or when the record has gone.
   co_await simulator_.clock().sleep(random_.chance(0.6) ? std::chrono::milliseconds(random_.between(0, 1000))
                                                         : std::chrono::milliseconds(random_.between(0, 120'000)));
   grant();
@@ -259,7 +259,7 @@ asio::awaitable<void> LedgerWorld::resize_one(json::object before, std::int64_t 
                                                         : std::chrono::milliseconds(random_.between(0, 50'000)));
   growing_.erase(key);
   if (random_.chance(0.15) || simulator_.clock().now() - asked_at >= request_timeout) co_return;
-  // Stored by the version that it goes by, or not at all.
+  // The API server stores a change only if its version is still the stored one.
   if (const auto now = server_.get(api::kinds::shadow_pods, pod); !now || version_of(*now) != from) co_return;
   (void)server_.update(
       {api::kinds::shadow_pods, pod}, [&](json::object& next) { next["spec"] = after.at("spec"); }, "consumer");
@@ -290,14 +290,14 @@ asio::awaitable<void> LedgerWorld::ask(int number) {
     const core::Claimant claimant{
         .address = "10.0.0.1", .proven = random_.chance(0.7), .may_be_large = random_.chance(0.5)};
     QuotaVerdict verdict = co_await call(random_.next() % 2, shadow, dry_run, claimant);
-    // The API server may call again with the same UID, here or there.
+    // The API server may send the review again with the same UID, to either replica.
     if (verdict.ruling == QuotaVerdict::Ruling::admitted && random_.chance(0.1)) {
       const QuotaVerdict again = co_await call(random_.next() % 2, shadow, dry_run, claimant);
       if (again.ruling == QuotaVerdict::Ruling::refused && !dry_run && simulator_.clock().now() - asked_at < 60s &&
           hard_ >= 1 && !lowered_ && !withdrawn_)
         violations_.push_back({"the same admission is admitted again", again.text});
     }
-    // Whoever is told that there is no decision yet asks until there is one.
+    // A caller without a decision asks again, so only decisions count.
     if (verdict.ruling == QuotaVerdict::Ruling::admitted || verdict.ruling == QuotaVerdict::Ruling::refused)
       ++decisions;
     if (dry_run) continue;
@@ -306,7 +306,7 @@ asio::awaitable<void> LedgerWorld::ask(int number) {
       ++admitted_;
       on_their_way_[uid] = cores;
       if (asked_at > last_lowered_) check("admitting " + uid);
-      // It is stored at once, late, or never; the API server gives up after its time-out.
+      // The pod is stored at once, late or never; the API server gives up after its time-out.
       co_await simulator_.clock().sleep(random_.chance(0.8) ? std::chrono::milliseconds(random_.between(0, 200))
                                                             : std::chrono::milliseconds(random_.between(0, 50'000)));
       const bool stored = random_.chance(0.85) && simulator_.clock().now() - asked_at < request_timeout;
@@ -329,7 +329,7 @@ void LedgerWorld::store_shadow(json::object shadow) {
 
 std::int64_t LedgerWorld::held() const {
   auto& server = const_cast<kube::testing::FakeApiServer&>(server_);
-  std::map<std::string, std::int64_t> by_shadow;  // the larger of both, by the ShadowPod's UID
+  std::map<std::string, std::int64_t> by_shadow;  // the larger of ShadowPod and Pod, by the ShadowPod's UID
   std::set<std::string> over;
   for (const auto& pod : server.list(kube::resources::pods, twin)) {
     const std::string owner(owner_of(*pod));
@@ -442,7 +442,7 @@ asio::awaitable<void> LedgerWorld::live() {
 }
 
 asio::awaitable<void> LedgerWorld::break_things() {
-  // A decision takes some ways there and back, and its caller waits for 8 s.
+  // Delays stay short: a decision takes several round trips, and its caller waits for 8 s.
   const kube::testing::FaultRates faults = draw_faults(random_, 300ms);
   for (auto& link : links_) link->set_faults(faults);
   const bool changes_quota = random_.chance(0.3), withdraws_quota = random_.chance(0.3);
@@ -491,7 +491,7 @@ asio::awaitable<void> LedgerWorld::consume() {
       (void)server_.remove(kind, {std::string(twin), std::string(kube::string_at(*object, {"metadata", "name"}))},
                            {.grace_period_seconds = 0}, "operator");
   const kube::TimePoint free_by = simulator_.clock().now() + request_timeout + 60s;
-  // Consumers that ask on and on for what there is not must not keep it so.
+  // Consumers that keep asking for more than there is must not hold the quota.
   if (random_.chance(0.5))
     for (std::size_t number = 0; simulator_.clock().now() < free_by; number = 1 - number) {
       (void)co_await call(number, forge_shadow(2000, hard_ + 1), false);

@@ -23,7 +23,7 @@ using kube::testing::Simulator;
 constexpr kube::Duration patience = 10min;
 constexpr kube::Duration max_job = 130s;
 constexpr kube::Duration rest = 60s;
-/// For a pod from its creation to its end, tokens and the setting up of the virtual nodes included.
+/// Writes for one pod from its creation to its end, with those for tokens and for setting up virtual nodes.
 constexpr double writes_per_pod = 10.0;
 /// A pod that does not restart always costs one more write, which takes its finalizer off.
 constexpr double writes_per_job = writes_per_pod + 1.0;
@@ -53,7 +53,7 @@ void check_end(World& world, std::vector<Violation>& found) {
     found.push_back({"everything converges", difference});
     return;
   }
-  // Jobs that still run come to their end first.
+  // First the jobs that still run end.
   world.simulator.run_for(max_job);
   const kube::TimePoint settled = world.simulator.clock().now();
   world.simulator.run_for(rest);
@@ -98,7 +98,7 @@ std::vector<Violation> run_schedule(std::uint64_t seed, const std::string& trace
   }
   log = chaos->log();
   if (!found.empty()) {
-    // Coroutines that hang still use both: they are left to the end of this program.
+    // Coroutines that hang still use both, so neither is destroyed.
     (void)chaos.release();
     (void)world.release();
     return found;

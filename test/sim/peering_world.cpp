@@ -80,7 +80,7 @@ PeeringWorld::PeeringWorld(std::uint64_t seed)
       random_(seed * 2654435761u + 29),
       rome_(simulator_, "rome", simulator_.random().next()),
       milan_(simulator_, "milan", simulator_.random().next()),
-      // As kube-controller-manager: valid from five minutes ago on.
+      // kube-controller-manager backdates certificates by five minutes, too.
       signer_(
           simulator_, milan_.server,
           {.seed = simulator_.random().next(), .min_delay = 5ms, .max_delay = 2s, .validity = 24h, .backdating = 5min}),
@@ -224,7 +224,7 @@ void PeeringWorld::compact() {
 }
 
 void PeeringWorld::create_slice() {
-  // An old name now and then, perhaps while its last bearer is going.
+  // Some slices take the name of an earlier one, which may still be going.
   const std::string name =
       "slice-" +
       std::to_string(next_slice_ > 0 && random_.chance(0.4) ? random_.between(0, next_slice_) : next_slice_++);
@@ -428,7 +428,7 @@ void PeeringWorld::check_end() {
       check_certificates();
     }
   } else {
-    // Watches that have failed often are tried once a minute, and what is not looked at above may wait for one.
+    // An object that is not checked above may wait for a watch that is retried once a minute.
     simulator_.run_for(3min);
     const kube::TimePoint settled = simulator_.clock().now();
     simulator_.run_for(60s);
@@ -443,7 +443,7 @@ void PeeringWorld::check_end() {
 }
 
 void PeeringWorld::check_history() {
-  // By the name of a slice: every grant that one of its requests could lead to.
+  // By slice: every grant that one of its requests could get.
   std::map<std::string, std::vector<core::Resources>> grants;
   for (const FakeChange& change : rome_.server.store().table(kinds::resource_slices).log) {
     grants[change.key.name].push_back(grant_of(*change.after));

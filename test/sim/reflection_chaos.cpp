@@ -175,7 +175,7 @@ json::object ReflectionWorld::draw(std::string_view kind, const std::string& nam
   } else if (kind == "EndpointSlice") {
     draw_slice(random_, object);
   } else if (kind == widgets().resource.kind) {
-    // One that was there before comes again.
+    // Few sizes: an earlier spec often comes again.
     object["spec"] = json::object{{"size", random_.between(1, 3)}};
   } else {
     json::object data{{"answer", kube::encode_base64(value)}};
@@ -203,7 +203,7 @@ void ReflectionWorld::edit_object() {
   const Tree before = home_.server.get(resource, key);
   if (!before) return;
   json::object after = draw(drawn.name, key.name);
-  // What an API server does not let be changed is made anew, and other things sometimes are.
+  // Objects with fields that the API server keeps immutable are replaced, and others sometimes.
   const bool is_fixed = kube::bool_at(*before, {"immutable"}) || drawn.name == "Service" ||
                         kube::string_at(*before, {"type"}) != kube::string_at(after, {"type"}) ||
                         kube::string_at(*before, {"addressType"}) != kube::string_at(after, {"addressType"});
@@ -223,7 +223,7 @@ void ReflectionWorld::edit_object() {
           if (const json::value* value = after.if_contains(part)) next[part] = *value;
       },
       reflection_user);
-  // There and back: a generation that no copy shows.
+  // A change that is undone at once makes a generation that no copy shows.
   if (drawn.name == widgets().resource.kind && random_.chance(0.3))
     (void)home_.server.update(
         {resource, key}, [&](json::object& next) { next["spec"] = before->at("spec"); }, reflection_user);
@@ -303,7 +303,7 @@ void ReflectionWorld::edit_copy() {
       [&](json::object& next) {
         json::object& metadata = next["metadata"].as_object();
         if (random_.chance(0.3)) kube::ensure_object(metadata, "labels")["edit"] = "damaged";
-        // A Secret without it would be one that the Go version has copied.
+        // Secrets keep it: one without a digest looks like a copy of the Go version.
         if (drawn.name != "Secret" && random_.chance(0.2))
           kube::ensure_object(metadata, "annotations").erase(api::annotations::reflected_digest);
         if (random_.chance(0.3)) return;
@@ -361,7 +361,7 @@ void ReflectionWorld::take_name() {
   const DrawnKind& drawn = any_kind();
   const kube::Resource& resource = kind_of(drawn).copies();
   const ObjectKey key{twin_namespace(home_.id), any_name(drawn)};
-  // Half of the time in the place of a copy.
+  // Half of the strangers replace a copy.
   if (random_.chance(0.5)) (void)provider.server.remove(resource, key, {}, reflection_stranger);
   json::object object = draw_other_content(drawn.name);
   object["metadata"] = json::object{{"name", key.name}, {"namespace", key.ns}};

@@ -61,7 +61,7 @@ class ClaimCheck {
       if (front == fronts_.end()) {
         violate(change, "somebody else's is written");
       } else if (change.type == ChangeType::added) {
-        // In its place there would be an empty volume.
+        // The new claim would get an empty volume.
         if (front->second.had_volume <= change.at) violate(change, "a claim that had its data gets another one");
       } else if (change.type == ChangeType::deleted || (is_deleting(*change.after) && !is_deleting(*change.before))) {
         const bool is_bound = kube::string_at(*change.before, {"status", "phase"}) == "Bound";
@@ -183,7 +183,7 @@ std::string ReflectionWorld::compare_claim(const Object& claim) {
   if (!tree && storage::had_volume(claim)) return "";
   const std::string_view selected = claim.annotation(api::annotations::selected_node);
   if (!tree) {
-    // It waits for a node that is gone, or for its name.
+    // The claim waits for a node that is gone, or until its name is free at the provider.
     const bool is_virtual = !selected.starts_with("worker-");
     const auto nodes = home_.server.list(kinds::virtual_nodes);
     const auto node = std::ranges::find(nodes, selected, [](const Tree& one) { return name_of(*one); });
@@ -205,7 +205,7 @@ std::string ReflectionWorld::compare_claim(const Object& claim) {
   for (const auto& provider : providers_)
     if (provider->id == recorded->cluster) cluster = provider.get();
   const Tree there = cluster->server.get(kinds::claims, recorded->key);
-  // The data is lost, which is told.
+  // The data is lost, and an Event says so.
   if (!there || uid_of(*there) != recorded->uid) return "";
   const Object backing(*there);
   if (!storage::is_backing_of(backing, claim.uid())) return "stands before somebody else's: " + backing.text();

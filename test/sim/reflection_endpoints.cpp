@@ -229,7 +229,7 @@ void ReflectionWorld::meddle_with_endpoints() {
   const Tree slice = pick(provider.server.list(kinds::endpoint_slices, twin));
   const std::string name = slice ? std::string(name_of(*slice)) : "";
   if (!slice || !is_shadows(*slice) || random_.chance(0.3)) {
-    // A name is taken, or free again.
+    // A stranger takes a name, or gives it back.
     const ObjectKey key{twin, "slice-" + std::to_string(random_.between(0, 3))};
     const Tree there = provider.server.get(kinds::endpoint_slices, key);
     if (there && (!is_shadows(*there) || random_.chance(0.5))) {
@@ -237,7 +237,7 @@ void ReflectionWorld::meddle_with_endpoints() {
       (void)provider.server.remove(kinds::endpoint_slices, key, {}, reflection_stranger);
       if (!is_shadows(*there)) return;
     }
-    // Nothing that an apply would meet with a conflict.
+    // The stranger's object has no field with which an apply would conflict.
     json::object theirs{{"metadata", json::object{{"name", key.name}, {"namespace", twin}}}, {"theirs", "x"}};
     if (provider.server.create(kinds::endpoint_slices, std::move(theirs), reflection_stranger))
       note("a stranger takes the name of the EndpointSlice " + key.name + " in " + provider.id);
@@ -279,7 +279,7 @@ std::string ReflectionWorld::compare_endpoints(Cluster& provider) {
     const std::string title = "EndpointSlice " + std::string(name_of(*shadow));
     const core::EndpointSlicePlan plan = core::plan_endpoint_slice(Object(*shadow), nullptr, around);
     const Tree there = provider.server.get(kinds::endpoint_slices, key_of(*shadow));
-    // Somebody else has the name.
+    // Somebody else's object has the name.
     if (there && !is_shadows(*there) && !has_our_mark(*there)) continue;
     const auto* due = std::get_if<core::endpoint_slice_action::Apply>(&plan.action);
     if (!due && there) return title + " is there" + where + ", though " + plan.refusal;

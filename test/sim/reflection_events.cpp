@@ -13,7 +13,8 @@ namespace resources = kube::resources;
 
 namespace {
 
-/// So soon a warning is home where nothing fails, and how many of one object and of a twin are told in a while.
+/// Within which time a warning comes home while nothing fails, and for which time warnings are counted: of one object
+/// and of one twin no more than the numbers below are told in it.
 constexpr kube::Duration home_within = 35s, counted_for = 11min;
 constexpr std::ptrdiff_t max_of_object = 4, max_of_twin = 60;
 
@@ -62,7 +63,7 @@ void ReflectionWorld::check_events() {
     const core::ForgingContext forging{.clusters = {.local = home_.id, .remote = provider->id}};
     for (const DrawnKind& drawn : drawn_kinds()) {
       const reflection::ReflectedKind& kind = kind_of(drawn);
-      // Of ShadowEndpointSlices their provider's liqod says enough itself.
+      // The provider's liqod reports about ShadowEndpointSlices itself.
       if (!provider->server.serves(kind.copies()) || drawn.name == "EndpointSlice") continue;
       const Tree copy = any_copy(*provider, kind);
       if (!copy || !core::is_reflected(Object(*copy), forging.clusters) ||
@@ -88,7 +89,7 @@ void ReflectionWorld::check_events() {
     if (said_[i].type == "Normal" ? told(said_[i]) : i >= before && !told(said_[i]))
       violations_.push_back({"what a provider warns of is told at home, and nothing else",
                              said_[i].words + " about " + said_[i].kind + " " + said_[i].name});
-  // Nothing is made up.
+  // Each Event at home repeats what a provider said.
   for (const Tree& event : events) {
     const std::string_view message = kube::string_at(*event, {"message"});
     if (message.contains("trouble-") && std::ranges::none_of(said_, [&](const Said& said) {

@@ -62,7 +62,7 @@ class ReflectionCheck {
       if (change.key.ns != twin_) continue;
       const std::string uid(uid_of(*change.after));
       if (change.type == ChangeType::added) made_at_[uid] = change.at;
-      // Tokens of pods are no reflected objects.
+      // Secrets with tokens of pods are not reflected objects.
       if (!kind_.no_copy(Object(*change.after), forging_).empty()) continue;
       const bool is_ours = change.actor.starts_with("liqod-");
       const bool deletes = change.type == ChangeType::deleted
@@ -84,7 +84,7 @@ class ReflectionCheck {
   void add_references(const State& state, const std::string& referrer, const std::vector<std::string>& secrets) {
     for (const std::string& secret : secrets) {
       std::vector<Reference>& known = referred_[secret];
-      // It may have changed in other things meanwhile.
+      // The referrer may have changed in other fields: then the reference goes on.
       if (!known.empty() && known.back().referrer == referrer && known.back().until == state.from)
         known.back().until = state.until;
       else
@@ -182,7 +182,7 @@ class ReflectionCheck {
     if (of == services_.end()) return {is_selected(kind_, *state.tree, nullptr)};
     std::vector<bool> found;
     for (const State& service : of->second)
-      // What is known of the Service may be older than what is known of the object.
+      // liqod may know an older state of the Service than of the object.
       if (overlaps(service, std::max(from, state.from - max_sight_of_home), std::min(until, state.until)))
         found.push_back(is_selected(kind_, *state.tree, service.tree));
     return found;

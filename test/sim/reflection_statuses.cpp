@@ -15,8 +15,8 @@ namespace {
 
 /// What liqod has seen of a copy is not older than this when it has arrived at home.
 constexpr kube::Duration max_sight_of_status = 2min;
-/// So long after a process, its lead or its session began anew, or a provider was out of its reach, another provider
-/// may be the first that reflects; and so long after a definition has come or gone.
+/// How long another provider may be the first that reflects: after a process, its lead or its session began anew or a
+/// provider was out of its reach, and after a definition has come or gone.
 constexpr kube::Duration beginning = 30s, finding = 3min;
 
 kube::ObjectKey key_of(const json::object& object) {

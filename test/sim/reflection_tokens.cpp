@@ -48,7 +48,7 @@ void ReflectionWorld::give_token(json::object& spec) {
 
 void ReflectionWorld::take_token_name() {
   Cluster& provider = any_provider();
-  // That of a pod, or of the next one.
+  // The name is that of a pod, or of the next one.
   const Tree pod = pick(home_.server.list(resources::pods, home_namespace));
   const std::string name = pod && random_.chance(0.7) ? std::string(name_of(*pod)) : "pod-" + std::to_string(next_pod_);
   const ObjectKey key{twin_namespace(home_.id), core::token_secret_name(name)};
@@ -72,7 +72,7 @@ std::string ReflectionWorld::compare_tokens(Cluster& provider) {
     const Tree there = provider.server.get(resources::secrets, {twin, core::token_secret_name(pod.name())});
     if (!there) return title + " is missing" + where;
     const Object secret(*there);
-    // Somebody else has the name.
+    // Somebody else's Secret has the name.
     if (!core::is_reflected(secret, clusters)) continue;
     if (!core::is_token_secret(secret, clusters) || !brings(*there, requests) || is_deleting(*there) ||
         secret.annotation(api::annotations::token_pod_uid) != pod.uid() || secret.label(api::labels::node_name) != node)
@@ -80,7 +80,7 @@ std::string ReflectionWorld::compare_tokens(Cluster& provider) {
   }
   for (const Tree& there : provider.server.list(resources::secrets, twin)) {
     const Object secret(*there);
-    // Where a process ends in the moment in which a virtual node goes, nobody is left to remove it
+    // If a process ends while a virtual node goes, nobody removes the node's Secrets
     // (docs/known-gaps.md).
     const std::string node(secret.label(api::labels::node_name));
     if (!core::is_token_secret(secret, clusters) ||

@@ -59,7 +59,7 @@ ReflectionWorld::ReflectionWorld(std::uint64_t seed)
         std::make_unique<ProcessBox>(simulator_, home_.id, home_.server, servers, settings, pairs_ ? name : "");
     return *daemons_[name];
   };
-  // What a consumer asks for is carried out there, too, in most schedules.
+  // In most schedules a liqod of each provider carries out what the consumer asks for.
   for (const auto& provider : providers_) {
     if (random_.chance(0.3)) continue;
     controllers::Settings theirs;
@@ -91,7 +91,7 @@ std::vector<SimLink*> ReflectionWorld::links() {
 void ReflectionWorld::set_up() {
   home_.server.serve(widgets().resource);
   for (const auto& provider : providers_) provider->server.serve(widgets().resource);
-  // Of two providers one may never have it, and each may have it late.
+  // One of two providers may never have the definition, and each may get it late.
   if (providers_.size() > 1 && random_.chance(0.2)) {
     Cluster& lacking = any_provider();
     note(lacking.id + " has no definition of widgets");
@@ -137,7 +137,7 @@ void ReflectionWorld::calm_down() {
   for (const auto& provider : providers_)
     for (const Tree& copy : provider->server.list(widgets().resource, twin_namespace(home_.id)))
       if (random_.chance(0.3)) report(*provider, *copy);
-  // What a stranger makes in the likeness of a copy is not looked for where there are no copies.
+  // Liqo does not look for strangers' imitations of copies in a twin without copies, so they are removed.
   for (const auto& provider : providers_)
     for (const DrawnKind& drawn : drawn_kinds()) remove_forged(*provider, kind_of(drawn));
   note("everything heals");
@@ -253,13 +253,13 @@ std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
   std::vector<std::string> writes;
   const auto take = [&](Cluster& cluster) {
     for (const kube::testing::FakeChange& change : cluster.server.store().table(resources::events).log)
-      // That data is lost is seen within five minutes.
+      // Liqo may notice lost data only after five minutes.
       if (change.at > after && change.type == kube::testing::ChangeType::added &&
           kube::string_at(*change.after, {"reason"}) != api::reasons::volume_lost)
         writes.push_back("Event about " + std::string(kube::string_at(*change.after, {"involvedObject", "name"})) +
                          ": " + std::string(kube::string_at(*change.after, {"message"})));
     for (const kube::testing::FakeWrite& write : cluster.server.writes())
-      // An Event that is told once more is counted in the one that is there.
+      // A repeated Event only raises the count of the existing one.
       if (write.at > after && write.plural != "leases" && write.plural != "nodes" && write.plural != "events")
         writes.push_back(write.method + " " + write.plural + " " + write.key.text() + " by " + write.actor + " in " +
                          cluster.id + ": " + std::to_string(write.code));
@@ -272,7 +272,7 @@ std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
 void ReflectionWorld::check_end() {
   const kube::TimePoint healed = simulator_.clock().now();
   std::string difference;
-  // Only a Secret to which nothing refers any more may take longer, and a claim, which is looked at in its provider
+  // Only a Secret without references may take longer, and a claim, which liqod looks at in its provider
   // every five minutes.
   const auto limit = [&] {
     if (difference.starts_with("PersistentVolumeClaim ")) return patience_for_claims;

@@ -95,7 +95,7 @@ json::object replicated_slice(const Cluster& consumer, const std::string& provid
   return {{"metadata",
            json::object{
                {"name", name}, {"namespace", tenant_namespace(provider)}, {"labels", replication_labels(provider)}}},
-          // A class that no controller of ours answers.
+          // No controller of Liqo answers this class.
           {"spec", json::object{{"class", "sim"},
                                 {"consumerClusterID", consumer.id},
                                 {"providerClusterID", provider},

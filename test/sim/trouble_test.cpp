@@ -87,7 +87,7 @@ TEST_CASE("from NotReady to eviction: an evicted pod stays until its end is know
   world.pass(300s);
   evict(world, "web");
   world.pass(1h);
-  // Nobody can say whether it runs: its name is not free.
+  // Nobody knows whether the pod still runs, so its name is not free.
   REQUIRE(world.local("web"));
   CHECK(world.local("web")->is_deleting());
   CHECK(world.shadow("web").has_value());
@@ -95,7 +95,7 @@ TEST_CASE("from NotReady to eviction: an evicted pod stays until its end is know
   world.wan().heal();
   REQUIRE(world.reaches([&] { return !world.shadow("web"); }, 1min));
   REQUIRE(world.reaches([&] { return !world.local("web"); }, 1min));
-  // What has ended may be there for a moment longer than its name at home.
+  // A pod that has ended may stay a moment longer in milan than at home.
   CHECK(world.reaches([&] { return !world.remote("web"); }, 1s));
   CHECK(world.runs("web") == 1);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a dead node at the provider that lets go by force: the pod runs on an
   (void)world.milan.server.remove(resources::pods, {twin, "web"}, {}, "node-controller");
   const kube::TimePoint begun = world.now();
   world.pass(25s);
-  // Its grace time is respected: the node may only be slow.
+  // The grace period is respected: the node may only be slow.
   CHECK(world.remote("web")->is_deleting());
   REQUIRE(world.reaches([&] { return world.runs("web") == 1; }, 1min));
   CHECK(world.now() - begun >= 30s);
@@ -156,7 +156,7 @@ TEST_CASE("a twin that is withdrawn: a pod at home is over when its remote pod i
   world.worker = TroubleWorld::slow_node;
   world.run_pod("web", 60);
   const std::string uid(world.local("web")->uid());
-  // A namespace is there as long as anything is in it.
+  // A namespace stays as long as anything is in it.
   const auto hold = [&](bool held) {
     (void)world.milan.server.update(
         {resources::namespaces, {"", twin}},
@@ -172,7 +172,7 @@ TEST_CASE("a twin that is withdrawn: a pod at home is over when its remote pod i
   const auto ns = [&] { return world.milan.server.get(resources::namespaces, {"", twin}); };
   REQUIRE(world.reaches([&] { return is_deleting(*ns()); }, 2min));
   CHECK(world.phase("web") == "Running");
-  // What the namespace controller of milan does.
+  // The namespace controller of milan deletes both.
   (void)world.milan.server.remove(api::kinds::shadow_pods, {twin, "web"}, {}, "namespace-controller");
   (void)world.milan.server.remove(resources::pods, {twin, "web"}, {}, "namespace-controller");
   const kube::TimePoint begun = world.now();
@@ -210,7 +210,7 @@ TEST_CASE("a StatefulSet pod that ends slowly is followed by the next of its nam
   world.run_pod("db-0", 60);
   CHECK(world.local("db-0")->uid() != first);
   CHECK(world.runs("db-0") == 2);
-  // Deleted by force at home the name is free there at once, and still not in milan.
+  // A pod that is deleted by force frees its name at home at once, but not in milan.
   const std::string second(world.remote("db-0")->uid());
   (void)world.rome.server.remove(resources::pods, {std::string(home_namespace), "db-0"}, {.grace_period_seconds = 0},
                                  "operator");

@@ -89,7 +89,7 @@ class Pool {
     const pid_t child = ::fork();
     if (child < 0) throw std::system_error(errno, std::system_category(), "fork");
     if (child == 0) {
-      // A sibling's socket that is held here would hide from it that the parent has closed it.
+      // If this worker held a sibling's socket, the sibling would not see that the parent has closed it.
       for (const Worker& sibling : workers_) ::close(sibling.socket);
       ::close(sockets[0]);
       work(sockets[1], schedule_);
@@ -108,7 +108,7 @@ class Pool {
     for (const Worker& worker : workers_) waiting.push_back({worker.socket, POLLIN, 0});
     std::vector<std::pair<std::uint64_t, Outcome>> outcomes;
     if (::poll(waiting.data(), waiting.size(), -1) < 0) return outcomes;
-    // From the back: a worker that ends is taken out of the list.
+    // Backwards, because a worker that ends is taken out of the list.
     for (std::size_t i = waiting.size(); i-- > 0;) {
       if (waiting[i].revents == 0) continue;
       const std::uint64_t seed = workers_[i].seed.value_or(end_);
@@ -144,7 +144,7 @@ class Pool {
   void give(std::size_t index) {
     if (has_more()) {
       workers_[index].seed = next_++;
-      // A worker that is gone is found by the read that follows.
+      // The next read finds that the worker is gone.
       (void)write_all(workers_[index].socket, &*workers_[index].seed, sizeof(std::uint64_t));
       return;
     }

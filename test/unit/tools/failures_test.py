@@ -31,11 +31,11 @@ def test_a_line_that_says_what_failed_is_found(line):
 
 def test_what_looks_like_nothing_known_ends_as_it_ended():
     lines = [f"line {number}" for number in range(50)]
-    assert failures.telling_lines("\n".join(lines)) == lines[-failures.MOST_LINES :]
+    assert failures.telling_lines("\n".join(lines)) == lines[-failures.MAX_LINES :]
 
 
 def test_much_is_cut():
     seeds = [f"seed {number}: " + "x" * 1000 for number in range(30)]
     told = failures.telling_lines("\n".join(seeds))
     assert told[-1] == "... and 10 more"
-    assert max(map(len, told)) == failures.MOST_CHARACTERS
+    assert max(map(len, told)) == failures.MAX_CHARACTERS
