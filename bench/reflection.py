@@ -203,7 +203,7 @@ class Bench:
         wait_for(read, PATIENCE, "liqod to have read all twins again", interval=1)
         # Whatever it took for wrong it would mend at its next look, within 30 s.
         time.sleep(30)
-        # At home only writes in the bench's namespaces count: a new process also writes conditions of its node and peering.
+        # Only writes in the bench's namespaces count at home: a new process writes conditions of its node and peering, too.
         written = [audit.described(entry) for entry in self.writes(on.milan, marks["milan"])] + [
             audit.described(entry) for entry in self.writes(on.rome, marks["rome"])
             if entry["objectRef"].get("namespace", "").startswith("bench-")

@@ -124,7 +124,7 @@ def test_a_provider_that_lies_gets_no_address_of_home_into_home(pair: Pair) -> N
     (event,) = wait_for(lambda: pair.events("AddressLeftOut"), SOON, "an Event about it")
     assert STOLEN in event["message"] and pair.away.cluster.pod_cidr in event["message"] and KEY in event["message"]
     stays(lambda: STOLEN not in pair.shown() + pair.endpoints(), 2, "home without the stolen address")
-    # Of two addresses the one that is declared is shown; and what is wrong again is not told again.
+    # Of two addresses only the declared one is shown; an address that is wrong again is not reported again.
     pair.report("10.96.0.1")
     pair.report(before, "fd00:96::10")
     wait_for(lambda: pair.shown() == [before], SOON, "the right address to be back")
@@ -166,7 +166,7 @@ def test_what_the_network_maps_is_shown_as_it_is_reached_from_here(pair: Pair) -
     wait_for(lambda: pair.shown() == [mapped], SOON, "the address as the network maps it")
     wait_for(lambda: pair.endpoints() == [mapped], SOON, "the Service to lead there")
     wait_for(lambda: pair.told()[:2] == ("Ready", "NetworkConfigurationPresence"), SOON, "the condition to say so")
-    # One address that the network has given another one.
+    # The network has remapped one address.
     api.create("ips", pair.tenant, {"kind": "IP", "metadata": {"name": "one"}, "spec": {"ip": "192.0.2.9"}})
     pair.report("192.0.2.9")
     wait_for(lambda: pair.shown() == [], SOON, "an address without its place to be left out")
@@ -181,7 +181,7 @@ def test_what_the_network_maps_is_shown_as_it_is_reached_from_here(pair: Pair) -
 
 def test_a_peering_that_is_older_than_declarations_goes_on_with_a_warning(pair: Pair) -> None:
     pair.home.daemon.stop()
-    # What an older version has left: a status that says Provider, and nothing of addresses.
+    # An older version left a status with the peer's role and no condition about addresses.
     status = {"modules": {"networking": {"enabled": False, "conditions": None}}}
     pair.home.api.patch("foreignclusters", None, "linz", {"status": status}, "status")
     pair.report("172.16.99.99")
@@ -193,7 +193,7 @@ def test_a_peering_that_is_older_than_declarations_goes_on_with_a_warning(pair: 
     pair.home.daemon.restart()
     wait_for(lambda: pair.shown() == ["172.16.99.99"], SOON, "the address to be there still")
     assert [one.get("count", 1) for one in pair.events("PodAddressesUnchecked")] == [1]
-    # Peering again is what the administrator does about it.
+    # An administrator mends this by peering again.
     pair.home.peer_with(pair.away)
     assert pair.peer()["metadata"]["annotations"][KEY] == pair.away.cluster.pod_cidr
     wait_for(lambda: pair.told()[:2] == ("Ready", "PodAddressesDeclared"), SOON, "the warning to go")

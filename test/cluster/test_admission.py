@@ -55,7 +55,7 @@ def liqod(oslo: Cluster, daemons: object) -> Liqod:
         {"apiGroups": ["offloading.liqo.io"], "resources": ["namespacemaps", "namespacemaps/status"], "verbs": ["*"]},
     ]  # fmt: skip
     oslo.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "too-much"}, "rules": rules})
-    # Too many rights, so that it is admission that holds tenants in bounds.
+    # The tenant has too many rights, so that only admission bounds it.
     rights.bind(oslo, TENANT, "too-much", rights.group("liqo.io"), "too-much")
     daemon.start()
     configured(oslo)
@@ -263,7 +263,7 @@ def test_of_a_shadowpod_only_some_fields_change(oslo: Cluster, rome: Api) -> Non
         refused(lambda: change({"metadata": {"labels": {"offloading.liqo.io/origin": "paris"}}}), "cannot be changed")
         refused(lambda: change({"metadata": {"labels": {"liqo.io/creator-user": OTHER}}}), "cannot be changed")
         refused(lambda: change({"metadata": {"labels": {"a": "b"}}}, other), "belongs to the identity", USER)
-        # Whoever else has the right may, e.g. the garbage collector; and a dropped label comes back.
+        # Others with the right may change it, as the garbage collector does; and a dropped label comes back.
         changed = change({"metadata": {"labels": {"liqo.io/creator-user": None}, "finalizers": ["a.b/c"]}}, oslo.api)
         assert changed["metadata"]["labels"]["liqo.io/creator-user"] == USER
         change({"metadata": {"finalizers": None}}, oslo.api)
@@ -276,7 +276,7 @@ def test_while_liqod_is_away_only_what_it_decides_about_is_refused(oslo: Cluster
     offloaded = oslo.namespace("offloaded")
     liqod.stop()
     try:
-        # As if somebody had offloaded what the cluster itself stands on.
+        # Somebody offloads namespaces on which the cluster itself depends.
         for name in ("kube-system", "liqo", offloaded):
             oslo.api.patch("namespaces", None, name, {"metadata": {"labels": {"liqo.io/scheduling-enabled": "true"}}})
         refused(lambda: create(rome, "x"), "failed calling webhook", code=500)
@@ -284,7 +284,7 @@ def test_while_liqod_is_away_only_what_it_decides_about_is_refused(oslo: Cluster
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone"}, "spec": POD}
         where = path("pods", offloaded)
         ask = lambda: oslo.api.request("POST", where, pod, query={"dryRun": "All"})  # noqa: E731
-        # The API server learns of the labels by a watch.
+        # The API server learns of the labels by a watch, so it may take a moment.
         wait_for(lambda: refused(ask, "failed calling webhook", code=500), 60, "pods to be asked about")
         for namespace in ("default", "kube-system", "liqo", TWIN):
             oslo.api.create("pods", namespace, pod)
@@ -387,7 +387,7 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     node = made("virtualnodes", "VirtualNode", "virtual", {"clusterID": "milan", "createNode": False})()
     assert node["spec"]["createNode"] is False and node["spec"]["disableNetworkCheck"] is False
     api.delete("virtualnodes", TENANT, "virtual")
-    # What it leaves open is as its template says.
+    # Fields that the VirtualNode leaves open come from its template.
     reference = {"vkOptionsTemplateRef": {"name": "reflection-only", "namespace": TENANT}}
     open_one = made("virtualnodes", "VirtualNode", "virtual", {"clusterID": "milan", **reference})
     refused(open_one, "the VkOptionsTemplate")
@@ -421,7 +421,7 @@ def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: C
     refused(make({**REPLICA, "liqo.io/originID": "paris"}), "liqo.io/originID must be")
     refused(make(REPLICA, {"consumerClusterID": "paris"}), "in the name of another cluster")
     make(REPLICA, {"consumerClusterID": "rome"})()
-    # Not cordon-tenant: that one liqod itself takes away where the Tenant is not cordoned.
+    # The mark is not cordon-tenant, which liqod itself removes while the Tenant is not cordoned.
     mark = {"metadata": {"annotations": {"liqo.io/cordon": "true"}}}
     oslo.api.patch("resourceslices", TENANT, "pool", mark)
 
@@ -486,7 +486,7 @@ def secret(cluster: Cluster) -> dict[str, str]:
     return {key: base64.b64decode(value).decode() for key, value in found["data"].items()}
 
 
-# Less than the time that the server gives a body (60 s): what it refuses it does not wait for.
+# Less than the 60 s that the server waits for a body: it does not wait for a body that it refuses.
 AT_ONCE = 45
 
 
@@ -559,7 +559,7 @@ def fingerprint(cluster: Cluster) -> str:
             assert certificate
             return hashlib.sha256(certificate).hexdigest()
     except ssl.SSLCertVerificationError:
-        # Whoever has stood still in between for longer than a new authority is trusted before it signs asks again.
+        # A test that stood still while the authority changed trusts the old one, and asks again.
         if authority == secret(cluster)["ca"]:
             raise
         return fingerprint(cluster)

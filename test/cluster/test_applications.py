@@ -37,10 +37,10 @@ PYTHON = "docker.io/library/python:3.13-slim"
 HOST = "shop.example"
 NODES = {"rome-1", "milan-1", "turin-1"}
 ACCOUNTS = ("accounts-0", "accounts-1", "accounts-2")
-# In milan, and made anew while clusters fail.
+# This pod runs in milan, and is replaced while clusters fail.
 ENDED_ACCOUNT = "accounts-2"
 CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
-# As the chart has it with storage.enabled=true.
+# The chart gives these flags with storage.enabled=true.
 STORAGE = ("--virtual-storage-class-name=liqo", f"--real-storage-class-name={WITH_POD}", "--enable-storage")
 
 
@@ -129,7 +129,7 @@ class Others:
         number = Others.made = Others.made + 1
         self._api.patch("deliveries", "parcels", "apples", {"spec": {"parcels": 3 + number}})
         self._parcels = 3 + number
-        # Not of those that the page counts.
+        # The page does not count these parcels.
         parcel = (EXAMPLE / "parcel.yaml").read_text().replace("NUMBER", str(1000 + number))
         parcel = parcel.replace("app: parcels", "app: others")
         for kind, body in zip(("secrets", "jobs"), yaml.safe_load_all(parcel), strict=True):
@@ -357,12 +357,12 @@ def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> Non
         back = time.monotonic()
     meanwhile = [answer for answer in customers.answers if cut <= answer.sent < alone]
     assert {answer.text.split()[0] for answer in meanwhile if not answer.failed} >= NODES - {"milan-1"}
-    # A third of the requests, each of which takes the frontend's two seconds.
+    # A third of the requests fails, each after the frontend's two seconds.
     assert 0 < len(customers.failed) <= 0.6 * len(meanwhile), (len(customers.failed), len(meanwhile))
-    # Who was asked just before the cable was cut has not answered either.
+    # Requests that were under way when the cable was cut fail, too.
     assert all(cut - 8 < answer.sent < cut + patient(40) for answer in customers.failed), customers.failed
     assert back - healed < patient(15)
-    # milan's own pods have no way to rome's ledger meanwhile.
+    # milan's own pods cannot reach rome's ledger meanwhile.
     assert all(cut - 8 < answer.sent < healed + patient(15) for answer in others.readers.failed), others.readers.failed
     others.wait_done()
 
@@ -444,13 +444,13 @@ def test_a_move_that_is_interrupted_loses_nothing(three: Three) -> None:
         assert "another move of this claim is under way (somebody)" in refused(*words, "turin")
     rome.delete("leases", "accounts", f"liqo-move-{name}")
 
-    # Somebody writes to a file while it is copied: the claim comes back with its data when it is tried again.
+    # Somebody writes to a file while it is copied: the move fails, and the next one restores the claim with its data.
     with again_and_again(lambda: os.utime(source / "sparse")):
         said = refused(*words, "turin")
         assert "go on changing" in said and "comes back when the same command is run again" in said, said
     assert listed(source) == expected
 
-    # Killed where the claim is between two volumes.
+    # The move is killed while the claim is between two volumes.
     def is_between() -> bool:
         claim = rome.find(CLAIMS, "accounts", name)
         back = claim is not None and claim["metadata"]["uid"] != before["metadata"]["uid"]
@@ -476,7 +476,7 @@ def test_a_move_that_is_interrupted_loses_nothing(three: Three) -> None:
     assert listed(target) == expected
     wait_for(lambda: not three.milan.api.find(CLAIMS, there, name), 60, "what it was copied from to be gone")
 
-    # Home again, and what is there stays where it is to be kept.
+    # The data moves home again, and --keep-source leaves a copy.
     liqoctl(*words, "rome-1", "--keep-source", timeout=240)
     assert listed(three.data_of(name)) == expected == listed(target)
     own = [one["spec"]["volumeName"] for one in rome.list(CLAIMS) if "volumeName" in one["spec"]]

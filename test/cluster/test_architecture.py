@@ -76,7 +76,7 @@ def test_pods_go_where_the_machines_are_of_their_architecture(pair: Pair, namesp
     wait_for(lambda: pair.place(namespace, "arm") == "basel", SOON, "the pod for arm64 to run in basel")
     wait_for(lambda: pair.place(namespace, "amd") not in ("", "basel"), SOON, "the other to run at home")
 
-    # Of two kinds none is told, and a virtual node that is told nothing counts as amd64.
+    # A provider with machines of two kinds reports none, and a virtual node without a report counts as amd64.
     pair.turn(pair.machines[0], "amd64")
     wait_for(lambda: pair.shows("amd64"), SOON, "the node to be one of amd64")
     pair.ask(namespace, "late", "arm64")
@@ -84,7 +84,7 @@ def test_pods_go_where_the_machines_are_of_their_architecture(pair: Pair, namesp
     stays(lambda: pair.place(namespace, "late") == "", 2, "the pod unplaced")
     assert pair.place(namespace, "arm") == "basel", "what runs stays"
 
-    # What the operator says goes before what is found.
+    # The operator's word overrides what is found.
     data = {"cluster-labels": f"{ARCH}=arm64"}
     policy = {"kind": "ConfigMap", "metadata": {"name": "liqo-sharing-policy"}, "data": data}
     provider.api.apply("configmaps", "liqo", policy)

@@ -218,7 +218,7 @@ def test_drain_keeps_to_a_disruption_budget_and_ends(story: Story, others: list[
     budget = lambda: home.api.get("poddisruptionbudgets", story.namespace, "web")["status"]  # noqa: E731
     wait_for(lambda: budget().get("disruptionsAllowed") == 1, 60, "one of two to be dispensable")
     since = home.audit.mark()
-    # Where else they could run is closed: the first goes, and the other one has to stay.
+    # No other node takes the pods: the first one goes, and the budget keeps the other.
     draining = home.kubectl_started(
         "drain", node, "--pod-selector=app=web", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=90s"
     )
@@ -242,7 +242,7 @@ def test_drain_keeps_to_a_disruption_budget_and_ends(story: Story, others: list[
     wait_for(lambda: story.provider.pods(story.twin) == [], 60, "nothing to be left at the provider")
     kubectl(story, "rollout", "status", "deployment", "web", "--timeout=60s")
 
-    # Closed, it takes nothing more; open again it does.
+    # A cordoned node takes no pods; after uncordon it does.
     kubectl(story, "apply", "-f", "-", stdin=yaml.safe_dump(story.peering.pinned(busybox("one"))))
     waits = story.wait_local("one", lambda pod: bool(condition(pod, "PodScheduled")), "to be looked at")
     assert condition(waits, "PodScheduled")["reason"] == "Unschedulable" and not story.shadow("one")
@@ -272,7 +272,7 @@ def test_fields_of_newer_pods_are_those_of_the_pod_that_runs(story: Story) -> No
 @pytest.mark.refusals("that is what it is about")
 def test_devices_are_refused_by_the_name_of_their_field(story: Story) -> None:
     claim = {"name": "gpu", "resourceClaimName": "one"}
-    # Its own scheduler looks for a node with devices, and a virtual node has none.
+    # The pod is bound here: the scheduler would look for a node with devices, and a virtual node has none.
     pod = busybox("one", resourceClaims=[claim], nodeName=story.peering.node)
     kubectl(story, "apply", "-f", "-", stdin=yaml.safe_dump(story.peering.pinned(pod)))
     refused = lambda pod: condition(pod, "offloading.liqo.io/Offloaded").get("reason") == "OffloadingRefused"  # noqa: E731

@@ -29,7 +29,7 @@ def test_attach_carries_input_output_and_the_end(story: Story) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout == b"said first\nsaid second\n"
     assert done.stderr.count(b"wrong\n") == 2
-    # Its input has ended, and with it the program: what kubectl attach leaves out is at home in the pod's status.
+    # The program ends with its input; its exit code, which kubectl attach does not show, is in the pod's status.
     story.wait_phase("one", "Failed")
 
 
@@ -37,7 +37,7 @@ def test_attach_to_a_terminal_can_be_resized(story: Story) -> None:
     story.create(interactive("one", "exec sh", tty=True))
     story.wait_ready("one")
     with terminal(attaching(story, "-it"), rows=30, columns=100) as shell:
-        # kubectl says a wrong size at first, so that what is on the screen is drawn anew.
+        # kubectl sends a wrong size first, so that the program redraws the screen.
         shell.type("until stty size | grep -q ^30; do sleep 0.2; done; stty size\n")
         shell.read_until("30 100")
         see_resized(shell, 45, 150)
@@ -95,7 +95,7 @@ def test_debug_opens_a_shell_beside_the_processes_of_a_container(story: Story) -
         shell.wait()
     wait_for(lambda: ended(story, "look")["exitCode"] == 3, 30, "the end of the debug container to be told")
     assert "sleep 1234567" in story.consumer.kubectl("-n", story.namespace, "logs", "one", "-c", "look")
-    # The next one, without a terminal; and what is added changes nothing of what runs.
+    # The second debug container has no terminal; added containers leave the running ones alone.
     script = ["sh", "-c", "read line; echo said $line"]
     done = run([*debugging(story, "-i", "one", "--container=more"), "--", *script], b"hello\n")
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,7 @@ from harness.cluster import Cluster
 from harness.handshake import SOON, Handshake
 from harness.wait import patient, stays, wait_for
 
-# rome signs for two minutes only, so it is the provider here: what lasts longer than 80 s lives through a renewal.
+# rome is the provider, because its certificates last only two minutes: a story of more than 80 s has a renewal.
 
 
 pytestmark = pytest.mark.refusals("a consumer whose Tenant is gone goes on asking until its credentials go too")
@@ -67,10 +67,10 @@ def test_manifests_carried_by_hand_give_a_kubeconfig_that_works(handshake: Hands
     wait_for(lambda: as_milan.list("resourceslices", away) == [], SOON, "the API server to know of milan's rights")
     assert not rome.api.list("certificatesigningrequests", selector="liqo.io/remote-tenant-csr=true")
 
-    # Applied again, with the nonce gone and an operator's cordon: nothing is done, nothing is undone.
+    # The nonce is gone and an operator has cordoned the tenant: applying it again does nothing and undoes nothing.
     rome.api.delete("secrets", away, "liqo-nonce")
     rome.api.patch("tenants", away, "milan", {"spec": {"tenantCondition": "Cordoned"}})
-    # The last that is written of an admission.
+    # This binding is the last write of an admission.
     wide = "liqo.io/remote-cluster-id=milan"
     wait_for(lambda: rome.api.list("clusterrolebindings", selector=wide), SOON, "the rights in the whole cluster")
     since = rome.audit.mark()
@@ -88,7 +88,7 @@ def test_a_renewed_certificate_reaches_the_tenant_and_old_rights_come_back(hands
     wait_for(
         lambda: rome.api.find("rolebindings", away, "liqo-binding-liqo-remote-controlplane"), SOON, "the binding again"
     )
-    # Two thirds of two minutes.
+    # A certificate of two minutes is renewed after two thirds of them.
     wait_for(
         lambda: handshake.live_tenant()["status"]["authParams"]["signedCRT"] != first, 110, "the certificate's renewal"
     )
@@ -129,7 +129,7 @@ def test_a_signature_of_another_nonce_is_refused(handshake: Handshake) -> None:
     assert not handshake.live_tenant().get("status", {}).get("authParams")
 
 
-# What the consumer's control plane tries at the provider: verb, where, body, and the answer.
+# Requests of the consumer's control plane at the provider: verb, path, body, and the answer's code.
 TRIES = [
     ("GET", path("resourceslices", "{away}"), None, 200),
     ("GET", path("renews", "{away}"), None, 200),
@@ -178,7 +178,7 @@ def test_a_tenant_namespace_is_deleted_with_credentials_in_it(handshake: Handsha
     held = lambda: milan.get("rolebindings", home, "liqo-liqod-tenant")["metadata"]["finalizers"]  # noqa: E731
     finalizer = "tenantnamespace-controller.liqo.io/finalizer"
     wait_for(lambda: held() == [finalizer], SOON, "the rights to be held")
-    # The worst order: the rights before what they are needed for.
+    # The worst order: the rights go before the objects that need them.
     milan.delete("rolebindings", home, "liqo-liqod-tenant")
     milan.delete("namespaces", None, home)
     wait_for(lambda: milan.find("namespaces", None, home) is None, 90, "the tenant namespace to go")

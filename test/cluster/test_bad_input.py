@@ -129,7 +129,7 @@ def test_a_virtualnode_without_its_secret_says_so_and_recovers(rome_to_milan: Pe
 
 
 PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "touch", "args": ["/tmp/liqo-test-pwned"]}
-# What the Secret's kubeconfig has in its user entry, and a word of the answer; None stands for what is no YAML.
+# The user entry of the Secret's kubeconfig, and a word of the answer; None stands for text that is no YAML.
 BROKEN: dict[str, tuple[dict[str, Any] | None, str]] = {
     "garbage": (None, ""),
     "exec": ({"exec": PLUGIN}, "exec"),

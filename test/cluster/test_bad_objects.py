@@ -21,7 +21,7 @@ pytestmark = pytest.mark.refusals("refusals are what these stories are about")
 
 TENANT, TWIN = "liqo-tenant-rome", "shop-rome"
 SLICES, QUOTAS, NODES = path("resourceslices", TENANT), path("quotas", TENANT), path("virtualnodes", TENANT)
-# Two megabytes would not even be read: this is what still reaches the checks of an object.
+# The API server does not read two megabytes; one still reaches the checks of an object.
 MEGABYTE = "x" * (1 << 20)
 
 

@@ -98,7 +98,7 @@ def test_a_provider_whose_clock_is_off_is_told_of_until_it_is_right(
         ), checked.out
         assert daemon.log().count("the clocks do not agree") == 1, "one line"
         ahead = daemon.metrics()['rest_client_server_clock_ahead_seconds{host="florence"}']
-        # An answer that lies about for some seconds before it is read is that much older.
+        # An answer that is read some seconds late makes the clock look that much less ahead.
         assert ahead == pytest.approx(3600, abs=25)
         florence.ahead = 0
         wait_for(lambda: condition()["message"] and "clock" not in condition()["message"], 90, "it to be right again")

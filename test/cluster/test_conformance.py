@@ -12,9 +12,9 @@ import pytest
 from harness import conformance, conformance_score, settings
 from harness.run import Run
 
-# So many that failed are run again at most, and count as flaky where they pass: more is no accident.
+# At most this many failed tests run again, and count as flaky if they pass: more is no accident.
 AGAIN = 3
-# What all of them may take, and then those that run again.
+# How long all tests may take, and then those that run again.
 LIMIT, LIMIT_AGAIN = "12m", "5m"
 
 
@@ -26,7 +26,7 @@ def test_a_selection_of_kubernetes_own_tests_passes_through_a_virtual_node(
     subprocess.run([settings.SUITE / "build-tools", "conformance"], check=True)
     names = conformance.SELECTION.read_text().splitlines()
     cannot = conformance_score.reasons(conformance.CANNOT.read_text())
-    # Clusters that no other story has anything in.
+    # No other story uses these clusters.
     with closing(Run()) as clusters:
         virtual = conformance.Virtual.start(clusters, opened=True)
         score, slipped = virtual.judge(names, tmp_path / "all", processes=6, limit=LIMIT)

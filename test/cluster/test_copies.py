@@ -18,7 +18,7 @@ from harness.api import Refused
 from harness.story import Story
 from harness.wait import wait_for
 
-# Within 30 s what somebody at the provider does is put right, and what is wrong there told; and a moment for the test.
+# Liqo corrects and reports within 30 s what somebody does at the provider; the rest is for the test.
 WITHIN = 35
 SOON = 60
 ORIGIN = "offloading.liqo.io/origin"
@@ -208,7 +208,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
     wait_for(lambda: any(refused in message for message in home_told()), SOON, "it to be told that busy is taken")
     assert led_to("busy") == ["192.0.2.66"]
 
-    # Now somebody at the provider touches all of them.
+    # Somebody at the provider changes all of them.
     there.patch("endpointslices", story.twin, "warned", {"endpoints": endpoints("192.0.2.66")})
     for name in ("lost", "busy"):
         there.delete("endpointslices", story.twin, name)
@@ -248,7 +248,7 @@ def test_bad_and_large_input_is_copied_or_told_once_and_the_rest_goes_on(with_ra
     def copy(resource: str, name: str) -> dict[str, Any]:
         return there.find(resource, story.twin, name) or {}
 
-    # As large as Kubernetes takes it.
+    # The largest Secret that Kubernetes takes.
     large = base64.b64encode(b"\x00\xff" * (1 << 19)).decode()
     make("Secret", "secrets", "large", data={"key": large})
     many = [{"name": f"port-{number}", "port": number, "protocol": "TCP"} for number in range(1000, 1100)]
@@ -291,7 +291,7 @@ def test_bad_and_large_input_is_copied_or_told_once_and_the_rest_goes_on(with_ra
         SOON,
         "an Event about names",
     )
-    # What the provider does not believe it says there, and so it is heard here.
+    # The provider reports there which address it does not believe, and Liqo repeats it at home.
     wait_for(
         lambda: any("fd00:8::1" in message for message in told(story, "EndpointSlice", "six", "RemoteWarning")),
         SOON,

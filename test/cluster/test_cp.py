@@ -12,7 +12,7 @@ from harness.story import Story
 from harness.streams import STREAMS, inside, kubectl, wait_no_streams
 from harness.wait import wait_for
 
-# The stories' image has no tar by that name, as many images have none at all.
+# The stories' image has no program `tar`; many images have none either.
 WITH_TAR = "ln -s busybox /bin/tar; sleep 1000000"
 
 
@@ -48,7 +48,7 @@ def test_cp_of_a_tree_keeps_its_links(story: Story, tmp_path: Path) -> None:
     up = kubectl(story, "cp", tree, "one:/tmp/tree")
     assert up.returncode == 0, up.stderr
     assert inside(story, "cat /tmp/tree/to-file; readlink /tmp/tree/to-nothing") == "content\nnot/there\n"
-    # On the way back kubectl leaves links out, and says so, wherever the pod runs.
+    # On the way back kubectl leaves links out and says so, for any pod.
     down = kubectl(story, "cp", "one:/tmp/tree", tmp_path / "back")
     assert down.returncode == 0 and b"skipping symlink" in down.stderr, down.stderr
     assert (tmp_path / "back/deep/er/file").read_text() == "content\n"

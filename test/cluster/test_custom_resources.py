@@ -115,7 +115,7 @@ def says(story: Story, *words: str) -> None:
     wait_for(looked, 90, f"the virtual node to say {words}")
 
 
-# Before the provider has given a right, the answer to the question for it is 403.
+# liqod's requests are answered 403 until the provider grants the right.
 @pytest.mark.refusals
 def test_a_custom_resource_runs_at_the_provider_and_its_status_comes_home(with_custom: Story) -> None:
     story = with_custom
@@ -148,7 +148,7 @@ def test_a_custom_resource_runs_at_the_provider_and_its_status_comes_home(with_c
         home.kubectl(*ready)
         for size in (2, 3):
             home.api.patch("widgets", story.namespace, "one", {"spec": {"size": size}})
-            # kubectl believes the condition only where its generation is that of the object.
+            # kubectl accepts the condition only if it has the generation of the object.
             home.kubectl(*ready)
             assert home.api.get("widgets", story.namespace, "one")["status"]["size"] == size
 

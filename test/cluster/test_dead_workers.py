@@ -117,7 +117,7 @@ def test_a_dead_worker_costs_no_replica(story: Story) -> None:
             "the Event",
         )
         assert "its node there is probably dead" in told[0]["message"]
-        # What has the same name waits: nobody knows whether the old one still runs.
+        # A pod of the same name waits: nobody knows whether the old one still runs.
         going = lambda: story.local("db-0")["metadata"]  # noqa: E731
         wait_for(lambda: going().get("deletionTimestamp"), 60, "db-0 to be deleted at home")
         stays(lambda: going()["uid"] == uid(db) and story.times_run("db-0") == 1, 5, "the old db-0, alone,")
@@ -151,7 +151,7 @@ def test_the_provider_lets_pods_of_a_dead_worker_go_where_it_is_told_to(story: S
         assert uid(anew) == uid(created), "the pod at home is the same"
         wait_for(lambda: "-fake-" in story.remote("one")["spec"]["nodeName"], 60, "it to run on another worker")
         assert story.times_run("one") == 2
-        # Kubernetes itself keeps its own until somebody acts.
+        # Kubernetes keeps the provider's own pod until somebody acts.
         own_pod = lambda: story.provider.pod("default", "own")["metadata"]  # noqa: E731
         wait_for(lambda: own_pod()["deletionTimestamp"], 60, "Kubernetes to give its own pod up")
         stays(own_pod, 2, "lucca's own pod")

@@ -32,14 +32,14 @@ from harness.release import Release
 from harness.run import Run
 from harness.wait import wait_for
 
-# What takes seconds may take that much on a machine that has other stories to tell.
+# Steps of seconds may take this long while other stories run on the machine.
 SOON = 180.0
 WAITED = f"--timeout={SOON:.0f}s"
 SCRAPED_EVERY = 15.0
-# The load runs on nodes that are fake, liqod and the application never do.
+# Only the load runs on fake nodes, never liqod or the application.
 FAKE_NODES = 4
 GO_KINDS = settings.TREE / "test/fixtures/liqo-crds"
-# Of the first half of 2025.
+# A certificate that was valid in the first half of 2025.
 EXPIRED = """-----BEGIN CERTIFICATE-----
 MIHKMH4CAQEwBQYDK2VwMBIxEDAOBgNVBAMMB2V4cGlyZWQwHhcNMjUwMTAxMDAw
 MDAwWhcNMjUwNjAxMDAwMDAwWjASMRAwDgYDVQQDDAdleHBpcmVkMCowBQYDK2Vw
@@ -58,14 +58,14 @@ class Sides:
     ghent: Cluster
     lyon: Cluster
     before: dict[str, inventory.Inventory]
-    # Terminals of the users, in dist/.
+    # The users' terminals, in dist/.
     consoles: dict[str, Console]
 
     def __iter__(self) -> Iterator[Cluster]:
         return iter((self.ghent, self.lyon))
 
     def values(self, cluster: Cluster) -> list[str]:
-        # No node of theirs says that it is of the control plane, and so where the API server is.
+        # No node here is labelled as control plane, so the installer is told where the API server is.
         address, ranges = f"apiServer.address={cluster.server}", f"ipam.podCIDRs={{{cluster.pod_cidr}}}"
         return ["--set", f"image.repository={releases.REPOSITORY}", "--set", address, "--set", ranges]
 
@@ -102,7 +102,7 @@ def at_once(*tasks: Callable[[], object]) -> None:
 def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
     release = releases.make(tmp_path_factory.mktemp("shipped") / "dist")
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=release.directory, check=True)
-    # As where nothing is said: webhooks are asked by the address of their Service, not by those of pods.
+    # This is Kubernetes' default: API servers reach webhooks by the address of the Service, not by those of pods.
     real = Options(kubelet=True, proxy=True, extra_apiserver=("--enable-aggregator-routing=false",))
     with run.borrow(ghent=replace(real, second_kubelet=True), lyon=real) as (ghent, lyon):
         lyon.add_kwok_nodes(0)  # nodes come with the load
@@ -135,7 +135,7 @@ def test_each_line_that_gives_the_image_is_one_that_its_program_takes(sides: Sid
         assert target in (line.split()[0], f"registry.example.org/liqo/liqod:{version}")
         for wrong in (f"{line} -q", line.replace("-image-amd64.tar", ".tgz"), line.replace("amd64", "arm64")):
             assert wrong == line or console.run(wrong).code == 1, wrong
-    # What is said of buildah is said of podman.
+    # Commands for buildah stand for those of podman.
     assert {line.split()[0] for line in lines} == stand_in.FORMS.keys() - {"podman"}
 
 
@@ -164,7 +164,7 @@ def ready_pods(cluster: Cluster) -> set[str]:
 def test_it_runs_with_no_more_than_the_deployment_gives_it(sides: Sides) -> None:
     for cluster in sides:
         wanted = cluster.api.get("deployments", "liqo", "liqod")["spec"]["replicas"]
-        # A busy machine answers a probe too late; it does so again.
+        # On a busy machine a probe may time out, and the replica becomes ready again.
         wait_for(lambda c=cluster, n=wanted: len(ready_pods(c)) == n, SOON, f"liqod of {cluster.name} to be ready")
         containers = [container for pod in cluster.pods("liqo") for container in pod["status"]["containerStatuses"]]
         assert [one["restartCount"] for one in containers] == [0] * wanted
@@ -281,10 +281,10 @@ def test_helm_does_not_remove_what_is_in_use(sides: Sides) -> None:
     why = "Liqo is in use: NamespaceOffloading demo/offloading"
     with pytest.raises(AssertionError, match=why):
         sides.release.helm(sides.ghent, "uninstall", "liqo")
-    # Helm before 3.18 does not show it.
+    # Helm before 3.18 does not show the Job's log.
     assert why in sides.ghent.kubectl("logs", "-n", "liqo", "job/liqo-pre-delete")
     assert sides.ghent.api.get("deployments", "liqo", "liqod")["status"]["readyReplicas"] == 2
-    # To Helm it is on its way out now, until somebody takes that back.
+    # For Helm the release is being uninstalled now, until a rollback.
     with pytest.raises(AssertionError, match="has no deployed releases"):
         sides.helm("upgrade")
     sides.release.helm(sides.ghent, "rollback", "liqo", "1", "--wait")
@@ -324,14 +324,14 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
     }.items():
         assert words in found.get(about, ""), found
 
-    # liqod makes its certificate anew; of what is Helm's, Helm does.
+    # liqod renews its certificate; Helm restores its own objects.
     ghent.kubectl("scale", "deployment/liqod", "-n", "liqo", "--replicas=2")
     wait_for(lambda: "webhooks" not in faults(), SOON, "the webhooks to answer again", interval=1)
     ghent.kubectl("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={lyon.pod_cidr}", "--overwrite")
-    # What Helm 3 has installed Helm 4 goes on with: its hook brings the kinds up to date.
+    # Helm 4 takes over what Helm 3 installed: its hook updates the kinds.
     sides.helm("upgrade", program="helm4")
     wait_for(lambda: not faults(), SOON, "everything to be well again", interval=1)
-    # What a newer version has brought stays, whatever is put in its place.
+    # Kinds of the newer version stay after a rollback.
     sides.release.helm(ghent, "rollback", "liqo", "1", "--wait")
     kinds = {one["metadata"]["name"]: one for one in ghent.api.list("customresourcedefinitions")}
     assert "later" in json.dumps(kinds["networks.ipam.liqo.io"]["spec"])
@@ -414,7 +414,7 @@ def test_an_alert_fires_where_there_is_no_room(sides: Sides, tmp_path: Path) -> 
     reader = rights.service_account("watch", "prometheus")
     rights.bind(ghent, None, "watch-liqo", reader, "liqo-metrics-reader")
     token = ghent.kubectl("create", "token", "prometheus", "-n", "watch").strip()
-    # Debian's Prometheus cannot look for pods by itself.
+    # Debian's Prometheus has no discovery of pods, so it gets their addresses.
     ready = wait_for(lambda: len(ready_pods(ghent)) == 2 and ready_pods(ghent), SOON, "both replicas to be ready")
     targets = [f"{pod['status']['podIP']}:8082" for pod in ghent.pods("liqo") if pod["metadata"]["name"] in ready]
     job = scraping("liqod", token, static_configs=[{"targets": targets}])
@@ -497,7 +497,7 @@ def kill(cluster: Cluster, pod: str) -> None:
     """kill -9 of a pod's liqod. The pod goes first: its node would start the container again at once."""
     process = processes(cluster)[pod]
     cluster.kubectl("delete", "pod", pod, "-n", "liqo", "--grace-period=0", "--force", "--wait=false")
-    # Where the machine is slower than its five seconds of grace it is gone already.
+    # On a slow machine the process may have ended already, within its five seconds.
     subprocess.run(["nsenter", f"--target={cluster.space.pid}", "--pid", "kill", "-9", process.name], check=False)
 
 
@@ -551,7 +551,7 @@ def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
     for cluster in sides:
         wait_for(lambda c=cluster: leader(c), SOON, f"another replica of {cluster.name} to lead")
         assert leader(cluster) != leaders[cluster.name]
-    # From here on it is scraped as Prometheus would: at once, and two times more.
+    # Figures must be back within two scrapes of Prometheus.
     wait_for(lambda: tells_figures(ghent), 2 * SCRAPED_EVERY, "figures again in two scrapes", interval=SCRAPED_EVERY)
     assert kubelet_port(ghent) == port
     for cluster in sides:
@@ -611,13 +611,13 @@ def test_they_part_and_each_installer_leaves_nothing(sides: Sides) -> None:
     since = {cluster.name: cluster.audit.mark() for cluster in sides}
 
     def by_helm() -> None:
-        # It was refused above, and nothing has to be taken back for it.
+        # This removal was refused above; a refused one needs no undoing.
         sides.release.helm(ghent, "uninstall", "liqo", "--wait")
         ghent.kubectl("delete", "namespace", "liqo", timeout=SOON)
 
     at_once(by_helm, lambda: sides.release.liqoctl(lyon)("uninstall", "--skip-confirm", timeout=SOON))
     for cluster in sides:
-        # While liqod cannot answer there, it would hold up the removal of every namespace.
+        # The APIService goes first: without liqod behind it, it would hold up the removal of every namespace.
         gone = cluster.audit.deleted(since[cluster.name])
         assert gone.index("apiservices /v1beta1.metrics.liqo.io") < gone.index("deployments liqo/liqod"), gone
         wait_for(lambda c=cluster: as_before(sides, c, False), SOON, f"all but the kinds of {cluster.name} to be gone")

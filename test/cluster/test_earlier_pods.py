@@ -36,7 +36,7 @@ def full(siena_to_massa: Peering, namespace: str) -> Iterator[tuple[Peering, str
     home.cordon(worker)
     yield siena_to_massa, namespace
     home.cordon(worker, False)
-    # Before the twin goes: the provider makes a pod again that ends with it while it is still ordered.
+    # The pods go before the twin: the provider recreates a pod that ends while its ShadowPod is there.
     home.api.delete_all("pods", namespace, grace=0)
     wait_for(lambda: not siena_to_massa.provider.api.list("shadowpods"), 60, "the orders of the pods to be gone")
     home.api.delete("namespaceoffloadings", namespace, "offloading")

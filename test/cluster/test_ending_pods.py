@@ -52,7 +52,7 @@ def test_a_deletion_that_takes_too_long_is_hastened(story: Story) -> None:
     wait_for(lambda: grace(story) == 600, 60, "the remote pod to end in its own time")
     story.consumer.api.delete("pods", story.namespace, "one", grace=1)
     wait_for(lambda: grace(story) == 1, 60, "the remote pod to hurry")
-    # A kubelet that has told the container runtime to take 600 seconds does not tell it anything else, as at home.
+    # A kubelet that has given the container runtime 600 seconds does not shorten them, as for any pod.
     story.provider.api.delete("pods", story.twin, "one", grace=0)
     ends(story)
     assert story.times_run("one") == 1
@@ -63,6 +63,6 @@ def test_a_pod_gets_more_time_where_the_deletion_at_home_says_so(story: Story) -
     since = story.remote("one")["metadata"]["resourceVersion"]
     story.consumer.api.delete("pods", story.namespace, "one", grace=60)
     ends(story)
-    # It ends by itself after six seconds, and a busy test may look only then.
+    # The pod ends by itself after six seconds, and on a busy machine the test may look only then.
     wait_for(lambda: 60 in graces(story, since), 60, "the API server to tell that it had a minute")
     assert 2 not in graces(story, since), "and never its own time"

@@ -70,7 +70,7 @@ def test_a_controller_of_a_custom_kind_under_election(milan: Cluster, namespace:
         with running(milan, "widget_controller", namespace, "second", label="widgets-2"):
             milan.kubectl("-n", namespace, "delete", "configmap", "lamp")
             wait_widget(milan, namespace, "red")
-            # A leader that stops lets go of its lease.
+            # A leader that stops releases its lease.
             first.stop()
             apply_widget(milan, namespace, "blue")
             wait_widget(milan, namespace, "blue")
@@ -95,7 +95,7 @@ def test_a_command_and_a_log(milan: Cluster, namespace: str) -> None:
     program = ["env", f"KUBECONFIG={milan.kubeconfig}", built("examples/exec_and_log")]
     said = milan.space.run(*program, namespace, "talker", "sh", "-c", "echo done by a command")
     assert said == "done by a command\nsaid at the start\n"
-    # What the server refuses is one line and an exit code.
+    # A refusal of the server is reported in one line, with an exit code.
     with pytest.raises(AssertionError, match='ended with 1: exec_and_log: .*pods "nobody" not found'):
         milan.space.run(*program, namespace, "nobody", "true")
 

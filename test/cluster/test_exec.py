@@ -26,7 +26,7 @@ def test_exec_gives_output_errors_and_the_exit_code(story: Story) -> None:
 def test_exec_takes_spdy_where_the_provider_grants_only_create(story: Story) -> None:
     story.create(busybox("one"))
     story.wait_ready("one")
-    # It learns that GETs are forbidden, if it has not yet, and asks by none afterwards.
+    # liqod learns that milan forbids GETs, and sends none afterwards.
     assert run(executing(story, "sh", "-c", "exit 7")).returncode == 7
     since = story.provider.audit.mark()
     assert run(executing(story, "sh", "-c", "exit 8")).returncode == 8
@@ -55,7 +55,7 @@ def test_exec_takes_websocket_where_the_provider_grants_get(story: Story) -> Non
         ]
     )
 
-    # What it has learnt of the provider it keeps for an hour.
+    # liqod remembers this about the provider for an hour, unless it restarts.
     story.home.restart()
 
     def by_websocket() -> bool:

@@ -48,7 +48,7 @@ def test_what_happened_while_liqod_was_away_is_made_up_for(story: Story) -> None
         story.wait_ready(name)
     story.home.kill()
     story.consumer.api.delete("pods", story.namespace, "deleted")
-    # Without liqod nobody says where a pod of this namespace may run: whoever creates one has to try again.
+    # Without liqod nobody can decide where a pod of this namespace may run, so creating one fails.
     with pytest.raises(Refused, match="failed calling webhook"):
         story.create(busybox("refused"))
     story.deployment("new", 1, busybox("new"))
@@ -165,7 +165,7 @@ def test_a_watch_that_is_answered_with_410_misses_nothing(fake_story: Story, sid
     for name in ("kept", "deleted"):
         story.create(busybox(name))
         story.wait_ready(name)
-    # Admission sleeps with the daemon: what is new then is a pod that may be scheduled then.
+    # Admission stands still with the daemon, so the pod is created now and may be scheduled later.
     story.create(busybox("new", schedulingGates=[{"name": "example.com/later"}]))
     cluster = story.consumer if side == "consumer" else story.provider
     namespace = story.namespace if side == "consumer" else story.twin
@@ -174,7 +174,7 @@ def test_a_watch_that_is_answered_with_410_misses_nothing(fake_story: Story, sid
     try:
         cluster.api.delete("pods", namespace, "deleted", grace=0)
         story.consumer.api.patch("pods", story.namespace, "new", {"spec": {"schedulingGates": None}})
-        # The memory of a server that restarts begins with what it finds: what a watch missed until then is gone.
+        # A restarted API server has no earlier changes in its cache, so a watch has missed them for good.
         cluster.restart("kube-apiserver")
         where = path("pods", namespace) + f"?watch=true&resourceVersion={version}&timeoutSeconds=1"
 
@@ -183,7 +183,7 @@ def test_a_watch_that_is_answered_with_410_misses_nothing(fake_story: Story, sid
             assert code == 410 or b'"code":410' in events, f"this story needs a 410, not {code} {events[:300]!r}"
             return True
 
-        # While its memory is being filled the server asks to come again.
+        # While it fills its cache, the server asks clients to come again.
         wait_for(forgotten, 30, "a 410")
     finally:
         story.home.thaw()
@@ -191,7 +191,7 @@ def test_a_watch_that_is_answered_with_410_misses_nothing(fake_story: Story, sid
     if side == "consumer":
         wait_for(lambda: story.provider.pod(story.twin, "deleted") is None, 60, "the deleted pod to be gone in turin")
     else:
-        # kwok, which sees the deletion late, deletes by name, and may so delete the second one, too.
+        # kwok sees the deletion late and deletes by name, so it may delete the second pod, too.
         wait_for(lambda: story.times_run("deleted") >= 2, 60, "the deleted pod to be run again")
         wait_for(lambda: story.remote("deleted")["status"]["phase"] == "Running", 30, "the deleted pod to run")
         story.wait_ready("deleted")
@@ -220,7 +220,7 @@ def test_a_link_that_is_cut_for_a_minute(run: Run, story: Story) -> None:
     story.nothing_was_doubled()
     seconds = [int(line) for line in story.provider.kubectl("-n", story.twin, "logs", "one").split()]
     gaps = [later - earlier for earlier, later in zip(seconds, seconds[1:], strict=False)]
-    # A busy machine stands still for some seconds, and not for as long as the cut lasts.
+    # A busy machine may stop for some seconds, but not for as long as the cut lasts.
     assert max(gaps) < 30, "the pod ran on all the while"
 
 

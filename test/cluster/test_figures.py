@@ -33,7 +33,7 @@ PORT = 8443
 SCRAPE = "/apis/metrics.liqo.io/v1beta1/scrape"
 LINE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)(?: \d+)?$')
 LABEL = re.compile(r'(\w+)="([^"]*)"')
-# Its own pods of each consumer on the real node. "web" is a name that both have.
+# Pods of each consumer on the real node. Both have a pod "web".
 PODS = {"troy": {"web", "helen"}, "corinth": {"web", "medea"}}
 BUSY = "while true; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.2; done"
 
@@ -43,7 +43,7 @@ class Provider:
     delphi: Peer
     silent: socket.socket
     consumers: dict[str, Peer] = field(default_factory=dict)
-    # By what each consumer's virtual node opens at the provider.
+    # The provider's API with the identity of each consumer's virtual node.
     apis: dict[str, Api] = field(default_factory=dict)
 
     def ask(self, consumer: str, about: str, where: str = "metrics/resource") -> tuple[int, str]:
@@ -175,7 +175,7 @@ def test_headers_are_believed_behind_the_certificate_of_the_front_proxy_alone(pr
     assert straight(provider, front.issue("again", FRONT_PROXY)) == 200
     assert straight(provider, None) == 401
     assert straight(provider, front.issue("other", "somebody-else")) == 401
-    # Of the cluster's own authority, which signs for administrators and consumers: no handshake, or no word.
+    # The cluster's own authority signs for administrators and consumers: its certificates fail in TLS or get 401.
     assert straight(provider, cluster.authority.issue("impostor", FRONT_PROXY, ["system:masters"])) in (0, 401)
     assert provider.delphi.daemon.metrics()["liqo_metric_agent_strangers_total"] >= 2
 
@@ -193,7 +193,7 @@ def test_a_silent_node_costs_its_own_pods_only(provider: Provider) -> None:
         return delphi.daemon.metrics().get(silent, 0) > 0
 
     wait_for(is_asked, SOON, "the silent node to be asked")
-    # Of those who have no pods there it costs nothing, not even time.
+    # The silent node costs nothing, not even time, to consumers without pods on it.
     before = delphi.daemon.metrics()[silent]
     assert provider.pods_of("corinth") == PODS["corinth"]
     assert delphi.daemon.metrics()[silent] == before
@@ -248,7 +248,7 @@ def test_a_kubelet_is_believed_by_its_certificate(provider: Provider, tmp_path: 
 
         wait_for(is_refused, SOON, "the kubelet of a stranger to be refused")
         assert "certificate" in delphi.daemon.log()
-        # Unless the operator says who signs for kubelets.
+        # The operator can say who signs for kubelets.
         believed = tmp_path / "kubelets.crt"
         believed.write_text(stranger.pair.certificate.read_text() + delphi.cluster.authority.pair.certificate.read_text())
         usual = delphi.daemon.command
@@ -285,7 +285,7 @@ def test_switched_off_while_liqod_is_dead_namespaces_go(provider: Provider) -> N
     delphi.api.delete("clusterroles", None, chart.METRIC_AGENT_ROLE)
     wait_for(lambda: not delphi.api.find("apiservices", None, chart.FIGURES), SOON, "the APIService to go with its role")
     wait_for(lambda: not delphi.api.find("namespaces", None, "temple"), 90, "the namespace to go")
-    # And back again.
+    # The role comes back.
     metadata = {"name": chart.METRIC_AGENT_ROLE}
     delphi.api.create("clusterroles", None, {"kind": "ClusterRole", "metadata": metadata, "rules": role["rules"]})
     delphi.daemon.start()

@@ -24,7 +24,7 @@ from harness.wait import patient, wait_for
 pytestmark = pytest.mark.refusals("the consumer finds out how much there is")
 
 USER, TENANT, TWIN = "pool-1f00", "liqo-tenant-rome", "shop-rome"
-# Of what the quota grants, callers that nothing is known of hold a tenth.
+# Unproven callers hold at most a tenth of what the quota grants.
 GRANTED, SHARE = 4000, 400
 
 
@@ -134,7 +134,7 @@ def forger(run: Run, provider: Provider) -> Iterator[Forger]:
 
 
 def test_whoever_forges_reviews_holds_little_and_learns_no_figures(provider: Provider, forger: Forger) -> None:
-    # A liqod that knows nobody yet, and the forger asks first.
+    # liqod has just started and knows no caller, and the forger asks first.
     provider.daemon.restart()
     code, text = forger.asks("everything", GRANTED)
     assert code == 503 and f"quota {TENANT}/{USER}" in text
@@ -159,7 +159,7 @@ def test_whoever_forges_reviews_holds_little_and_learns_no_figures(provider: Pro
     assert metrics["liqo_quota_unproven_reservations"] <= SHARE / 50
     assert metrics["liqod_admission_proven_callers"] == 1
     assert metrics['liqod_admission_shadowpods_total{caller="unproven"}'] >= len(codes)
-    # The consumer is told the figures, nobody else is, and a question that reserves nothing is not answered at all.
+    # Only the consumer is told the figures; dry runs of strangers are answered 503.
     wait_for(lambda: f"of {GRANTED // 1000}," in provider.refusal("more", 500), 60, "the consumer to be told")
     for cpu in (10, 300, 1000, GRANTED + 1):
         code, text = forger.asks("looks", cpu, dry_run=True)
@@ -170,10 +170,10 @@ def test_a_forged_review_that_names_no_pod_leaves_nothing_behind(provider: Provi
     for field in ("namespace", "name", "uid"):
         code, text = forger.asks("nameless", 10, without=field)
         assert code == 422 and f"metadata.{field} must" in text, text
-    # A name that no pod can have, and resources by hundreds.
+    # A name that no pod can have, and hundreds of resources.
     code, text = forger.asks("a" * 600_000, 10)
     assert code == 422 and "metadata.name must be a DNS subdomain" in text, text
     none = {f"example.com/r{number}": "0" for number in range(200)}
     forger.asks("many", 0, requests=[none, {f"{name}-more": "0" for name in none}])
-    # A record that cannot be read would keep everybody out.
+    # An unreadable record would keep everybody out.
     provider.rome.create("shadowpods", TWIN, shadow("after-it", 0))

@@ -114,7 +114,7 @@ def test_services_ingresses_and_endpoints_of_ours_are_at_a_go_provider(mixed: Mi
     assert ingresses[0]["spec"]["rules"] == ingresses[1]["spec"]["rules"]
     assert ingresses[1]["metadata"]["annotations"]["note"] == "kept"
 
-    # The pod of the Service runs in malmo, which knows that by itself: this one would be at home.
+    # malmo knows the endpoint of the pod that it runs; this endpoint would be at home.
     address = home.pod_cidr.rpartition(".")[0] + ".9"
     labels = {"kubernetes.io/service-name": "plain"}
     endpoint = {"addresses": [address], "conditions": {"ready": True}}
@@ -212,7 +212,7 @@ def test_a_pod_of_a_go_consumer_runs_at_a_provider_of_ours(mixed: Mixed) -> None
     assert phase(away, "shop-malmo", "one") == "Running"
     wait_for(lambda: home.kubectl("-n", "shop", "logs", "one") == "hello from afar\n", SOON, "its log")
     wait_for(lambda: away.api.find("services", "shop-malmo", "web"), SOON, "the Service in turku")
-    # Its virtual kubelet tells no exit code but in words.
+    # The Go virtual kubelet gives exit codes only in words.
     done = typed(home, "-n", "shop", "exec", "one", "--", "echo", "out")
     assert (done.returncode, done.stdout) == (0, "out\n"), done.stderr
 
@@ -276,13 +276,13 @@ def test_what_a_go_consumer_reflects_is_taken_by_default(mixed: Mixed) -> None:
 def test_a_go_consumer_is_cordoned_drained_and_let_in_again(mixed: Mixed) -> None:
     home, away = mixed.go.cluster, mixed.ours.cluster
     mixed.ours.liqoctl("cordon", "tenant", "malmo", "--skip-confirm")
-    # Its node attracts pods all the same; they wait.
+    # The Go node still attracts pods; they wait.
     home.api.create("pods", "shop", pinned("waits", "turku"))
     wait_for(lambda: refused(away, "cordoned"), SOON, "the ShadowPod to be refused")
     assert not away.pod("shop-malmo", "waits")
     mixed.ours.liqoctl("drain", "tenant", "malmo", "--skip-confirm")
     wait_for(lambda: not away.pod("shop-malmo", "peculiar"), SOON, "the pod to be gone in turku")
-    # Home goes on to call it Running, and asks for it again and again: only a twin that is gone ends it there.
+    # Home still shows the pod as Running, and recreates its ShadowPod: it ends there only with the twin.
     wait_for(lambda: refused(away, "drained"), SOON, "the pod to be asked for again, and refused")
     home.kubectl("-n", "shop", "delete", "pod", "peculiar", "--grace-period=0", "--force")
     mixed.ours.liqoctl("uncordon", "tenant", "malmo", "--skip-confirm")
@@ -292,7 +292,7 @@ def test_a_go_consumer_is_cordoned_drained_and_let_in_again(mixed: Mixed) -> Non
 @pytest.mark.refusals("what is more than the quota is refused")
 def test_the_quota_of_a_go_consumer_holds(mixed: Mixed) -> None:
     home, away = mixed.go.cluster, mixed.ours.cluster
-    # Its scheduler would see that the node is full, so the pod is bound by hand.
+    # The scheduler would see that the node is full, so the pod is bound by hand.
     pod = pinned("greedy", "turku", cpu="2")
     home.api.create("pods", "shop", {**pod, "spec": {**pod["spec"], "nodeName": "turku"}})
 
@@ -313,7 +313,7 @@ def test_the_go_liqoctl_unpeers_from_a_provider_of_ours(mixed: Mixed) -> None:
     mixed.go.liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
     wait_for(lambda: not mixed.ours.api.find("namespaces", None, "shop-malmo"), SOON, "the twin namespace to be gone")
     done = mixed.go.liqoctl.attempt("unpeer", "--remote-kubeconfig", mixed.ours.cluster.kubeconfig, "--timeout=100s")
-    # All is done when it looks for gateways, a kind that is not here, and so it ends with an error.
+    # Everything is done before it looks for gateways: that kind is not installed, so it ends with an error.
     assert done.code == 1 and 'no matches for kind "GatewayClient"' in done.out + done.err
     assert_parted(mixed)
 

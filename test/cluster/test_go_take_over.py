@@ -33,13 +33,13 @@ NAMES = {"configmaps": "words", "secrets": "hidden"}
 OURS = {"storage.enabled": "true", "image.repository": "localhost/liqo/liqod"}
 GOES = {"tag": "test", "networking.enabled": "false"}
 STORAGE = ("--enable-storage=true", "--virtual-storage-class-name", "liqo", "--real-storage-class-name", WITH_POD)
-# Takes off the finalizer by which a provider of ours sees how a pod has ended.
+# This patch removes the finalizer by which our provider sees how a pod has ended.
 LET_GO = '{"metadata": {"$deleteFromPrimitiveList/finalizers": ["shadowpod.offloading.liqo.io/tracking"]}}'
-# Kubernetes has a kind of the same short name.
+# Kubernetes has a kind of the same name, so the group is given.
 SLICES = "resourceslices.authentication.liqo.io"
-# Of the finalizers of a ResourceSlice the one that the Go version knows, too.
+# This patch leaves only the finalizer that the Go version knows, too.
 REPLICATED = '{"metadata": {"finalizers": ["crdreplicator.liqo.io/resource"]}}'
-# Each container says once that it began: what runs on does not say it again.
+# Each container writes one line when it starts: a second line shows a restart.
 SCRIPT = "echo began >> /data/log; sleep 1000000"
 
 
@@ -259,7 +259,7 @@ def helm_takes_it(cluster: Cluster, chart_directory: Path, **values: str) -> Non
 
 def ours_comes(cluster: Cluster) -> Peer:
     helm_takes_it(cluster, chart.CHART, clusterID=cluster.name, **OURS)
-    # As the chart has it.
+    # The chart makes the same StorageClass.
     spec = {"provisioner": "liqo.io/storage", "volumeBindingMode": "WaitForFirstConsumer", "allowVolumeExpansion": True}
     cluster.api.apply("storageclasses", None, {"kind": "StorageClass", "metadata": {"name": "liqo"}, **spec})
     return Peer(cluster, STORAGE, storage=True)

@@ -32,7 +32,7 @@ class Grant:
     def create(self, namespace: str, name: str, cpu: str) -> None:
         pod = busybox(name)
         pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "8Mi"}}
-        # Past the scheduler of home, which knows the size of the node: what bounds is the provider.
+        # The pod is bound by hand, because the scheduler knows the node's size: only the provider bounds it.
         pod["spec"]["nodeName"] = self.provider.name
         self.consumer.api.create("pods", namespace, pod)
 
@@ -73,7 +73,7 @@ def test_one_quota_bounds_the_pods_of_several_namespaces_together(grant: Grant) 
     wait_for(lambda: "used 1900m of 2" in grant.told("mail", "web"), SOON, "the third to be told what is used")
     assert grant.running() == 2
     wait_for(lambda: grant.quota().get("status", {}).get("used", {}).get("cpu") == "1900m", SOON, "the use to be shown")
-    # What ends in one namespace is free for another.
+    # A pod that ends in one namespace makes room for another namespace.
     grant.consumer.api.delete("pods", "blog", "web")
     wait_for(lambda: grant.runs("mail", "web"), 90, "the third to run")
 
@@ -103,7 +103,7 @@ def test_without_enforcement_pods_run_past_the_quota_until_it_is_on_again(grant:
     wait_for(lambda: grant.runs("blog", "much"), 60, "the pod past the quota to run")
     daemon.command.pop()
     daemon.restart()
-    # Nobody is evicted for it; it counts, and nothing more fits.
+    # No pod is evicted for the excess; it counts, and nothing more fits.
     stays(lambda: grant.runs("blog", "much"), 3, "the pod past the quota")
     wait_for(lambda: grant.quota().get("status", {}).get("used", {}).get("cpu") == "8", SOON, "all to be counted")
 
@@ -111,5 +111,5 @@ def test_without_enforcement_pods_run_past_the_quota_until_it_is_on_again(grant:
 @pytest.mark.refusals("a pod past a quota")
 def test_with_enforcement_again_nothing_more_gets_in(grant: Grant) -> None:
     grant.create("mail", "more", "100m")
-    # 8, or for 70 s some more: what was refused while the quota was being drained may have left a reservation.
+    # Used is 8, or more for 70 s: a pod that was refused during the drain may have left a reservation.
     wait_for(lambda: "asked 100m, used 8" in grant.told("mail", "more"), SOON, "the pod to be refused")

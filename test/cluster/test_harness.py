@@ -27,7 +27,7 @@ def test_a_pod_runs_on_the_real_kubelet_and_kubectl_reaches_it(milan: Cluster, n
     milan.namespace(namespace)
     milan.api.create("pods", namespace, busybox("one", "echo hello from $(hostname); sleep 1000"))
     wait_for(lambda: phase(milan, namespace, "one") == "Running", 60, "the pod to run")
-    # What a container prints is in its log a moment later.
+    # A container's output is in its log a moment later.
     wait_for(lambda: milan.kubectl("-n", namespace, "logs", "one") == "hello from one\n", 60, "the log")
     assert milan.kubectl("-n", namespace, "exec", "-i", "one", "--", "cat", stdin="in and out") == "in and out"
     ended = subprocess.run(
@@ -41,7 +41,7 @@ def test_pods_run_on_fake_nodes(rome: Cluster, namespace: str) -> None:
     for number in range(20):
         rome.api.create("pods", namespace, busybox(f"pod-{number}"))
     wait_for(lambda: all(pod["status"]["phase"] == "Running" for pod in rome.pods(namespace)), 60, "20 pods to run")
-    # Which of the two a pod gets is the scheduler's choice: it need not use both.
+    # The scheduler chooses the node, and need not use both.
     assert {pod["spec"]["nodeName"] for pod in rome.pods(namespace)} <= {"rome-fake-0", "rome-fake-1"}
 
 
@@ -71,7 +71,7 @@ def test_a_link_can_be_cut_and_healed(run: Run, rome: Cluster, milan: Cluster) -
     try:
         with pytest.raises(OSError):
             reach()
-        # A cut link is no matter inside the cluster.
+        # A cut link does not matter inside the cluster.
         wait_for(milan.api.healthy, 60, "milan's own API server to answer")
     finally:
         run.network.heal("milan")
@@ -133,7 +133,7 @@ def test_who_asks_before_a_binding_is_noticed_lacks_no_rights() -> None:
 def test_nobody_in_the_control_plane_is_an_administrator(rome: Cluster, milan: Cluster) -> None:
     for cluster in (rome, milan):
         masters = {audit.user(entry) for entry in cluster.audit.entries() if "system:masters" in audit.groups(entry)}
-        # The API server's calls to itself have no certificate: it is its own master, whatever it is given.
+        # The API server calls itself without a certificate, as a member of system:masters.
         assert masters <= {"liqo-test-admin", "system:apiserver"}
 
 
@@ -172,7 +172,7 @@ def test_a_certificate_authority_names_users_and_groups(tmp_path: Path) -> None:
     assert "O = system:nodes, O = others, CN = system:node:a" in told.stdout and "IP Address:10.0.0.1" in told.stdout
 
 
-# What runs in the pod of such a run: by its own time it is known among those of others on this machine.
+# The pod of such a run sleeps for a time of its own, by which it is found among those of other runs.
 SLEEPER = f"sleep {7_000_000 + os.getpid()}"
 SCRIPT = f"""
 import signal, time
@@ -231,7 +231,7 @@ def test_a_run_that_is_cut_short_leaves_nothing(run: Run, number: int) -> None:
         child.kill()
     wait_for(lambda: not processes_of(directory), 60, "every process of the run to end")
     if number == signal.SIGKILL:
-        # Files wait for the next run, which begins by sweeping; processes, mounts and networks went at once.
+        # Processes, mounts and networks went at once; files stay until the next run, which sweeps first.
         subprocess.run([sys.executable, "-c", "from harness.run import sweep; sweep()"], cwd=settings.SUITE, check=True)
-    # Another run that begins now sweeps, too.
+    # Another run that begins now may sweep them, too.
     wait_for(lambda: leavings(run_id, directory) == [], 60, "every trace of it to be gone")

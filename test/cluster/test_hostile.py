@@ -28,14 +28,14 @@ pytestmark = pytest.mark.refusals("refusals are what this table is about")
 
 SPARTA = "liqo-tenant-sparta"
 TWIN = "shop-sparta"
-# Of another consumer.
+# Namespaces of another consumer.
 PARIS, FOREIGN = "liqo-tenant-paris", "shop-paris"
 
-# Slices: the one that liqoctl makes, and one that nobody answers.
+# Two slices: liqoctl makes the first, and nobody answers the second.
 POOL, GOLD = "athens", "gold"
 CONTROL_PLANE, SLICE, UNANSWERED, PEERING_USER = "control plane", "slice", "slice without a grant", "peering user"
 
-# Who has the last word, by a word of the refusal.
+# Who refuses, known by a word of the refusal.
 RBAC = "cannot"
 
 
@@ -445,7 +445,7 @@ class Hostile:
         (quota,) = provider.api.list("quotas", SPARTA)
         self.quota = quota["metadata"]["name"]
         self.handshake = Handshake(consumer.cluster, provider.cluster, directory)
-        # From here on the consumer is in the hands of somebody else.
+        # From here on an attacker has the consumer.
         consumer.daemon.stop()
 
     def _of_paris(self) -> None:
@@ -465,7 +465,7 @@ class Hostile:
         spec = {"class": "gold", "providerClusterID": "athens", "resources": {"cpu": "1"}}
         self.consumer.api.create("resourceslices", self.consumer.home(self.provider), {**body, "spec": spec})
         wait_for(lambda: self.provider.api.find("resourceslices", SPARTA, GOLD), SOON, "its replica")
-        # A mark of the provider's that a consumer would like to be gone.
+        # A consumer would like to remove this mark of the provider.
         self.provider.api.patch("resourceslices", SPARTA, GOLD, marks(annotations={"liqo.io/cordon": "true"}))
 
     def _pod(self) -> None:
@@ -473,7 +473,7 @@ class Hostile:
         self.consumer.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
         self.consumer.api.create("pods", "shop", busybox("web"))
         wait_for(lambda: self.provider.running(TWIN) == 1, 60, "the pod to run at the provider")
-        # That a pod runs which restarts always is recorded up to a minute late.
+        # For pods that always restart, the record that they run comes up to a minute late.
         recorded = lambda: (self.provider.api.list("shadowpods", TWIN)[0].get("status") or {}).get("phase")  # noqa: E731
         wait_for(recorded, 90, "that it runs to be recorded")
         self.provider.api.create("services", TWIN, {**service(), "metadata": {"name": "front"}})
@@ -591,7 +591,7 @@ def test_a_namespace_that_is_there_becomes_nobodys_twin(hostile: Hostile, namesp
         assert code == 403
     finally:
         asks.patch("namespacemaps", SPARTA, "athens", {"spec": {"desiredMapping": {"more": None}}})
-    # Not to be taken for the answer about the next one.
+    # This answer must not be taken for that of the next case.
     wait_for(lambda: phase() == "", SOON, "the answer to be taken back")
     assert api.find("namespaces", None, namespace)
 

@@ -40,7 +40,7 @@ def of_size(kind: str, name: str, size: int) -> dict[str, Any]:
     text = "x" * size
     content: dict[str, Any] = {"stringData": {"key": text}} if kind == "Secret" else {"data": {"key": text}}
     if kind == "Service":
-        # No field of a Service is that long; annotations are what can be.
+        # No field of a Service can be that long, but an annotation can.
         content = {"spec": {"ports": [{"port": 80}]}}
     annotations = {"note": text} if kind == "Service" else {}
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "annotations": annotations}, **content}
@@ -58,7 +58,7 @@ def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host
 def test_its_objects_are_as_large_as_their_number_lets_them_be(hostile: Hostile) -> None:
     secret = of_size("Secret", "large", 500_000)
     hostile.slice.create("secrets", TWIN, secret)
-    # Each alone would do, and all that there are of that size would not.
+    # One object of this size would fit, but not if all objects had it.
     most = 100_000
     hostile.set_policy(maxTwinBytes=(hostile.held() + 1) * most)
     wait_for(lambda: hostile.refused("secrets", of_size("Secret", "more", most)), SOON, "a large Secret to be refused")
@@ -67,16 +67,16 @@ def test_its_objects_are_as_large_as_their_number_lets_them_be(hostile: Hostile)
         wait_for(lambda one=plural, more=more: hostile.refused(one, more), SOON, f"a large {kind} to be refused")
         hostile.slice.create(plural, TWIN, of_size(kind, "less", most // 10))
         if kind != "Service":
-            # Kubernetes counts the new one a moment later.
+            # Kubernetes counts the new object a moment later.
             wait_for(lambda one=plural: grows_no_more(hostile, one), SOON, f"a {kind} that grows to be refused")
         hostile.slice.delete(plural, TWIN, "less")
 
-    # What is stored stays and may be written, as long as it does not grow.
+    # Stored objects stay and may be written, as long as they do not grow.
     patch = {"metadata": {"labels": {"seen": "yes"}}, "stringData": {"key": "x" * 400_000}}
     hostile.slice.patch("secrets", TWIN, "large", patch)
     with pytest.raises(Refused, match="maxTwinBytes"):
         hostile.slice.patch("secrets", TWIN, "large", {"stringData": {"key": "x" * 500_000}})
-    # Nobody else is asked.
+    # The bound holds for the consumer alone.
     hostile.provider.api.create("secrets", TWIN, of_size("Secret", "own", 500_000))
     hostile.provider.api.delete("secrets", TWIN, "own")
     hostile.slice.delete("secrets", TWIN, "large")

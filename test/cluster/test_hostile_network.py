@@ -26,7 +26,7 @@ from harness.wait import patient, wait_for
 
 KUBELET_PORT = 10250
 MIB = 1 << 20
-# Of the 512 MiB that the chart gives it. Two thousand TLS connections take a quarter of that.
+# The chart gives liqod 512 MiB; two thousand TLS connections take a quarter of that.
 MAX_MEMORY = 400 * MIB
 REVIEW = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 
@@ -41,7 +41,7 @@ def argos(run: Run) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def liqod(argos: Cluster) -> Liqod:
-    # This process holds the other ends.
+    # This process holds the other end of every connection.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     daemon = Liqod(argos, chart.install(argos)).start()
@@ -134,7 +134,7 @@ class Watcher:
                 try:
                     action()
                 except Refused as refusal:
-                    # That is the machine, which is short of CPU. Who is turned away is told otherwise, and at once.
+                    # The machine is short of CPU: a caller that is turned away gets another answer, and at once.
                     if not str(refusal).endswith(TOO_SLOW):
                         raise
         except BaseException as failure:  # noqa: BLE001 (it is raised where the block ends)
@@ -176,10 +176,10 @@ def test_a_flood_of_connections_and_bodies_takes_no_memory_and_nobody_elses_plac
     liqod: Liqod, stranger: Stranger
 ) -> None:
     with Watcher(liqod) as watcher:
-        # More than the servers take, and none of them says a word.
+        # More connections than the servers take, all of them silent.
         for port, count in ((WEBHOOK_PORT, 1300), (KUBELET_PORT, 1300), (METRICS_PORT, 200), (HEALTH_PORT, 200)):
             stranger.crowds(port, count)
-        # Bodies that never end, 400 MB of them.
+        # 400 MB of bodies that never end.
         bodies = [
             lambda: stranger.begins_a_body(WEBHOOK_PORT, "/validate/quotas", 6 * MIB, 6 * MIB - 1) for _ in range(60)
         ]
@@ -188,7 +188,7 @@ def test_a_flood_of_connections_and_bodies_takes_no_memory_and_nobody_elses_plac
                 lambda port=port, path=path: stranger.begins_a_body(port, path, 3 * MIB, 3 * MIB - 1) for _ in range(20)
             ]
         in_parallel(bodies)
-        # Reviews that grow while they are read.
+        # Reviews that take more memory parsed than as text.
         ones = json.dumps({**REVIEW, "request": [1] * 1_900_000}, separators=(",", ":"))
         in_parallel([lambda: stranger.tries(WEBHOOK_PORT, "POST", "/validate/quotas", ones) for _ in range(20)])
         assert stranger.asks(WEBHOOK_PORT, "POST", "/validate/quotas", ones) == 400

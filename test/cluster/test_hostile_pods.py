@@ -118,7 +118,7 @@ def ingress(backend: str = "web", **annotations: str) -> dict[str, Any]:
     return {"metadata": {"name": "more", "annotations": annotations}, "spec": {"rules": [rule]}}
 
 
-# What a hostile consumer tries -> (resource, object, words of the refusal).
+# What a hostile consumer tries: resource, object, words of the refusal.
 HOSTILE: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "a runtime of the provider": (
         "shadowpods", shadow("more", {**POD, "runtimeClassName": "privileged"}),
@@ -266,7 +266,7 @@ def test_bad_objects_get_one_clear_line_and_the_others_go_on(oslo: Cluster, rome
         rome.request("POST", where, shadow("large", {**POD, "schedulerName": "x" * 1_500_000}))
     assert raised.value.code == 403 and "can have 131072 bytes" in str(raised.value)
     assert len(str(raised.value)) < 2_500 and "\n" not in str(raised.value)
-    # What the kind has no room for, however deep, does not reach admission: Kubernetes leaves it out.
+    # Fields that the kind does not have, however deep, do not reach admission: Kubernetes drops them.
     nested = '{"a":' * 1_000 + "1" + "}" * 1_000
     body = json.dumps(shadow("deep", {**POD, "affinity": {}})).replace('"affinity": {}', f'"affinity": {nested}')
     code, answer = rome.raw("POST", where + "?dryRun=All", body.encode())

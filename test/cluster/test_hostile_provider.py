@@ -96,7 +96,7 @@ def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three)
         return condition["status"] == "False" and "shows more than is held of a provider" in condition["message"]
 
     wait_for(closed, 60, "the Node of the flooding provider not to be Ready, and to say why")
-    # What is taken from the network and parsed on the way comes on top of what is held.
+    # Data that is being received and parsed comes on top of the budget.
     stays(lambda: process.private_bytes() - before < (2 * BUDGET + 64) * MIB, 5, "the memory of liqod")
     assert process is lodi.daemon.process and lodi.daemon.running
 

@@ -86,7 +86,7 @@ def test_it_gets_no_name_that_somebody_else_may_be_about_to_use(hostile: Hostile
         assert api.find("namespaces", None, name) is None
     finally:
         asks.patch("namespacemaps", AWAY, "argos", {"spec": {"desiredMapping": {"more": None}}})
-    # Not to be taken for the answer about the next one.
+    # This answer must not be taken for that of the next case.
     wait_for(lambda: not answer(), SOON, "the answer to be taken back")
 
 
@@ -118,7 +118,7 @@ def test_nobody_is_let_in_under_an_id_that_makes_a_namespace_of_others_its_own(h
         tenant = {"kind": "Tenant", "metadata": {"name": consumer}, "spec": spec}
         with pytest.raises(Refused, match=f"(?s){owned}.*twinNames"):
             provider.api.create("tenants", namespace, tenant)
-        # Whoever says otherwise which names its twins may have lets it in.
+        # A provider whose policy names the consumer's twins lets it in.
         policy = {"liqo.io/pod-policy": json.dumps({"twinNames": [f"of-{consumer}-*"]})}
         provider.api.patch("namespaces", None, namespace, {"metadata": {"annotations": policy}})
         provider.api.create("tenants", namespace, tenant)
@@ -151,7 +151,7 @@ def shadow(name: str, **container: Any) -> dict[str, Any]:
 
 def test_its_twins_hold_so_many_objects_and_no_more(hostile: Hostile) -> None:
     api, bounds = hostile.provider.api, ("resourcequotas", TWIN, "liqo-twin")
-    # What 110 granted pods, in thousands, and 1,000 make.
+    # 110 granted pods, counted in thousands, and 1,000 more make 2k.
     wait_for(lambda: api.get(*bounds)["spec"]["hard"]["count/secrets"] == "2k", SOON, "the usual bound")
     counted = {"count/secrets", "count/services", "services.nodeports"}
     wait_for(lambda: set(api.get(*bounds)["status"]["used"]) >= counted, SOON, "Kubernetes to count")
@@ -188,7 +188,7 @@ def test_what_all_its_twins_hold_together_is_bounded(hostile: Hostile) -> None:
         hostile.slice.delete("secrets", TWIN, f"t{number}")
     wait_for(lambda: hard() == "2k", SOON, "room for more when some have gone")
 
-    # Likewise what its claims ask for together.
+    # The same holds for the storage that its claims request together.
     hostile.set_policy(storageClasses=["standard"], tenantQuota={"requests.storage": "3Gi"})
     of_storage = lambda: api.get("resourcequotas", TWIN, "liqo-twin")["status"]["used"].get("requests.storage")  # noqa: E731
     wait_for(lambda: of_storage() == "0", SOON, "Kubernetes to count storage")
@@ -206,7 +206,7 @@ def test_the_pods_that_it_stores_are_bounded_in_size_and_number(hostile: Hostile
         hostile.slice.create("shadowpods", TWIN, shadow(f"p{number}", resources={"requests": {"cpu": "10m"}}))
     try:
         hostile.refused("shadowpods", shadow("more"), "stores 2 pods of the consumer", "maxShadowPods in the policy")
-        # One that has ended holds no quota, and is stored all the same.
+        # A pod that has ended holds no quota, but is still stored.
         status = {"status": {"phase": "Succeeded"}}
         hostile.provider.api.patch("shadowpods", TWIN, "p0", status, "status")
         hostile.refused("shadowpods", shadow("more"), "stores 2 pods of the consumer")
@@ -247,7 +247,7 @@ def test_its_services_lead_to_declared_addresses_and_never_to_the_providers_own(
     wait_for(lambda: led_to(hostile) == {}, SOON, "an EndpointSlice without any address, because none is declared")
     wait_for(lambda: left_out(hostile), SOON, "an Event that says so")
     assert "endpointCIDRs in the annotation liqo.io/pod-policy of namespace liqo-tenant-corinth" in left_out(hostile)[0]
-    # However wide the declaration is.
+    # Even a declaration of all addresses does not allow those of the provider.
     hostile.set_policy(endpointCIDRs=["0.0.0.0/0"])
     wait_for(lambda: led_to(hostile) == {good: True}, SOON, "the address of an endpoint at home")
     slice_ = api.get("endpointslices", TWIN, "web-1")
@@ -259,7 +259,7 @@ def test_its_services_lead_to_declared_addresses_and_never_to_the_providers_own(
     asks.patch("shadowendpointslices", TWIN, "web-1", {"spec": endpoints(good, "10.200.3.5", *bad)["spec"]})
     wait_for(lambda: led_to(hostile) == {good: True, "10.200.3.5": True}, SOON, "the new address alone")
     wait_for(lambda: len(left_out(hostile)) == 2, SOON, "an Event by the new declaration")
-    # Nor does it write where they lead itself.
+    # The consumer cannot write EndpointSlices itself, either.
     with pytest.raises(Refused, match="endpointslices"):
         asks.patch("endpointslices", TWIN, "web-1", {"endpoints": endpoints(service)["spec"]["template"]["endpoints"]})
     asks.patch("shadowendpointslices", TWIN, "web-1", {"spec": endpoints("10.200.3.5", service)["spec"]})
@@ -267,7 +267,7 @@ def test_its_services_lead_to_declared_addresses_and_never_to_the_providers_own(
     api.delete("endpointslices", TWIN, "web-1")
     wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, SOON, "what somebody deletes to be back")
     assert len(left_out(hostile)) == 2, "told once for each declaration"
-    # Nor keeps it an EndpointSlice that follows nothing any more.
+    # The consumer cannot keep an EndpointSlice whose ShadowEndpointSlice cannot be applied.
     good_ports = endpoints()["spec"]["template"]["ports"]
     for ports, expected in ([{"name": "http", "port": 80, "protocol": "FOO"}], None), (good_ports, {"10.200.3.5": True}):
         asks.patch("shadowendpointslices", TWIN, "web-1", {"spec": {"template": {"ports": ports}}})
@@ -289,7 +289,7 @@ def test_its_endpoints_are_ready_while_it_is_reachable_and_go_with_it(hostile: H
     hostile.set_policy(endpointCIDRs=["10.200.0.0/16"])
     hostile.slice.create("shadowendpointslices", TWIN, endpoints("10.200.3.5"))
     wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, SOON, "a new one")
-    # The provider looks at the API server of whom it has credentials for. Here nobody answers.
+    # A provider with credentials for the consumer probes its API server. Nobody answers at this address.
     authority = hostile.provider.cluster.authority.pair.certificate
     kubeconfig = pki.kubeconfig("https://127.0.0.1:9", authority, {"token": "x"}, "corinth")
     labels = {"liqo.io/identity-type": "ControlPlane", "liqo.io/remote-cluster-id": "corinth"}
@@ -299,7 +299,7 @@ def test_its_endpoints_are_ready_while_it_is_reachable_and_go_with_it(hostile: H
     try:
         wait_for(lambda: led_to(hostile) == {"10.200.3.5": False}, 60, "the endpoint not to be ready any more")
     finally:
-        # Nobody waits for replicas there, then.
+        # With this annotation nobody waits for replicas there.
         lost = "liqo.io/foreign-cluster-permanently-unreachable"
         api.patch("foreignclusters", None, "corinth", {"metadata": {"annotations": {lost: "true"}}})
         api.delete("secrets", AWAY, "nobody-answers")
@@ -312,7 +312,7 @@ def test_its_endpoints_are_ready_while_it_is_reachable_and_go_with_it(hostile: H
 WIDGETS = {"apiGroups": ["example.org"], "resources": ["widgets"], "verbs": ["get", "create", "delete"]}
 TWINS = (TWIN, "blog-corinth", "mail-corinth")
 PODS = "liqo-twin-pods"
-# What the operator of each twin wants more of than there is: names of a ResourceQuota.
+# The resource of which the operator in each twin wants more than there is.
 WANTED = {TWIN: "pods", "blog-corinth": "requests.cpu", "mail-corinth": "requests.memory"}
 UNITS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 
@@ -391,7 +391,7 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
 
     wait_for(lambda: any("ClusterRole jobs does not exist" in text for text in refused_role()), SOON, "the Event")
 
-    # Nobody but the provider writes pods, rights or bounds there.
+    # Only the provider writes pods, rights or bounds in a twin.
     for kind, body in (
         ("pods", operated("mine", {})),
         ("rolebindings", {"kind": "RoleBinding", "metadata": {"name": "mine"}}),
@@ -427,7 +427,7 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
                 api.create("pods", twin, operated(f"operated-{number}", {wants: each[wants]}))
                 made += 1
             except Refused as refusal:
-                # Where many charge one ResourceQuota at a time, some are told to try again.
+                # If many pods charge one ResourceQuota at once, Kubernetes answers some of them 409.
                 assert refusal.code == 409 or f"exceeded quota: {PODS}" in str(refusal), refusal
                 lacked += str(refusal)
         assert f"requested: {wants}=" in lacked, lacked[-500:]
@@ -454,7 +454,7 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
         assert limit / 2 < most[what] <= limit + 2 * len(TWINS) * each[what], (most, granted)
     assert_within()
 
-    # Room that operators give back is for the pods that wait for it.
+    # Waiting pods get the room that operators give back.
     ordered = {f"web-{number}" for number in range(8)}
 
     def is_there() -> bool:

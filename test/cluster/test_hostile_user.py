@@ -89,7 +89,7 @@ def test_a_pod_says_nothing_in_liqos_name(story: Story, user: Api) -> None:
     assert "k8s.v1.cni.cncf.io/networks" not in remote["metadata"]["annotations"]
     assert "pool-of-paris" not in [entry.get("key") for entry in remote["spec"]["tolerations"]]
 
-    # What the provider has left out is told at home, once, also by a daemon that has just started.
+    # Home reports once what the provider has left out, also after a restart of liqod.
     def told() -> list[dict[str, Any]]:
         events = story.consumer.api.list("events", story.namespace)
         return [event for event in events if event["reason"] == "OffloadingLeftOut"]

@@ -23,7 +23,7 @@ from harness.run import Run
 from harness.wait import patient, wait_for
 
 CHART = settings.TREE / "charts/liqo"
-# Of a Node's status, all of it demanded.
+# Fields of a Node's status, all of them required.
 NODE_INFO = (
     "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
     "machineID", "operatingSystem", "osImage", "systemUUID",
@@ -52,7 +52,7 @@ def liqoctl(lodi: Cluster, before: inventory.Inventory) -> Liqoctl:
 
 
 def refused(done: Done, *words: str) -> None:
-    # Where a wait lasts, it says beside the error what it waits for.
+    # During a long wait liqoctl also says what it waits for.
     errors = [line for line in done.err.splitlines() if not line.startswith("INFO: ")]
     assert done.code == 1 and not done.out and len(errors) == 1, done.err
     for word in words:
@@ -138,7 +138,7 @@ def test_what_a_kind_of_cluster_tells_of_itself_is_taken_over(
 
 
 def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqoctl) -> None:
-    # There is no node here, and so the pods wait.
+    # The cluster has no node, so the pods wait.
     refused(
         liqoctl.attempt("install", "--cluster-id", "lodi", "--set", IMAGE, "--timeout", "15s"),
         "gave up waiting for liqod to run",
@@ -150,7 +150,7 @@ def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqo
         wait_for(lambda: lodi.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 60, "the ID of the cluster")
         assert lodi.api.find("poddisruptionbudgets", "liqo", "liqod") and lodi.api.find("runtimeclasses", None, "liqo")
 
-        # The ID stays, without being named; what other values made goes.
+        # The ID stays although it is not given again; objects of other values go.
         liqoctl("upgrade", "--wait=false", "--set", IMAGE, "--set", "replicas=1,webhook.allowedCIDRs={10.0.0.0/8}")
         deployment = lodi.api.get("deployments", "liqo", "liqod")
         assert deployment["spec"]["replicas"] == 1
@@ -165,7 +165,7 @@ def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqo
         refused(liqoctl.attempt("install", "--cluster-id", "lodi", "-n", "other"), "in namespace liqo")
 
         for name in ("helm3", "helm4"):
-            # It looks whose the objects are before it writes any, or runs its hook.
+            # Helm checks whose the objects are before it writes any or runs its hook.
             with pytest.raises(AssertionError, match="cannot be imported into the current release"):
                 helm(lodi, name, "install", "liqo", CHART, "--set", f"clusterID=lodi,{IMAGE}")
             assert not lodi.kubectl("get", "secrets", "-n", "liqo", "-l", "owner=helm", "-o", "name")
@@ -206,7 +206,7 @@ def test_it_is_removed_without_a_trace(lodi: Cluster, liqoctl: Liqoctl, before: 
     assert "its kinds stay" in liqoctl.attempt("uninstall", "--skip-confirm").err
     assert not lodi.api.find("namespaces", None, "liqo")
     wait_for(lambda: is_removed(before, lodi), 60, "everything but the kinds to go")
-    # Again, and it takes away what is left to take.
+    # A second uninstall removes the rest.
     liqoctl("uninstall", "--purge", "--skip-confirm")
     wait_until_as(before, lodi)
     assert liqoctl.attempt("uninstall", "--skip-confirm").err.endswith("Liqo is removed\n")
@@ -251,14 +251,14 @@ def test_two_at_once_and_one_that_is_interrupted_harm_nothing(
         env = {**os.environ, "KUBECONFIG": str(lodi.kubeconfig)}
         return subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
-    # Neither ends by itself: there is no node for the pods.
+    # Neither command ends by itself, because no node takes the pods.
     both = [start(), start()]
     wait_for(lambda: lodi.api.find("deployments", "liqo", "liqod"), 60, "the Deployment")
     for one in both:
         wait_for(lambda pid=one.pid: handles(pid, signal.SIGINT), 60, "it to be ready for an interruption")
         one.send_signal(signal.SIGINT)
         _, told = one.communicate(timeout=patient(60))
-        # Where it has waited for long, it has said for what.
+        # A long wait has also said for what.
         lines = [line for line in told.splitlines() if not line.startswith("INFO: ")]
         assert one.returncode == 130 and len(lines) == 1 and "the same command goes on" in told, told
     liqoctl(*install, "--wait=false")
@@ -292,7 +292,7 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     if not settings.tool(name).exists():
         pytest.skip("test/cluster/build-tools builds Helm")
     values = f"clusterID=lodi,telemetry.enabled=true,{IMAGE}"
-    # There is no node here, and so no hook can run (test_dist.py has some). What its Job needs is gone with it.
+    # The cluster has no node, so no hook can run (test_dist.py has nodes). The objects of its Job go with it.
     with pytest.raises(AssertionError, match="pre-install"):
         helm(lodi, name, "install", "liqo", CHART, "--create-namespace", "--timeout", "3s", "--set", values)
     assert not lodi.api.find("clusterroles", None, "liqo-kinds")
@@ -303,7 +303,7 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     refused(liqoctl.attempt("uninstall", "--skip-confirm"), "helm uninstall liqo -n liqo")
     daemon = daemon_of(lodi).start()
     wait_for(lambda: lodi.api.list("validatingwebhookconfigurations"), 60, "the webhooks")
-    # What the hook before a removal does. Helm takes it back where nothing is removed after all.
+    # The hook before a removal does this. Helm undoes it if nothing is removed after all.
     liqoctl("uninstall", "--prepare")
     assert not lodi.api.find("clusterroles", None, METRIC_AGENT_ROLE)
     helm(lodi, name, "upgrade", "liqo", CHART, "--no-hooks", "--set", f"clusterID=lodi,replicas=1,{IMAGE}")
@@ -311,7 +311,7 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
     assert lodi.api.list("validatingwebhookconfigurations")
     daemon.stop()
-    # Helm asks nobody which ID the cluster has. A liqod of another one ends, and those that run go on meanwhile.
+    # Helm does not check the cluster's ID. A liqod with another ID ends, and those that run go on.
     helm(lodi, name, "upgrade", "liqo", CHART, "--no-hooks", "--set", f"clusterID=other,{IMAGE}")
     renamed = daemon_of(lodi).start(ready_within=0)
     wait_for(lambda: not renamed.running, 60, "liqod to end")
@@ -334,7 +334,7 @@ def test_helm_removes_what_it_failed_to_install(lodi: Cluster, before: inventory
         values = f"clusterID=lodi,{IMAGE}"
         helm(lodi, name, "install", "liqo", CHART, "--create-namespace", "--timeout", "3s", "--set", values)
     assert not lodi.api.find("serviceaccounts", "liqo", "liqo"), "nothing of the chart is there but its hooks"
-    # What stood in the way, a node, is there now: the Job that asks before a removal runs, with what it needs itself.
+    # Now there is a node: the Job that asks before a removal runs, with the objects that it needs.
     lodi.add_kwok_nodes(1)
     helm(lodi, name, "uninstall", "liqo", "--timeout", "60s")
     assert not lodi.api.find("jobs", "liqo", "liqo-pre-delete")

@@ -13,9 +13,9 @@ from harness.story import Story
 from harness.wait import wait_for
 
 LIMITED = "liqod_kubelet_tokens_refused_total"
-# How many unknown tokens one address may bring at once, and after how many seconds one more.
+# How many unknown tokens one address may send at once, and the seconds until one more.
 BURST, REFILL = 10, 6
-# How long an answer about a token that is good is believed.
+# For how many seconds a good token is believed without asking again.
 BELIEVED = 10
 
 
@@ -74,7 +74,7 @@ def test_strangers_are_looked_at_only_so_often(told: Story) -> None:
     took = time.monotonic() - began
     assert set(answers) == {401, 429} and answers.count(401) <= BURST + 1 + took / REFILL, (took, answers)
     assert told.home.metrics()[LIMITED] - before == answers.count(429)
-    # Whoever was let in before is not held up by who shares its address.
+    # A caller that was let in before is not held up by strangers with its address.
     assert honest.raw("GET", log) == (200, b"here\n")
     reviews = [
         entry for entry in told.consumer.audit.entries(since)
@@ -93,7 +93,7 @@ def test_roles_of_a_namespace_give_streams_of_its_pods_and_nothing_of_the_node(t
         rights.bind(consumer, namespace, name, rights.service_account(namespace, name), role)
         tokens[name] = consumer.kubectl("-n", namespace, "create", "token", name).strip()
     pod, proxy = f"/api/v1/namespaces/{namespace}/pods/one", f"/api/v1/nodes/{node}/proxy"
-    # Past the rights, whoever asks for no upgrade is refused with 400.
+    # A caller with the right that asks for no upgrade gets 400.
     streams = [f"{pod}/exec?command=true&stdout=true", f"{pod}/attach?stdout=true", f"{pod}/portforward?ports=80"]
     of_the_node = ["/pods", "/metrics/resource", "/stats/summary", f"/containerLogs/{namespace}/one/main"]
     other = "/api/v1/namespaces/kube-system/pods/one"

@@ -60,7 +60,7 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
     control_plane = siena.as_user(siena.authority.issue("control-plane-of-rome", "rome", ["liqo.io"]))
     slice_user = siena.as_user(siena.authority.issue("slice-of-rome", USER, ["rome"]))
     slice_of_rome = {"kind": "ResourceSlice", "metadata": {"name": "pool", "labels": REPLICA}, "spec": {}}
-    # Refused once the API server asks.
+    # The API server refuses this once it asks the webhook.
     version = "authentication.liqo.io/v1beta1"
     unlabelled = {**slice_of_rome, "apiVersion": version, "metadata": {"name": "pool"}}
 
@@ -87,7 +87,7 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
         admin.delete(*where)
         assert found(*where)["metadata"]["deletionTimestamp"]
 
-    # While liqod is there it says why.
+    # While liqod runs, it says why.
     words = refusal(lambda: control_plane.patch("resourceslices", TENANT, "pool", ONLY_FINALIZERS))
     assert "finalizers of resourceslices cannot be set or removed" in words
     assert daemon.stop() == 0
@@ -95,17 +95,17 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
     def without_liqod(api: Api, where: tuple[str, str, str], change: dict[str, Any]) -> None:
         assert "failed calling webhook" in refusal(lambda: api.patch(*where, change)), where
 
-    # A consumer is held, whichever of its identities it takes and whatever it changes besides.
+    # A consumer is refused with each of its identities, whatever else it changes.
     without_liqod(control_plane, kept[0], ONLY_FINALIZERS)
     without_liqod(slice_user, kept[1], ONLY_FINALIZERS)
     without_liqod(control_plane, kept[0], {"metadata": {"finalizers": None, "labels": {"a": "b"}}})
-    # Whoever changes more than finalizers waits for liqod; so does what is not being deleted.
+    # Other changes wait for liqod, and so do objects that are not being deleted.
     for change in ({"labels": {"a": "b"}}, {"annotations": {"a": "b"}}):
         for where in kept:
             without_liqod(admin, where, {"metadata": {"finalizers": None, **change}})
     without_liqod(admin, kept[1], {"metadata": {"finalizers": None}, "spec": {"ports": [{"port": 81}]}})
     without_liqod(admin, kept[2], {"metadata": {"finalizers": None}, "spec": {"resources": {"cpu": "2"}}})
-    # Everybody else takes them away.
+    # Everybody else may remove the finalizers.
     for where in kept:
         admin.patch(*where, ONLY_FINALIZERS)
         assert found(*where) is None

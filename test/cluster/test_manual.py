@@ -50,7 +50,7 @@ def reader(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) 
     clusters = run.start(rome=real, milan=real)
     for cluster in clusters.values():
         assert cluster.node
-        # Of the control plane, as one node of most clusters says it is: it tells where the API server is.
+        # Most clusters label a control-plane node, which tells liqoctl where the API server is.
         cluster.kubectl("label", "node", cluster.node.name, "node-role.kubernetes.io/control-plane=")
         cluster.node.give(release.image)
     return Manual(clusters, release)

@@ -59,14 +59,14 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
         def use(what: str, of: str) -> float:
             return consumer.daemon.metrics()[f'rest_client_{what}{{host="metz",use="{of}"}}']
 
-        # ShadowPods and Pods of each twin, and what is replicated; not more for each kind that is copied. Connections for
-        # them are made one after the other.
+        # Each twin has watches of ShadowPods and Pods, however many kinds are copied, and replication has some. Their
+        # connections are made one after the other.
         wait_for(lambda: use("streams", "watches") >= 2 * len(NAMESPACES), 30, "a twin with pods to be watched")
         assert use("streams", "watches") < 2 * len(NAMESPACES) + 10
         assert use("connections", "watches") >= 2 * len(NAMESPACES) / STREAMS
         assert 1 <= use("connections", "requests") <= 96, "32 for each of three clients"
         stays(lambda: consumer.node_ready("metz"), 28, "metz to be ready, by a lease that is renewed", interval=1)
-        # A provider has one watch of a kind, whatever is lent.
+        # A provider has one watch for each kind, however many namespaces it lends.
         assert provider.daemon.metrics()['rest_client_streams{host="metz",use="watches"}'] < 45
 
         consumer.daemon.restart()

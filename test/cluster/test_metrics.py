@@ -23,7 +23,7 @@ from harness.peers import SOON, Peer
 from harness.run import Run
 from harness.wait import wait_for
 
-# A slow machine scrapes late, and an alert has to hold for a while.
+# A slow machine scrapes late, and an alert must hold for a while before it fires.
 IN_TIME = 120.0
 IDENTITIES = {"controlplane-argos", "resourceslice-argos"}
 
@@ -141,7 +141,7 @@ def test_metrics_are_told_to_those_who_may_read_them(watched: Watched) -> None:
     somebody = "system:serviceaccount:default:somebody"
     code, text = asked(token_of(argos, "somebody", reads=False))
     assert (code, text.decode()) == (403, f"Forbidden (user={somebody}, verb=get, path=/metrics)\n")
-    # Probes need no token, and are told nothing of it.
+    # Probes need no token.
     assert argos.daemon.get("/healthz") == (200, "ok\n")
 
 
@@ -176,13 +176,13 @@ def test_a_full_quota_is_told_on_both_sides(watched: Watched) -> None:
     watched.sparta.api.create("pods", "shop", asking("rest", "1500m"))
     wait_for(lambda: watched.firing("LiqoQuotaFull") == {"sparta,argos,cpu"}, IN_TIME, "the alert of argos")
     assert not watched.firing("LiqoPodsWithoutRoom")
-    # The scheduler at home would not place another one on that node: it is bound by hand.
+    # The scheduler at home would not place another pod on that node, so it is bound by hand.
     more = asking("more", "100m")
     more["spec"]["nodeName"] = "argos"
     watched.sparta.api.create("pods", "shop", more)
     wait_for(lambda: watched.firing("LiqoPodsWithoutRoom") == {"argos,argos"}, IN_TIME, "the alert of sparta")
     refused = 'liqo_quota_refusals_total{cluster_id="sparta", reason="no_room"}'
-    # Each side is scraped for itself.
+    # Prometheus scrapes each side by itself.
     wait_for(lambda: (watched.value(refused) or 0) >= 1, IN_TIME, "the refusal to be counted by argos")
     for name in ("more", "rest"):
         watched.sparta.api.delete("pods", "shop", name)

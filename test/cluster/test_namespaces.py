@@ -75,7 +75,7 @@ class Extension:
         if self.find():
             self.unoffload()
         self.home.delete("namespaces", None, self.namespace)
-        # The copy would take twins that other stories make by hand for ones that nobody wants.
+        # With the copy, liqod would remove twins that other stories make by hand.
         self.away.delete("namespacemaps", self.peering.away, "parma")
         copy = lambda: self.away.find("namespacemaps", self.peering.away, "parma")  # noqa: E731
         wait_for(lambda: copy() is None, 60, "the copy of the NamespaceMap to be gone")
@@ -161,7 +161,7 @@ def test_trouble_of_the_provider_with_a_twin_ends_no_pod_in_it(extension: Extens
     report("CreationLoopBackOff")
     wait_for(lambda: extension.status()["offloadingPhase"] == "AllFailed", 30, "the trouble to be told")
     stays(runs, 3, "the pod")
-    # A process that has never seen the twin in use knows no better.
+    # A process that has never seen the twin in use must keep it, too.
     daemons.of(peering.consumer).restart()
     stays(runs, 5, "the pod after a restart")
     report("Accepted")
@@ -298,7 +298,7 @@ def test_the_strategy_local_extends_the_namespace_but_offloads_no_pods(extension
     extension.offload(podOffloadingStrategy="Local")
     extension.wait(lambda: "liqo.io/scheduling-enabled" not in extension.labels(), "the label to go")
     assert extension.status()["offloadingPhase"] == "Ready"
-    # The provider's own workloads use what is there: they refer to Secrets that nothing at home does.
+    # The provider's own workloads may use Secrets to which nothing at home refers.
     wait_for(lambda: copy("plain"), 60, "the Secret to be in parma")
     secret("later")
     wait_for(lambda: copy("later"), 60, "the later Secret, too")

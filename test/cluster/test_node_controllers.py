@@ -15,7 +15,7 @@ from harness.peers import SOON, Peer
 from harness.run import Run
 from harness.wait import stays, wait_for
 
-# Room for two nodes.
+# The range has room for two nodes.
 RANGE = ipaddress.ip_network("10.200.0.0/23")
 IPAM = ("--allocate-node-cidrs=true", f"--cluster-cidr={RANGE}", "--node-cidr-mask-size=24")
 
@@ -66,7 +66,7 @@ def test_a_virtual_node_lives_with_the_range_that_it_is_given(pair: Pair, runnin
     assert ipaddress.ip_network(given).subnet_of(RANGE)
     stays(lambda: pair.consumer.node_ready("linz"), 5, "the virtual node Ready")
     assert pair.consumer.running(running) == 1
-    # A node that finds no range left says so in an Event, and is a node nevertheless.
+    # A node without a range gets an Event about it, and works nevertheless.
     pair.consumer.cluster.add_kwok_nodes(1)
     ready = lambda: pair.consumer.node_ready("graz-fake-1")  # noqa: E731
     wait_for(ready, SOON, "the node without a range to be Ready")
@@ -103,7 +103,7 @@ def test_a_silent_provider_is_tainted_and_its_node_stays(pair: Pair, running: st
         wait_for(lambda: "node.kubernetes.io/not-ready" in pair.taints(), SOON, "Kubernetes to taint the node")
         stays(lambda: pair.consumer.api.find("nodes", None, "linz") is not None, 5, "the Node")
         assert pair.node()["spec"]["providerID"] == "liqo://linz/linz"
-        # What clouds' route controllers set where no route leads to a node would keep pods off it.
+        # Route controllers of clouds set this condition on nodes without a route, and it would keep pods away.
         assert not [one for one in pair.node()["status"]["conditions"] if one["type"] == "NetworkUnavailable"]
     finally:
         pair.run.network.heal("linz")

@@ -101,7 +101,7 @@ def test_a_container_that_cannot_start_says_why_at_home(story: Story) -> None:
     wanted = "ErrImageNeverPull"
     story.wait_local("one", lambda pod: container(pod)["state"]["waiting"]["reason"] == wanted, f"to say {wanted}")
 
-    # What the kubelet there says about it, in an Event.
+    # The kubelet there explains it in an Event.
     def told() -> str:
         found = condition(story.local("one"), "offloading.liqo.io/Offloaded")
         assert found.get("reason") == "RemotePodNotReady", f"condition {found}"
@@ -207,14 +207,14 @@ def test_a_template_says_what_is_reflected_and_may_change(story: Story, template
     wait_for(lambda: tier() == "gold", 30, "the label of the template on the Node")
     wait_for(lambda: remote("plain") is None, 60, "what is not annotated to be gone in milan")
     assert remote("allowed")
-    # Switched off: nothing comes, and what is there stays. A Service shows that the template has been read.
+    # A kind that is off gets no new copies and keeps the old ones. The Service shows that the template was read.
     template(reflectorsConfig={"configmap": {"workers": 0}, "service": {"workers": 3, "type": "AllowList"}})
     wait_for(lambda: remote_service("web") is None, 60, "the Service to be gone in milan")
     wait_for(lambda: tier() is None, 30, "the label to go with what the template said of it")
     api.delete("configmaps", story.namespace, "allowed")
     config_map("later")
     stays(lambda: remote("allowed") is not None and remote("later") is None, 10, "what a kind that is off has left")
-    # On again, and without a label.
+    # The kind is switched on again, without one label.
     template(reflectorsConfig={"configmap": {"workers": 3}}, labelsNotReflected=["team"])
     wait_for(lambda: remote("plain") and remote("later"), 60, "the ConfigMaps to be in milan again")
     wait_for(lambda: remote("allowed") is None, 60, "the copy without an object to be gone")
@@ -245,7 +245,7 @@ def test_secrets_of_home_are_there_for_the_pods_that_refer_to_them(story: Story)
     main["volumeMounts"] = [{"name": "late", "mountPath": "/late"}]
     story.create(pod)
     wait_for(lambda: remote("used"), 30, "the Secret of the pod to be in milan")
-    # One that the pod waits for comes later.
+    # The pod waits for a Secret that comes later.
     secret("late", "salve")
     wait_for(lambda: remote("late"), 30, "the later Secret to be in milan")
     # The kubelet there tries again with growing pauses.
@@ -253,11 +253,11 @@ def test_secrets_of_home_are_there_for_the_pods_that_refer_to_them(story: Story)
     wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao salve\n", 30, "the pod to print")
     assert remote("unused") is None, "what nothing refers to stays at home"
     assert (remote("used") or {})["metadata"]["labels"]["offloading.liqo.io/origin"] == "rome"
-    # A change at home follows.
+    # A change at home reaches the copy.
     was = (remote("used") or {})["data"]
     secret("used", "addio")
     wait_for(lambda: (remote("used") or {})["data"] != was, 35, "the change to arrive")
-    # So does that by which the ServiceAccount of the pod comes to pull images.
+    # A pull Secret that is added to the pod's ServiceAccount is copied, too.
     secret("registry", "key")
     api.patch("serviceaccounts", story.namespace, "default", {"imagePullSecrets": [{"name": "registry"}]})
     wait_for(lambda: remote("registry"), 60, "the Secret of the ServiceAccount to be in milan")
@@ -291,7 +291,7 @@ def test_services_and_ingresses_of_home_are_there_too(story: Story) -> None:
     assert (remote("ingresses", "web") or {})["spec"]["rules"] == [rule]
     wait_for(lambda: remote("secrets", "web-tls"), 30, "its certificate to be in milan")
 
-    # The pod that runs there is behind the Service there, under the name that it has at home.
+    # In milan the Service, under its name at home, leads to the pod there.
     pod = busybox("one", "while true; do echo pong | nc -l -p 8080; done")
     pod["metadata"]["labels"] = {"app": "web"}
     story.create(pod)
@@ -329,7 +329,7 @@ def test_endpoints_of_home_are_there_behind_the_same_service(story: Story) -> No
     def endpoints(*addresses: str) -> list[dict[str, Any]]:
         return [{"addresses": [address], "conditions": {"ready": True}} for address in addresses]
 
-    # A database outside, and a pod that runs in milan already, which milan knows better.
+    # The Service leads to a database outside, and to a pod in milan, whose endpoint milan makes itself.
     port = {"name": "pg", "port": 5432, "protocol": "TCP"}
     home.create("services", story.namespace, {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": [port]}})
     native = {**endpoints("192.0.2.77")[0], "nodeName": story.peering.node}
@@ -349,7 +349,7 @@ def test_endpoints_of_home_are_there_behind_the_same_service(story: Story) -> No
         wait_for(lambda: led_to() == ["192.0.2.9"], 30, "the Service in milan to lead to the database")
         home.patch("endpointslices", story.namespace, "db-1", {"endpoints": endpoints("192.0.2.9", "192.0.2.10")})
         wait_for(lambda: led_to() == ["192.0.2.10", "192.0.2.9"], 30, "a second one to follow")
-        # Who wants to keep them at home says so on the Service.
+        # An annotation on the Service keeps its endpoints at home.
         keep = {"metadata": {"annotations": {"liqo.io/skip-reflection": "true"}}}
         home.patch("services", story.namespace, "db", keep)
         wait_for(lambda: led_to() == [], 30, "the endpoints to go with their Service")

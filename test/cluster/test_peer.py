@@ -174,7 +174,7 @@ def test_the_answer_to_another_class_is_waited_for(pair: Pair) -> None:
 
 
 def test_other_amounts_are_waited_for_on_the_node(pair: Pair) -> None:
-    # One that shares the slice, and comes before the slice's own: it keeps the size that it was made with.
+    # A node that shares the slice and sorts before the slice's own keeps the size that it was made with.
     second = ("--remote-cluster-id", "bonn", "--resource-slice-name", "bonn", "--create-node=false")
     pair.at_home("create", "virtualnode", "alpha", *second)
     for pods in ("20", "200"):
@@ -304,7 +304,7 @@ def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
 def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     kubeconfig = tmp_path / "peering.yaml"
     generate = ("generate", "peering-user", "--consumer-cluster-id", "genoa")
-    # What an interrupted run leaves: a binding, and no kubeconfig that anybody has.
+    # An interrupted run leaves bindings, and nobody has a kubeconfig.
     pair.away(*generate)
     pair.provider.api.delete("rolebindings", "liqo", "liqo-peer-user-genoa-liqo-ns-reader")
     since = pair.provider.audit.mark()
@@ -316,7 +316,7 @@ def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     done = pair.at_home.attempt("peer", "--remote-kubeconfig", kubeconfig, "--cpu", "8")
     assert done.code == 0 and "whether its nodes have that much is not shown to this user" in done.err, done.err
     assert is_ready(pair.node("bonn"))
-    # An administrator ends the peering: the user can begin another.
+    # After an administrator has ended the peering, the user can begin another.
     pair.both("unpeer")
     pair.both("peer", remote=kubeconfig)
     forget = ("delete", "peering-user", "--consumer-cluster-id", "genoa")
@@ -326,7 +326,7 @@ def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     pair.away(*forget)
     done = pair.at_home.attempt("unpeer", "--remote-kubeconfig", kubeconfig)
     assert done.code == 1 and "liqoctl generate peering-user" in done.err, done.err
-    # Its namespace is gone by now, so another can be made at once.
+    # The user's namespace is gone by now, so another user can be made at once.
     pair.away(*generate)
     pair.away(*forget)
     wait_for(lambda: not pair.new(pair.consumer), 60, "nothing to be left in the consumer")

@@ -58,7 +58,7 @@ def test_port_forward_carries_bytes_both_ways(story: Story) -> None:
     def verbs(since: int) -> set[str]:
         return {verb for verb, _ in exec_requests(story, since, "pods/portforward")}
 
-    # In a WebSocket, and as SPDY once it has learnt of an exec that milan refuses GETs.
+    # liqod forwards over a WebSocket, and over SPDY once an exec has shown that milan refuses GETs.
     story.home.restart()
     said = lambda: story.consumer.kubectl("-n", story.namespace, "logs", pod)  # noqa: E731
     wait_for(lambda: said() == "", 60, "the kubelet API to have its certificate again")
@@ -83,9 +83,9 @@ def test_who_pauses_goes_on_where_he_stopped(story: Story) -> None:
         ):
             connection.settimeout(patient(60))
             assert connection.recv(1) == b"\0"
-            # By default the kernel gives up whoever takes nothing for 30 s.
+            # By default the kernel drops a peer that takes nothing for 30 s.
             stays(lambda: command.poll() is None and process.poll() is None, 40, "kubectl of who reads nothing")
-            # More than can have been on the way.
+            # More data than can have been on the way.
             assert len(read_exactly(connection, 64 << 20)) >= 64 << 20
             assert command.stdout
             assert len(command.stdout.read(64 << 20)) == 64 << 20
@@ -111,7 +111,7 @@ def test_port_forward_says_what_is_wrong(story: Story) -> None:
             assert process.returncode != 0
             return errors
 
-    # kubectl gives the whole connection up after that, as it does with any kubelet.
+    # After that, kubectl gives up the whole connection, as with any kubelet.
     nobody = refused("pod/one", ":7000", ":7001")
     assert b"error forwarding port 7001 to pod" in nobody and b"failed to connect to localhost:7001" in nobody
     for ports in (":0", ":70000"):
@@ -119,7 +119,7 @@ def test_port_forward_says_what_is_wrong(story: Story) -> None:
             "-n", story.namespace, "port-forward", "pod/one", ports)))  # fmt: skip
         assert done.returncode != 0 and done.stderr
 
-    # A provider that goes away takes the connections with it; while it is away, a new one is told so.
+    # Connections end with their provider; while it is away, a new one gets an error that says so.
     with (
         forwarding(story, "pod/one", ":7000") as (process, [port]),
         story.consumer.space.connect("127.0.0.1", port) as connection,

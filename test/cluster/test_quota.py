@@ -25,7 +25,7 @@ pytestmark = pytest.mark.refusals("refusals are what these stories are about")
 USER, TENANT, TWIN = "pool-1f00", "liqo-tenant-rome", "shop-rome"
 FIRST, SECOND = 9443, 9444
 ROOT = Path(__file__).parents[2]
-# What one replica knows the other, which may be asked next, is told at another moment.
+# Either replica may be asked, and they learn of changes at different moments, so each question is repeated.
 REPEATEDLY = range(5)
 CRDS = {"go": ROOT / "test" / "fixtures" / "liqo-crds", "ours": ROOT / "charts" / "liqo" / "crds"}
 
@@ -44,7 +44,7 @@ def lyon(run: Run) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def replicas(lyon: Cluster, daemons: object) -> list[Liqod]:
     kubeconfig = chart.install(lyon)
-    # What the Service of the chart would select, were these two pods.
+    # The replicas are processes: these endpoints are those that the chart's Service would select.
     ports = [{"name": "webhook", "port": 9443, "targetPort": FIRST, "protocol": "TCP"}]
     service = {"kind": "Service", "metadata": {"name": "liqo-webhook"}, "spec": {"ports": ports}}
     lyon.api.apply("services", "liqo", service)
@@ -152,7 +152,7 @@ def clear(cluster: Cluster, api: Api) -> None:
     left = lambda: cluster.api.list("shadowpods", TWIN) or cluster.pods(TWIN)  # noqa: E731
     wait_for(lambda: not left(), 60, "ShadowPods and pods to be gone")
     quota(cluster, {"cpu": "1"})
-    # What was admitted, and never stored, is counted for 70 s.
+    # A pod that was admitted but never stored is counted for 70 s.
     wait_for(lambda: create(api, "probe", {"cpu": "1"}, dry_run=True), 100, "all of the quota to be free")
 
 
@@ -181,7 +181,7 @@ def answer(api: Api, number: int) -> int:
                 return 201
         except OSError:
             pass
-        # A replica that is gone, or busy: the API server says 500, 503 or 504, and the client asks again.
+        # A replica is gone or busy: the API server answers 500, 503 or 504, and the client asks again.
         time.sleep(0.2)
     return 0
 
@@ -215,7 +215,7 @@ def test_200_at_once_against_a_quota_of_50_while_a_replica_is_killed(
     assert len(admitted) <= 50
     assert answers.count(0) == 0
     replicas[1].start()
-    # What a killed replica had admitted and the API server never stored keeps its share for a while, no more.
+    # Pods that a killed replica admitted and the API server never stored hold their share only for a while.
     def fill() -> bool:
         stored = len(lyon.api.list("shadowpods", TWIN))
         if stored < 50:
@@ -266,7 +266,7 @@ def test_20_that_grow_at_once_get_what_there_is_room_for(lyon: Cluster, rome: Ap
         list(pool.map(grows, small))
     assert len(grown()) <= 10
 
-    # What was admitted of a version that had changed meanwhile is asked for once more, and held until that is seen.
+    # A growth of a version that has changed is sent again, and its reservation is held until that is seen.
     def fill() -> bool:
         if len(grown()) < 10:
             next(filter(grows, (name for name in small if name not in grown())), None)
@@ -332,7 +332,7 @@ def test_a_finished_pod_frees_its_share(lyon: Cluster, rome: Api) -> None:
     clear(lyon, rome)
     quota(lyon, {"cpu": "1", "pods": "1"})
     create(rome, "job", {"cpu": "1"}, restartPolicy="Never")
-    # What runs there is ended by hand: kwok would say that it runs of a pod that it has not begun.
+    # The pod is ended by hand, once kwok has started it: kwok would overwrite an earlier end.
     running = lambda: lyon.api.get("pods", TWIN, "job")["status"].get("phase") == "Running"  # noqa: E731
     wait_for(running, 60, "the pod of the job to run")
     refused(lambda: create(rome, "next", {}), "has not enough pods")
@@ -344,7 +344,7 @@ def test_a_finished_pod_frees_its_share(lyon: Cluster, rome: Api) -> None:
 def test_a_pod_that_is_terminating_holds_its_share(lyon: Cluster, rome: Api) -> None:
     clear(lyon, rome)
     quota(lyon, {"cpu": "1"})
-    # On no node: a fake kubelet would end it at once.
+    # The pod gets no node: a fake kubelet would end it at once.
     create(rome, "web", {"cpu": "1"}, nodeSelector={"example.com/nowhere": "true"})
     wait_for(lambda: lyon.pod(TWIN, "web"), 60, "the pod")
     lyon.api.patch("pods", TWIN, "web", {"metadata": {"finalizers": ["example.com/wait"]}})
@@ -431,7 +431,7 @@ def test_none_soft_and_hard_let_in_what_they_should(lyon: Cluster, rome: Api) ->
     clear(lyon, rome)
     bound = {"cpu": "4", "memory": "4Gi"}
     some, other = {"cpu": "1", "memory": "1Gi"}, {"cpu": "2", "memory": "1Gi"}
-    # What a pod says of its resources, and which enforcements let it in.
+    # Resources of a pod, and which enforcements let it in.
     table: list[tuple[dict[str, Any], str]] = [
         ({}, "None"),
         ({"requests": {"cpu": "1"}}, "None"),
@@ -442,7 +442,7 @@ def test_none_soft_and_hard_let_in_what_they_should(lyon: Cluster, rome: Api) ->
     ]
     for enforcement in ("None", "Soft", "Hard"):
         quota(lyon, bound, enforcement)
-        # The replicas see the change when they see it: what tells the three apart is asked until it is answered so.
+        # The replicas see the change late: a pod that tells the three enforcements apart is asked about until they do.
         for resources, lets_in in table:
 
             def answered(resources: dict[str, Any] = resources, lets_in: str = lets_in) -> bool:
@@ -511,7 +511,7 @@ def test_the_crd_of_the_go_version_stops_the_display_and_nothing_else(
         wait_for(
             lambda: "UseNotShown" in [event["reason"] for event in lyon.events(TENANT, USER)], 30, "the Event about it"
         )
-        # It is exact without the display, also after a change.
+        # The ledger is exact without the display, also after a change.
         refused(lambda: create(rome, "one-more", {"cpu": "100m"}), "asked 100m, used 3 of 3, free 0")
         rome.delete("shadowpods", TWIN, "pod-0" if outcomes[0] == 201 else "pod-1")
         wait_for(lambda: admitted(rome, "late"), 60, "its share to be free")
@@ -519,6 +519,6 @@ def test_the_crd_of_the_go_version_stops_the_display_and_nothing_else(
         assert sum(replica.log().count(words) for replica in replicas) == before + 1
     finally:
         lyon.apply(ours)
-    # Tried again a minute later, if anything changes.
+    # The display is tried again a minute later, if anything changes.
     quota(lyon, {"cpu": "4"})
     wait_for(lambda: used(lyon).get("used", {}).get("cpu") == "3", 150, "the display to be back")

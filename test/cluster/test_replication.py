@@ -40,7 +40,7 @@ class Replication:
             cluster.namespace(namespace, {"liqo.io/remote-cluster-id": peer})
         chart.bind(self.home, HOME, "ClusterRole", chart.TENANT_ROLE)
         self.grant()
-        # Known as a tenant namespace only once it may be read.
+        # The namespace becomes a tenant namespace only once liqod may read it.
         labels = {"liqo.io/tenant-namespace": "true"}
         self.home.api.patch("namespaces", None, HOME, {"metadata": {"labels": labels}})
         self.write_secret("first")
@@ -110,7 +110,7 @@ def test_the_spec_goes_and_the_status_comes_back(replication: Replication) -> No
     replication.ask("pool", note="one")
     replication.wait_replica("pool")
 
-    # Its spec changes once more: a request for a certificate takes the place of what is none.
+    # The spec changes once more: liqod replaces the invalid signing request.
     def same() -> bool:
         local = replication.local("pool") or {}
         return local["spec"]["csr"] != "Q1NS" and (replication.replica("pool") or {})["spec"] == local["spec"]

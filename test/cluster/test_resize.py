@@ -69,12 +69,12 @@ def test_a_pod_gets_what_it_is_resized_to_where_the_quota_has_room(peering: Peer
     wait_for(lambda: set_aside(home.pod(namespace, "web")) == "600m", 60, "the pod at home to show what it has got")
     grown = away.pod(twin, "web")
     assert grown and requested(grown) == "600m"
-    # In place: it is the same container still.
+    # The container is still the same.
     assert grown["metadata"]["uid"] == first["metadata"]["uid"]
     assert grown["status"]["containerStatuses"][0]["restartCount"] == 0
     assert not pending(home.pod(namespace, "web"))
 
-    # 600m and 300m of 1 are taken.
+    # The two pods have 600m and 300m of the quota of 1.
     resize(home, namespace, "other", "500m")
     wait_for(lambda: pending(home.pod(namespace, "other")), 60, "the refusal to be told")
     told = pending(home.pod(namespace, "other"))
@@ -82,7 +82,7 @@ def test_a_pod_gets_what_it_is_resized_to_where_the_quota_has_room(peering: Peer
     assert "has not enough cpu: asked 200m, used 900m of 1, free 100m" in told["message"]
     assert requested(away.pod(twin, "other")) == "300m"
 
-    # What one gives back the other gets.
+    # The other pod gets what the first gives back.
     resize(home, namespace, "web", "200m")
     wait_for(lambda: set_aside(home.pod(namespace, "other")) == "500m", 90, "the other one to get it")
     assert set_aside(away.pod(twin, "web")) == "200m"

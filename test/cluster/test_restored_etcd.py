@@ -8,7 +8,7 @@ from harness.cluster import Cluster, busybox
 from harness.story import Story
 from harness.wait import stays, wait_for
 
-# Kubernetes' own controllers mend what they can first; liqod has half of this.
+# Seconds until all is mended: liqod needs half of them, after Kubernetes' own controllers.
 MENDED = 120.0
 
 
@@ -67,7 +67,7 @@ def test_a_restored_database_is_believed(fake_story: Story, side: str, passed: b
     story.wait_phase("ended", "Succeeded")
     story.consumer.api.delete("pods", story.namespace, "deleted", grace=0)
     wait_for(lambda: story.provider.pod(story.twin, "deleted") is None, 30, "the deleted pod to be gone")
-    # Under load: this is on its way when the database goes.
+    # This scaling is under way when the database goes.
     story.scale("web", 20)
     seen = version(cluster)
     daemons = (story.home, story.away)
@@ -82,12 +82,12 @@ def test_a_restored_database_is_believed(fake_story: Story, side: str, passed: b
     finally:
         for daemon in daemons:
             daemon.thaw()
-    # The quota admits again by itself, within a minute.
+    # The quota admits again within a minute, without anybody's help.
     story.deployment("new", 1, busybox("new"))
     story.wait_ready_replicas("new", 1, MENDED)
     story.wait_ready_replicas("web", 5 if side == "consumer" else 20, MENDED)
     wait_for(lambda: agree(story), MENDED, "both sides to agree")
-    # One side still knows that it ended: it is not run again.
+    # One side still knows that the pod has ended, so it does not run again.
     story.wait_phase("ended", "Succeeded")
     stays(lambda: story.times_run("ended") == 1 and story.phase("ended") == "Succeeded", 5, "the pod ended, run once,")
     wait_for(lambda: agree(story), MENDED, "both sides to agree still")

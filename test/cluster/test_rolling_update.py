@@ -38,7 +38,7 @@ def test_both_sides_are_updated_under_a_load_of_pods(sides: tuple[Replicas, Repl
     peering = Peering(home.cluster, away.cluster).establish().wait_ready(60)
     story = Story(peering, namespace, home.current, away.current)
     api = home.cluster.api
-    # From here on creating a pod asks the webhooks at home, too.
+    # From here on the webhooks at home review each new pod, too.
     wait_for(
         lambda: api.get("namespaces", None, namespace)["metadata"]["labels"].get("liqo.io/scheduling-enabled"),
         30, "the namespace to be offloaded",

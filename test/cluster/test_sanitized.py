@@ -23,7 +23,7 @@ from harness.slow_exec import SlowExec
 from harness.story import Story
 from harness.wait import patient, wait_for
 
-# It is slower by far than what users run.
+# A sanitized liqod is much slower than the one of users.
 SLOW = 60.0
 REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|SUMMARY: \w+Sanitizer")
 
@@ -41,7 +41,7 @@ def binary() -> Path:
 def daemons(run: Run, binary: Path) -> Iterator[tuple[Liqod, Liqod]]:
     """The daemons at home and at the provider; neither may have anything to report in the end."""
     with run.borrow(ulm=Options(), jena=Options(kubelet=True)) as (ulm, jena):
-        # A real kubelet has the usual port of its machine.
+        # The real kubelet has the usual port, so liqod takes another.
         pair = (
             Liqod(ulm, chart.install(ulm), flags=("--metrics-hide-peers",), binary=binary),
             Liqod(jena, chart.install(jena), 10260, binary=binary),

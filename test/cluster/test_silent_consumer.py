@@ -43,7 +43,7 @@ def test_a_consumer_that_falls_silent_is_cordoned_until_somebody_lets_it_go_on(p
     assert lease()["spec"]["holderIdentity"] == "ithaca"
     assert condition() == "Active"
     consumer.daemon.stop()
-    # Much shorter than the ten minutes between two heartbeats: after the first it is silent at once.
+    # The limit is much shorter than the ten minutes between heartbeats, so the consumer soon counts as silent.
     set_limit(provider, "20s")
     wait_for(lambda: condition() == "Cordoned", 60, "the silent tenant to be cordoned")
     events = lambda: provider.cluster.events(AWAY, "ithaca")  # noqa: E731

@@ -27,7 +27,7 @@ from harness.wait import wait_for
 pytestmark = pytest.mark.skew
 
 SOON = 120.0
-# Kubelets from here on ask for a containerd 2, which Debian 12 does not have: their clusters have fake nodes.
+# Kubelets of this minor version and later need containerd 2, which Debian 12 lacks: their clusters have fake nodes.
 NO_KUBELET_FROM = 36
 
 
@@ -102,7 +102,7 @@ def test_a_pod_beyond_the_quota_is_refused(pair: Pair) -> None:
     home, away = pair.consumer, pair.provider
     pod = busybox("greedy")
     pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "3"}}
-    # The scheduler would see that the node is too small.
+    # The pod is bound by hand: the scheduler would see that the node is too small.
     home.api.create("pods", "shop", {**pod, "spec": {**pod["spec"], "nodeName": away.name}})
 
     def told() -> bool:

@@ -117,11 +117,11 @@ def test_two_slices_become_two_quotas_and_two_nodes(slices: Slices) -> None:
     table = slices.consumer.kubectl("-n", slices.home, "get", "resourceslices.authentication.liqo.io", "gpu-pool")
     assert table.splitlines()[1].split()[:3] == ["gpu-pool", "Accepted", "Accepted"]
 
-    # Smaller, and a key that is gone.
+    # The new request is smaller and lacks a resource.
     slices.edit("gpu-pool", {"resources": {"cpu": "2", "nvidia.com/gpu": None}})
     slices.wait_size("gpu-pool", {"cpu": "2", "memory": "8Gi", "pods": "30", "ephemeral-storage": "20Gi"})
 
-    # The node goes before the slice, and with it everything of it at both sides.
+    # The node goes before the slice, with everything that belongs to it on both sides.
     slices.consumer.api.delete("resourceslices", slices.home, "gpu-pool")
     wait_for(lambda: not slices.quota("gpu-pool") and not slices.capacity("gpu-pool"), SOON, "nothing to be left")
     wait_for(
@@ -140,13 +140,13 @@ def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namesp
     home.apply("namespaceoffloadings", namespace, offloading)
     wait_for(lambda: away.find("namespaces", None, twin), SOON, "the twin namespace")
     pod = busybox("slow", nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[{"key": TAINT, "operator": "Exists"}])
-    # More than any node has that the scheduler knows of: it is bound below.
+    # No node that the scheduler knows has so much: the pod is bound below.
     pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500"}}
     home.create("pods", namespace, pod)
     remote = lambda: away.find("pods", twin, "slow")  # noqa: E731
     wait_for(remote, 60, "the pod at the provider")
 
-    # To a node without a kubelet: its end there takes as long as we want.
+    # The remote pod is bound to a node without a kubelet, so it ends when the test says so.
     away.create("nodes", None, {"kind": "Node", "metadata": {"name": "mute"}, "spec": {"unschedulable": True}})
     binding = {"kind": "Binding", "apiVersion": "v1", "metadata": {"name": "slow"}, "target": {"kind": "Node", "name": "mute"}}
     away.request("POST", path("pods", twin, "slow", "binding"), binding)

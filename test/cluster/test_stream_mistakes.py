@@ -15,7 +15,7 @@ from harness.story import Story
 from harness.streams import attaching, forwarding, inside, kubectl, kubelet_port, log_of, logs, run, wait_no_streams
 from harness.wait import patient, wait_for
 
-# What kubectl says before it asks anybody.
+# Lines that kubectl prints before it sends a request.
 BEFOREHAND = ("Defaulted container", "All commands and output from this session", "If you don't see a command prompt")
 
 
@@ -72,7 +72,7 @@ def test_who_is_attached_while_it_ends_hears_of_it_as_on_a_node(story: Story) ->
         for out, errors in [one.communicate(timeout=patient(60))]
     ]
     assert ends[0] == ends[1] and ends[0][0] == b"bye", ends
-    # And who comes too late.
+    # A caller that comes too late is told so.
     story.wait_phase("one", "Failed")
     assert b"completed" in as_on_a_node(story, "attach", "one").stderr
 
@@ -91,7 +91,7 @@ def test_a_virtual_node_that_is_gone_is_said_to_be_gone(story: Story) -> None:
     story.wait_nothing_left()
     for command in commands:
         assert b'pods "one" not found' in one_sentence(story, *command).stderr
-    # One that is bound to it by name, which Kubernetes collects in a while.
+    # This pod is bound to a node that does not exist; Kubernetes collects it after a while.
     late = busybox("one")
     late["spec"]["nodeName"] = "gone"
     story.consumer.api.create("pods", story.namespace, late)
@@ -101,7 +101,7 @@ def test_a_virtual_node_that_is_gone_is_said_to_be_gone(story: Story) -> None:
     client = kubelet_port(story, Pair(pki / "kubelet-client.crt", pki / "kubelet-client.key"))
     code, words = client.raw("GET", log_of(story))
     assert (code, words.strip()) == (404, f"pod {story.namespace}/one does not run on node milan".encode())
-    # No kubelet is there that would end it.
+    # No kubelet would end the pod.
     assert kubectl(story, "delete", "pod", "one", "--force", "--grace-period=0").returncode == 0
 
 
@@ -117,7 +117,7 @@ def test_a_provider_that_is_out_of_reach_is_named_within_five_seconds(story: Sto
             took = time.monotonic() - began
             assert b"cluster milan cannot be reached" in done.stderr, done.stderr
             assert took < patient(6), f"{command} took {took:.1f} s"
-        # kubectl listens before anybody is asked, and ends with the first connection that fails.
+        # kubectl listens before it sends a request, and ends with the first connection that fails.
         with (
             forwarding(story, "pod/one", ":7000") as (forward, [port]),
             story.consumer.space.connect("127.0.0.1", port),

@@ -36,7 +36,7 @@ class Three:
     graz: Peer
     linz: Peer
     before: dict[str, inventory.Inventory]
-    # Certificates that graz gave to vienna when the pods began to run, and the pods.
+    # vienna's certificates at graz when the pods began to run, and these pods.
     certificates: dict[str, str] = field(default_factory=dict)
     pods: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -171,7 +171,7 @@ def test_each_node_answers_for_itself_at_a_port_of_its_own(three: Three) -> None
     code, words = asked(vienna, "annex", "/run/shop/four/main")
     assert code == 501 and len(words.strip().splitlines()) == 1, (code, words)
 
-    # The narrower right is enough for the node that it is about, and for nothing else.
+    # The right for one node is enough for that node, and for nothing else.
     vienna.cluster.service_account("shop", "viewer")
     rules = [{"apiGroups": [""], "resources": ["nodes/pods"], "resourceNames": ["annex"], "verbs": ["get"]}]
     vienna.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "pods-of-annex"}, "rules": rules})
@@ -199,7 +199,7 @@ def test_each_node_answers_for_itself_at_a_port_of_its_own(three: Three) -> None
     assert wait_for(logs, SOON, "the log of the pod on the second node") == "four\n"
     assert vienna.cluster.kubectl("-n", "shop", "exec", "four", "--", "echo", "here") == "here\n"
 
-    # Its port is free again when the node has gone.
+    # The port of a node that has gone is free again.
     vienna.api.delete("pods", "shop", "four")
     vienna.liqoctl("delete", "resourceslice", "annex", "--skip-confirm")
 
@@ -217,7 +217,7 @@ def test_each_node_answers_for_itself_at_a_port_of_its_own(three: Three) -> None
 @pytest.mark.refusals("a pod that does not fit")
 def test_each_quota_holds_for_its_own_slice(three: Three) -> None:
     vienna, graz, _ = three.peers
-    # Past the 2 of graz, within the 4 of linz; the nodes themselves are as large, so it is not the scheduler who says so.
+    # The pods exceed graz's 2 cores, not linz's 4. Both nodes are as large, so the scheduler does not refuse them.
     vienna.api.create("pods", "shop", pinned("half", "graz", "1500m"))
     wait_for(lambda: pod_is("Running", vienna, "shop", "half"), 60, "what fits into graz's quota to run")
     vienna.api.create("pods", "shop", pinned("large", "linz", "3"))
@@ -227,7 +227,7 @@ def test_each_quota_holds_for_its_own_slice(three: Three) -> None:
         "metadata": {"name": "more", "labels": {"offloading.liqo.io/origin": "vienna"}},
         "spec": {"pod": pinned("more", "", "1")["spec"] | {"nodeSelector": {}}},
     }
-    # An administrator's ShadowPod counts for nobody: asked as the consumer's liqod does, by the label of its user.
+    # An administrator's ShadowPod counts for nobody, so this request is made as the consumer's user.
     user = next(quota["spec"]["user"] for quota in graz.api.list("quotas", "liqo-tenant-vienna"))
     as_vienna = graz.cluster.as_user(graz.cluster.authority.issue("vienna-slice", user, ["vienna"]))
 

@@ -86,7 +86,7 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     def seen_with(token: str) -> dict:
         return story.consumer.as_user(token).get("pods", story.namespace, "one")
 
-    # A program with TLS asks from within the pod, as any client of Kubernetes does.
+    # A program in the pod asks the API server over TLS, as any client of Kubernetes does.
     in_milan("sh", "-c", "cat >/tmp/ask && chmod +x /tmp/ask", stdin=settings.tool("kube/ask").read_bytes())
     path = f"/api/v1/namespaces/{story.namespace}/pods/one"
 
@@ -96,11 +96,11 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     answer = wait_for(answers, 60, "the API server of rome to answer in milan")
     assert answer["metadata"]["uid"] == local["metadata"]["uid"]
     assert in_milan("cat", TOKEN) == token
-    # One that runs as the account that every pod has is given nothing.
+    # A pod with the default ServiceAccount gets no token.
     assert story.provider.api.find("secrets", story.twin, "plain-token") is None
     assert in_milan("sh", "-c", f"cat {TOKEN} || true", pod="plain") == ""
 
-    # Long before it would expire, the token is a new one; here the Secret says that this is so soon.
+    # liqod renews the token long before it expires; the Secret is made to say that this time has come.
     past = {"metadata": {"annotations": {EXPIRATION: "2020-01-01T00:00:00Z"}}}
     story.home.stop()
     story.provider.api.patch("secrets", story.twin, "one-token", past)

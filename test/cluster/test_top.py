@@ -25,7 +25,7 @@ from harness.wait import patient, wait_for
 
 NODES = ("milan", "annex", "turin")
 BURN = "while :; do :; done"
-# Kubelets look at containers every ten seconds or so, metrics-server at kubelets as often, and it wants two looks.
+# Kubelets read containers about every ten seconds, metrics-server reads kubelets as often, and needs two readings.
 FIGURES_SOON = 4 * metrics_server.RESOLUTION + 20
 
 
@@ -102,7 +102,7 @@ def test_nodes_show_what_their_own_pods_use(three: Three) -> None:
     three.rome.api.create("pods", "shop", pinned("three", "turin", BURN, 100))
     pods = {"milan": "one", "annex": "two", "turin": "three"}
     wait_for(lambda: three.rome.running("shop") == 3, 60, "the pods to run")
-    # What is of somebody else at the provider is nobody's here.
+    # Pods of others at the provider do not show here.
     three.milan.cluster.namespace("lab")
     three.milan.api.create("pods", "lab", busybox("stranger", "sleep 1000000"))
 
@@ -143,7 +143,7 @@ def test_after_a_kill_figures_are_back_in_two_scrapes(three: Three) -> None:
         return all("usageNanoCores" in three.statistics(node)["pods"][0]["cpu"] for node in NODES)
 
     wait_for(lambda: three.text("milan", "/metrics/resource"), SOON, "the kubelet API to be back")
-    # Two looks, apart by as long as kubelets need for a new one.
+    # A rate needs two readings, as far apart as a kubelet's own.
     wait_for(rates, 30, "what each pod uses in a second", interval=1)
     began = time.time()
 
@@ -174,7 +174,7 @@ def test_a_provider_that_is_silent_is_named_and_costs_its_own_node_only(three: T
 def test_an_autoscaler_adds_pods_for_work_and_takes_them_away_without(three: Three) -> None:
     labels = {"app": "web"}
     pod = pinned("web", "milan", "until [ -e /tmp/done ]; do :; done; sleep 1000000", 100)
-    # So little that a busy machine gives more.
+    # The request is so small that even a busy machine gives more.
     pod["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "10m", "memory": "16Mi"}
     template = {"metadata": {"labels": labels}, "spec": pod["spec"]}
     spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
@@ -191,7 +191,7 @@ def test_an_autoscaler_adds_pods_for_work_and_takes_them_away_without(three: Thr
         three.rome.cluster.kubectl("-n", "shop", "exec", busy["metadata"]["name"], "--", "touch", "/tmp/done")
     wait_for(lambda: replicas() == 1, 120, "the autoscaler to take pods away", interval=0.5)
     wait_for(lambda: len(three.rome.cluster.pods("shop", "app=web")) == 1, SOON, "the other pod to be gone")
-    # What it had used is not forgotten: the node's count never falls.
+    # The node's count never falls, so it keeps what the pod that has gone used.
     seconds: dict[str, float] = {}
     for line in three.text("milan", "/metrics/resource").splitlines():
         if line.startswith(("node_cpu", "pod_cpu")):
@@ -209,7 +209,7 @@ def prometheus(three: Three, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     cluster.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "prometheus"}, "rules": may})
     rights.bind(cluster, None, "prometheus", rights.service_account("shop", "prometheus"), "prometheus")
     token = cluster.kubectl("-n", "shop", "create", "token", "prometheus").strip()
-    # Debian's Prometheus cannot look for nodes by itself.
+    # Debian's Prometheus has no discovery of nodes, so it gets their addresses.
     targets = {node: f"{cluster.address}:{port_of(three, node)}" for node in NODES}
     authority, itself = cluster.authority.pair.certificate, f"{cluster.address}:9191"
     with kubelet_alerts.state_of(cluster) as state:

@@ -32,7 +32,7 @@ class Two:
     delphi: Peer
     troy: Peer
     corinth: Peer
-    # What each identity of a consumer opens at the provider: by consumer and identity.
+    # The provider's API as each identity of each consumer.
     apis: dict[tuple[str, str], Api] = field(default_factory=dict)
 
     def quotas(self, consumer: str) -> dict[str, dict[str, Any]]:
@@ -44,7 +44,7 @@ class Two:
 
     def inventories(self) -> dict[str, inventory.Inventory]:
         found = {peer.name: inventory.take(peer.cluster) for peer in (self.delphi, self.corinth)}
-        # The ledger's notes of a pod are struck out some time after it is seen.
+        # The ledger removes its record of a pod some time after it sees the pod.
         at_provider = found["delphi"]
         found["delphi"] = {place: at_provider[place] for place in at_provider if "/configmaps/liqo-quota-" not in place}
         return found
@@ -54,8 +54,8 @@ class Two:
         seen = [self.inventories()]
 
         def is_settled() -> bool:
-            # That a pod runs which restarts always is recorded up to a minute late; asked later, it might be recorded
-            # after the inventory was taken.
+            # For pods that always restart, the record that they run comes up to a minute late: it might come after
+            # the inventory.
             recorded = all((shadow.get("status") or {}).get("phase") for shadow in self.delphi.api.list("shadowpods"))
             seen.append(self.inventories())
             return recorded and seen[-1] == seen[-2]
@@ -169,7 +169,7 @@ def test_neither_sees_or_touches_what_the_other_has(two: Two, consumer: str, oth
     for verb, where, body in attempts(other):
         code, answer = tries(two.apis[consumer, identity], verb, where, body)
         assert code == 403, f"{verb} {where}: {code} {answer[:600]}"
-    # The same paths are there for whom they belong to.
+    # Their owner can read the same paths.
     assert tries(two.apis[other, SLICE], "GET", path("shadowpods", f"shop-{other}", "web"))[0] == 200
     assert tries(two.apis[other, CONTROL_PLANE], "GET", path("resourceslices", f"liqo-tenant-{other}"))[0] == 200
     assert two.twin_pod(other)["metadata"]["uid"] == pod["metadata"]["uid"]
@@ -190,7 +190,7 @@ def test_a_share_counts_the_pods_of_the_other_and_not_what_it_was_granted(two: T
 
     for consumer in (two.troy, two.corinth):
         consumer.liqoctl("create", "resourceslice", "rest", "--remote-cluster-id", "delphi", "--class", "share")
-    # 90 % of all but the pod of the other; 120 granted cores and the other's share of everything take nothing away.
+    # The share is 90 % of all but the other's pod; granted cores and the other's share do not reduce it.
     shared(0.9 * (CORES - 0.1), 0.9 * (CORES - 0.1))
     two.corinth.api.create("pods", "shop", asking("big", "100"))
     wait_for(lambda: two.twin_pod("corinth", "big").get("status", {}).get("phase") == "Running", 60, "the large pod")
@@ -213,7 +213,7 @@ def test_draining_one_tenant_leaves_the_pods_of_the_other(two: Two) -> None:
     stays(lambda: two.corinth.running("shop") == 1 and two.corinth.node_ready("delphi"), 2, "the pod of corinth")
     now = two.twin_pod("corinth")
     assert (now["metadata"]["uid"], now["status"]["phase"]) == (was["metadata"]["uid"], "Running")
-    # What the provider ended ends at home: whoever owns the pod makes another one, here the story itself.
+    # A pod that the provider ended ends at home, too: its owner makes another one, here the story itself.
     phase = lambda: (two.troy.cluster.pod("shop", "web") or {}).get("status", {}).get("phase")  # noqa: E731
     wait_for(lambda: phase() == "Failed", 60, "the pod to end at home")
     two.delphi.liqoctl("activate", "tenant", "troy")
@@ -234,7 +234,7 @@ def agent(**toleration: str) -> dict[str, Any]:
 
 def test_when_one_leaves_the_other_is_as_it_was(two: Two) -> None:
     before = two.settled()
-    # One as kube-proxy is, which is never offloaded, and one that is: a pod is in its place as soon as one is evicted.
+    # Two DaemonSets, one as kube-proxy's, never offloaded, and one offloaded: each replaces an evicted pod at once.
     two.troy.api.create("daemonsets", "default", agent())
     two.troy.api.create("daemonsets", "shop", agent(key="virtual-node.liqo.io/not-allowed"))
     wait_for(lambda: two.troy.cluster.pods("default", fields="spec.nodeName=delphi"), SOON, "the agent on the node")

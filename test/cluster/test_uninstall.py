@@ -53,7 +53,7 @@ def wait_open(cluster: Cluster, name: str) -> None:
 
 
 def test_the_webhooks_go_with_the_roles_of_the_chart_while_liqod_still_runs(pisa: Cluster, daemon: Liqod) -> None:
-    # In which order an installer deletes things is its own affair: this is the last that it could leave to do.
+    # Installers delete objects in any order: the webhook configurations go with this role, whatever is left.
     pisa.kubectl("delete", "clusterrole", "liqo-installation")
     wait_for(lambda: configurations(pisa) == 0, 60, "the webhook configurations to go")
     stays(lambda: configurations(pisa) == 0, 5, "nothing makes them again")
@@ -74,7 +74,7 @@ def test_a_namespace_that_is_deleted_goes_though_liqod_serves_figures(pisa: Clus
     chart.allow_figures(pisa)
     daemon = Liqod(pisa, kubeconfig, flags=("--metric-agent-port", str(FIGURES_PORT)), webhooks=True).start()
     chart.serve_figures(pisa, FIGURES_PORT)
-    # Kubernetes lets the pods of a namespace end before it takes their ServiceAccount away. Here liqod is no pod.
+    # Kubernetes deletes a ServiceAccount after the pods of its namespace. Here a pod stands in for liqod.
     pod = busybox("liqod-0")
     pod["metadata"]["finalizers"] = ["example.org/still-ending"]
     pisa.api.create("pods", chart.NAMESPACE, pod)

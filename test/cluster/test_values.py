@@ -30,7 +30,7 @@ from harness.wait import wait_for
 
 SOON = 60.0
 IMAGE = {"repository": "localhost/liqo/liqod"}
-# Addresses that nobody has: they are told, and that is all of it.
+# Nobody has these addresses; they only show in flags.
 NODE_IP = "192.0.2.10"
 API_SERVERS = "192.0.2.32/28"
 SCRAPERS = {"namespaceSelector": {"matchLabels": {"team": "monitoring"}}, "podSelector": {}}
@@ -135,7 +135,7 @@ PROVIDER: dict[str, Any] = {
 }
 
 
-# Of which controllers, by their names.
+# The workers of each controller.
 WORKERS = {
     "pod": 7, "configmap-reflection": 6, "endpointslice-reflection": 5, "secret-reflection": 4, "service-reflection": 3,
 }
@@ -222,7 +222,7 @@ def make_objects(cluster: Cluster) -> None:
     api.create("configmaps", "shop", {"kind": "ConfigMap", "metadata": {"name": "plain"}, **data})
     marked = {"name": "front", "annotations": marks, "labels": labels}
     api.create("configmaps", "shop", {"kind": "ConfigMap", "metadata": marked, **data})
-    # Nothing refers to it.
+    # Nothing refers to this Secret.
     api.create("secrets", "shop", {"kind": "Secret", "metadata": {"name": "front"}, "stringData": data["data"]})
     ports = {"ports": [{"port": 80}], "selector": {"app": "front"}}
     api.create("services", "shop", {"kind": "Service", "metadata": {"name": "front"}, "spec": ports})
@@ -232,10 +232,10 @@ def install(cluster: Cluster, values: dict[str, Any], directory: Path, trusted: 
     file = directory / f"{cluster.name}.yaml"
     address = {**values.get("apiServer", {"ca": authorities_of(cluster)})}
     file.write_text(yaml.safe_dump({"clusterID": cluster.name, **values, "apiServer": address}))
-    # The pods are fake, and ready as soon as they have found their node.
+    # The pods are kwok's, and ready as soon as they have a node.
     Liqoctl(cluster)("install", "-f", file)
     daemon = daemon_of(cluster, figures=True)
-    # The authorities that the system trusts.
+    # This file stands for the authorities that the system trusts.
     daemon.environment["SSL_CERT_FILE"] = str(trusted)
     daemon.start()
     if cluster.api.find("services", "liqo", chart.METRIC_AGENT):
@@ -334,7 +334,7 @@ def test_a_claim_of_the_class_of_liqo_gets_a_real_one_of_the_class_that_is_named
     api.create("pods", "default", busybox("uses-data", volumes=[used]))
     real = wait_for(lambda: api.find("persistentvolumeclaims", "real-claims", uid), SOON, "the real claim")
     assert real["spec"]["storageClassName"] == "fast"
-    # Nobody provisions that class: nothing is left where the claim goes before it has a volume.
+    # Nobody provisions that class, so the claim has no volume yet: it leaves nothing behind.
     api.delete("pods", "default", "uses-data")
     api.delete("persistentvolumeclaims", "default", "data")
     gone = lambda: not api.list("persistentvolumeclaims")  # noqa: E731
@@ -356,10 +356,10 @@ def test_a_pod_of_the_runtime_class_runs_there_and_shows_no_address(installed: I
     wait_for(runs, SOON, "the pod to run")
     shown = installed.carpi.api.get("pods", "shop", "web")
     assert shown["spec"]["nodeName"] == "fano" and "podIP" not in shown["status"]
-    # Kubernetes gives both to pods of the class.
+    # Kubernetes adds both to pods of the RuntimeClass.
     assert shown["spec"]["nodeSelector"]["example.org/pool"] == "remote" and AWAY in shown["spec"]["tolerations"]
     assert installed.fano.api.get("pods", "shop", "web")["status"]["podIP"]
-    # It has got a token for the API server at home, for which liqod has the right only where the value says so.
+    # The pod has a token for the API server at home: liqod has the right to issue it only with this value.
     (token,) = [s for s in installed.fano.api.list("secrets", "shop") if s["metadata"]["name"] == "web-token"]
     assert token["data"]
 
@@ -390,7 +390,7 @@ def test_consumers_check_the_api_server_by_the_authorities_that_their_system_tru
         return next(one["status"] for one in installed.node()["status"]["conditions"] if one["type"] == "Ready")
 
     wait_for(lambda: ready() == "True", SOON, "the node to be ready")
-    # fano's authority is one of this test: where nobody has told the system of it, it is not trusted.
+    # fano's authority belongs to this test, and a system that has not been told of it does not trust it.
     consumer = installed.daemons[0]
     trusted = consumer.environment.pop("SSL_CERT_FILE")
     consumer.restart()
@@ -488,7 +488,7 @@ def test_a_slice_of_class_share_gets_the_part_that_the_values_say(installed: Ins
         told = status.get("resources", {}).get("cpu", "0")
         return float(told[:-1]) / 1000 if told.endswith("m") else float(told)
 
-    # A quarter of it, less what the pods there need of it.
+    # The share is a quarter, less what the pods there request.
     granted = wait_for(cores, SOON, "the slice to be granted")
     assert 0.24 * whole <= granted <= 0.25 * whole
 
@@ -505,7 +505,7 @@ def test_the_cluster_tells_its_ranges_and_has_an_rsa_key(installed: Installed) -
     assert any("10.77.0.0/16" in value and "10.78.0.0/16" in value for value in told.values()), told
     keys = installed.carpi.api.get("secrets", "liqo", "authentication-keys")["data"]
     parts = [base64.b64decode(value).decode() for value in keys.values()]
-    # 2048 bits are some 1,700 characters of PKCS #8; those of Ed25519 are some hundred.
+    # An RSA key of 2048 bits has some 1,700 characters in PKCS #8, one of Ed25519 about a hundred.
     assert max(map(len, parts)) > 1000
 
 
@@ -534,7 +534,7 @@ def test_monitors_and_their_token_let_a_scraper_in(installed: Installed) -> None
     found = consumer.metrics().items()
     workers = {of: value for of in WORKERS for name, value in found if is_limit(name, of)}
     assert workers == WORKERS
-    # Where they are not secure, everybody may read them.
+    # Everybody may read metrics that are not secure.
     assert provider.get("/metrics")[0] == 200
     rules = installed.shown("prometheusrules", "liqo")
     assert rules["spec"]["groups"] and rules["metadata"]["labels"]["release"] == "r"
@@ -558,7 +558,7 @@ def test_values_of_the_policy_hold_without_a_restart(installed: Installed) -> No
 
 
 def test_without_the_daemon_only_its_rights_are_left(installed: Installed) -> None:
-    # Kubernetes lets nobody change a handler.
+    # The handler of a RuntimeClass cannot change.
     same = "offloading.runtimeClass.handler=runc"
     Liqoctl(installed.carpi)("upgrade", "--set", f"deployment=false,{same}")
     assert not installed.carpi.api.find("deployments", "liqo", "liqod")

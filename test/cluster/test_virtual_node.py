@@ -15,7 +15,7 @@ from harness.peers import SOON, Peer
 from harness.run import Run
 from harness.wait import stays, wait_for
 
-# As long as the daemons of the stories keep a twin whose labels have changed, and a little.
+# The stories' daemons keep a twin whose labels have changed for a little less.
 GRACE = 15
 
 
@@ -146,7 +146,7 @@ def test_a_deleted_node_comes_back_and_takes_no_twin_with_it(pair: Pair, gold: s
 
 def test_a_label_that_is_lost_for_a_moment_takes_no_twin_away(pair: Pair, gold: str) -> None:
     slips(pair, gold, lambda: pair.label(tier=None))
-    # Nobody puts it back: then it is meant.
+    # Nobody puts the label back, so the change counts.
     pair.label(tier=None)
     wait_for(lambda: not pair.asked(gold), GRACE + SOON, "the twin to be given up")
     gone = lambda: pair.provider.api.find("namespaces", None, f"{gold}-ulm") is None  # noqa: E731
@@ -269,7 +269,7 @@ def test_pods_of_a_provider_that_is_gone_are_marked_evicted_and_removed_by_force
         wait_for(tainted, SOON, "Kubernetes to taint the Node")
         evicted = lambda: "deletionTimestamp" in seen()["metadata"]  # noqa: E731
         wait_for(evicted, 60, "Kubernetes to evict the pod")
-        # Nobody can say that it has ended, so it stays, until somebody says that the provider is gone for good.
+        # Nobody knows that the pod has ended, so it stays until somebody says that the provider is gone for good.
         stays(lambda: bool(seen()), 3, "the pod")
         lost = {"metadata": {"annotations": {"liqo.io/foreign-cluster-permanently-unreachable": "true"}}}
         (foreign,) = pair.consumer.api.list("foreignclusters")

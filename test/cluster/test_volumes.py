@@ -19,7 +19,7 @@ from harness.wait import stays, wait_for
 CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
 LONG = 90.0
 REMOTE_CLASS = "liqo.io/remote-storage-class"
-# What is in the volume goes to the log: one line for each time that a pod has begun.
+# The volume gets one line for each start of a pod, and the log shows all of them.
 SCRIPT = "echo began >> /data/log; cat /data/log; sleep 1000000"
 
 
@@ -28,7 +28,7 @@ def with_volumes(story: Story) -> Iterator[Story]:
     """Both clusters have volumes, milan offers its classes, and the daemon at home makes claims of class liqo work."""
     api = story.consumer.api
     made = [Directories(story.consumer), Directories(story.provider)]
-    # As the chart has it.
+    # The chart makes the same StorageClass.
     spec = {"provisioner": "liqo.io/storage", "volumeBindingMode": "WaitForFirstConsumer", "allowVolumeExpansion": True}
     api.apply("storageclasses", None, {"kind": "StorageClass", "metadata": {"name": "liqo"}, **spec})
     policy = lambda text: {"metadata": {"annotations": {"liqo.io/pod-policy": text}}}  # noqa: E731
@@ -128,7 +128,7 @@ def test_a_stateful_set_keeps_its_data_at_home_and_in_milan(with_volumes: Story)
     assert [one["spec"]["storageClassName"] for one in real] == [WITH_POD]
     claims = {one["metadata"]["name"]: one["metadata"]["uid"] for one in api.list(CLAIMS, story.namespace)}
 
-    # Deleted, each comes back to where its data is, and milan's have it.
+    # Each deleted pod comes back where its data is, and finds it.
     pods = {f"web-{number}": story.local(f"web-{number}")["metadata"]["uid"] for number in range(3)}
     api.delete_all("pods", story.namespace)
     for name, uid in pods.items():
@@ -142,14 +142,14 @@ def test_a_stateful_set_keeps_its_data_at_home_and_in_milan(with_volumes: Story)
     for event in story.consumer.events(story.namespace, "web-1"):
         assert event["reason"] != "OffloadingNotReflected", event["message"]
 
-    # A volume grows with its claim, in either place.
+    # A volume grows with its claim, in either cluster.
     larger = {"spec": {"resources": {"requests": {"storage": "3Gi"}}}}
     for name in ("data-web-0", "data-web-1"):
         api.patch(CLAIMS, story.namespace, name, larger)
         grown = lambda name=name: api.get(CLAIMS, story.namespace, name)["status"]["capacity"]["storage"] == "3Gi"  # noqa: E731
         wait_for(grown, LONG, f"{name} to have grown")
 
-    # What is deleted takes its data with it, unless it is to be retained.
+    # The data of a deleted claim goes, unless its volume is to be retained.
     kept = api.get(CLAIMS, story.namespace, "data-web-2")["spec"]["volumeName"]
     api.patch(VOLUMES, None, kept, {"spec": {"persistentVolumeReclaimPolicy": "Retain"}})
     api.delete("statefulsets", story.namespace, "web")
@@ -177,7 +177,7 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
         assert f"it offers {AT_ONCE}, {WITH_POD}" in message
     stays(lambda: story.local("two")["status"]["phase"] == "Pending", 1, "the pod waits")
     _a_claim_is_made_once_its_name_is_free(story)
-    # The twin would go with the data.
+    # Unpeering would remove the twin with the data.
     liqoctl = Liqoctl(story.consumer)
     end = ("unpeer", "--remote-kubeconfig", story.provider.kubeconfig)
     for words in (("unoffload", "namespace", story.namespace), end):
@@ -186,13 +186,13 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
     done = liqoctl.attempt("unoffload", "namespace", story.namespace, "--delete-volumes", "--dry-run")
     assert done.code == 0 and f"would delete PersistentVolumeClaim {story.namespace}/large" in done.err, done
     _what_ends_the_offloading_leaves_data(story, liqoctl)
-    # Before its volume is made, a claim goes without a trace.
+    # A claim that has no volume yet leaves nothing behind.
     api.delete("pods", story.namespace, "two")
     api.delete(CLAIMS, story.namespace, "gold")
     wait_for(lambda: api.find(CLAIMS, story.namespace, "gold") is None, LONG, "the claim to be gone")
     assert not story.provider.api.find(CLAIMS, story.twin, "gold")
 
-    # Where that is wanted, the claims go once no pod uses them, and the data with them.
+    # With --delete-volumes the claims and their data go once no pod uses them.
     liqoctl("unoffload", "namespace", story.namespace, "--delete-volumes", "--skip-confirm", "--wait=false")
     api.delete("pods", story.namespace, "one")
     wait_for(lambda: not api.list(CLAIMS, story.namespace), LONG, "the claim to be gone")

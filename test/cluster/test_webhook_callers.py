@@ -72,10 +72,10 @@ def test_nobody_else_is(guarded: Guarded) -> None:
     before = guarded.unknown()
     assert guarded.ask() == (401, "close")
     assert guarded.ask(method="GET") == (401, "close")
-    # A certificate of the same authority, for something else.
+    # The same authority signed this certificate for something else.
     assert guarded.ask(guarded.authority.issue("other", "metrics")) == (401, "close")
     assert guarded.unknown() == before + 3
-    # One of the cluster, as its tenants have: another authority's does not get through the handshake.
+    # The cluster's authority, which signs for tenants, is another one: its certificates fail in the handshake.
     stranger = guarded.cluster.authority.issue("as-api-server", callers.NAME)
     with pytest.raises((ssl.SSLError, OSError, http.client.HTTPException)):
         guarded.ask(stranger)

@@ -15,7 +15,7 @@ from harness.run import Run
 from harness.story import is_ready
 from harness.wait import stays, wait_for
 
-# How long a pod that ends is watched.
+# For how many seconds an ending pod is watched.
 WATCHED = 6.0
 
 
@@ -82,7 +82,7 @@ def test_a_pod_that_ends_slowly_is_replaced_after_its_end(
     def replaced() -> bool:
         peering.carry()
         another = pod()["metadata"].get("uid", first) != first
-        # In this order: what is there at the provider now was there when the pod at home was another.
+        # The provider is read second: a remote pod that is still there was there when home already had another pod.
         seen.append((another, remote() is not None))
         return another
 
