@@ -66,7 +66,7 @@ class Stage:
         self.cluster: Cluster = run.start(milan=options)["milan"]
         self.kubeconfig = chart.install(self.cluster)
         for namespace, labels in ((TENANT, {"liqo.io/tenant-namespace": "true"}), (TWIN, {})):
-            # The rights first: liqod looks at a tenant namespace as soon as it is marked as one.
+            # The rights come first: liqod reads a tenant namespace as soon as it has the label.
             self.cluster.namespace(namespace)
             chart.bind(self.cluster, namespace, "ClusterRole", chart.TENANT_ROLE)
             self.cluster.namespace(namespace, {"liqo.io/remote-cluster-id": CONSUMER, **labels})

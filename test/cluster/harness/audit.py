@@ -12,7 +12,7 @@ from typing import Any
 Entry = dict[str, Any]
 
 WRITES = {"create", "update", "patch", "delete", "deletecollection"}
-# What asks for permission or identity is a POST but writes nothing.
+# Reviews of permissions and identities are POSTs that write nothing.
 _REVIEWS = {
     "subjectaccessreviews",
     "localsubjectaccessreviews",
@@ -62,7 +62,7 @@ POLICY: dict[str, Any] = {
 }
 
 
-# What kubelets say of pods, with what they say.
+# Records writes of pod statuses by kubelets, with their bodies.
 _STATUS_RULE = {
     "level": "Request",
     "verbs": ["patch", "update"],
@@ -152,7 +152,7 @@ class Audit:
             with self._file.open("rb") as log:
                 log.seek(self._offset)
                 data = log.read()
-            # A killed server may leave half a line, which the next one then completes to a broken one.
+            # A killed server may leave half a line, to which the next one appends: that line is broken.
             whole = data.rfind(b"\n") + 1
             self._offset += whole
             for line in data[:whole].splitlines():

@@ -88,7 +88,7 @@ def serve_figures(cluster: Cluster, port: int) -> None:
     api = cluster.api
     about = {"metadata": {"name": METRIC_AGENT}}
     if api.find("services", NAMESPACE, METRIC_AGENT):
-        # That of an installer, which leads to pods.
+        # An installer's Service leads to pods.
         api.delete("services", NAMESPACE, METRIC_AGENT)
         wait_for(lambda: not api.find("endpoints", NAMESPACE, METRIC_AGENT), 60, "what was behind the Service to go")
     ports = [{"name": "metric-agent", "port": 443, "targetPort": port}]

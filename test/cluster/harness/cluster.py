@@ -141,7 +141,7 @@ class Cluster:
         self.run_component("etcd", self._commands["etcd"])
         self.start_again("kube-apiserver")
         self.wait_api()
-        # A kwok that was started anew waits for the leases of its nodes to expire, and forgets one now and then.
+        # A restarted kwok waits until the leases of its nodes expire, and now and then forgets one.
         for lease in self.api.list("leases", "kube-node-lease"):
             if "-fake-" in lease["metadata"]["name"]:
                 self.api.delete("leases", "kube-node-lease", lease["metadata"]["name"])
@@ -281,7 +281,7 @@ class Cluster:
             (self.directory / "proxy.yaml").write_text(yaml.safe_dump(config))
 
 
-# Runs on, whatever it is sent, until somebody touches /tmp/end in its container.
+# This script runs on, whatever signal it gets, until somebody touches /tmp/end in its container.
 UNTIL_TOLD = "until [ -e /tmp/end ]; do sleep 0.2; done"
 
 

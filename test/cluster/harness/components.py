@@ -12,7 +12,7 @@ from .images import PAUSE
 DNS_DOMAIN = "cluster.local"
 DNS_READY_PORT = 8181
 FRONT_PROXY = "front-proxy-client"
-# For `Options.extra_manager`: autoscalers look as often as there is news, and believe what they hear of young pods.
+# For `Options.extra_manager`: autoscalers look as often as figures change, and count those of young pods.
 QUICK_AUTOSCALER = (
     "--horizontal-pod-autoscaler-sync-period=3s",
     "--horizontal-pod-autoscaler-cpu-initialization-period=1s",
@@ -28,17 +28,17 @@ class Options:
     kubelet: bool = False
     second_kubelet: bool = False
     proxy: bool = False
-    # Whether pods find names: CoreDNS at the address of the cluster.
+    # Whether CoreDNS runs at the address of the cluster, for its pods.
     dns: bool = False
     # How long Kubernetes waits for a silent node before it calls it unknown. (Its default is 50 s.)
     node_grace_seconds: int = 40
     # How long a certificate is valid that the controller-manager signs, serving certificates of kubelets among them.
     signing_duration: str = "1h"
-    # Whether pods have cgroups of their own, below the cluster's: without, a kubelet panics when a pod is resized.
+    # Whether each pod has a cgroup below the cluster's: without one, a kubelet panics when a pod is resized.
     pod_cgroups: bool = False
-    # Whether pods have ports of the node.
+    # Whether pods may use ports of the node.
     host_ports: bool = False
-    # Whether the audit log has what kubelets say of pods.
+    # Whether the audit log has the pod statuses that kubelets write.
     audit_status: bool = False
     pod_cidr: str = ""
     service_cidr: str = "10.96.0.0/16"
@@ -72,17 +72,17 @@ def apiserver(directory: Path, address: str, port: int, options: Options) -> lis
         "--service-account-max-token-expiration=87600h",
         "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
         f"--service-cluster-ip-range={options.service_cidr}",
-        # Kubelets, real and virtual ones, are called by a user with no more rights than that needs, and are verified.
+        # The API server calls real and virtual kubelets as a user with just the rights for it, and verifies them.
         f"--kubelet-client-certificate={pki}/kubelet-client.crt", f"--kubelet-client-key={pki}/kubelet-client.key",
         f"--kubelet-certificate-authority={pki}/ca.crt", "--kubelet-preferred-address-types=InternalIP",
         "--enable-aggregator-routing=true",
-        # What extensions of the API know it by: an authority for this purpose alone, as kubeadm has it.
+        # API extensions know the API server by an authority of its own, as with kubeadm.
         f"--requestheader-client-ca-file={directory}/front-proxy/ca.crt",
         f"--requestheader-allowed-names={FRONT_PROXY}", "--requestheader-username-headers=X-Remote-User",
         "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
         f"--proxy-client-cert-file={directory}/front-proxy/client.crt",
         f"--proxy-client-key-file={directory}/front-proxy/client.key",
-        # Blocking: a request that was answered is in the log, so counting needs no waiting.
+        # Blocking, so that each answered request is in the log, and counting needs no wait.
         f"--audit-policy-file={directory}/audit-policy.yaml", f"--audit-log-path={directory}/audit.log",
         "--audit-log-mode=blocking", "--audit-log-maxsize=8192",
         *(callers.arguments(directory) if options.shows_certificate else []),
@@ -140,7 +140,7 @@ def network_config(directory: Path, pod_cidr: str, options: Options) -> dict[str
 
 
 def containerd_config(directory: Path) -> str:
-    # restrict_oom_score_adj: where the machine withholds CAP_SYS_RESOURCE, runc fails on every pod without it.
+    # Without restrict_oom_score_adj, runc fails on every pod if the machine withholds CAP_SYS_RESOURCE.
     return f"""\
 version = 2
 root = "{directory}/containerd-root"
@@ -195,7 +195,7 @@ def kubelet_config(
         **({"clusterDNS": [address], "clusterDomain": DNS_DOMAIN} if options.dns else {}),
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
-        # cgroup version 1 machines too, and no accounting tree of its own: it is a guest on this machine.
+        # The kubelet is a guest here: cgroup version 1 will do, and it makes no accounting tree of its own.
         "failCgroupV1": False,
         "cgroupDriver": "cgroupfs",
         "cgroupRoot": f"/{cgroup}",
@@ -239,10 +239,10 @@ def kubelet(directory: Path, kubeconfig: Path, node: str, address: str) -> list[
 def kwok(directory: Path, pod_cidr: str, options: Options) -> list[object]:
     first, second = pod_cidr.split(".")[:2]
     return [
-        # Beside the addresses that a real kubelet of the cluster gives.
+        # A real kubelet of the cluster gives other addresses.
         "--cidr", f"{first}.{second}.128.1/17",
         "--kubeconfig", directory / "kwok.kubeconfig", "--manage-all-nodes=false",
         "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
-        # It renews them after a quarter of that.
+        # kwok renews leases after a quarter of that.
         f"--node-lease-duration-seconds={options.node_grace_seconds}",
     ]  # fmt: skip

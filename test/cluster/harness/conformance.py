@@ -27,12 +27,12 @@ from .run import Run
 _LISTS = settings.SUITE / "conformance"
 # What passes on the plain provider; what of it cannot through a virtual node; what of it every whole run of the stories tells.
 PLAIN, CANNOT, SELECTION = (_LISTS / f"{name}.txt" for name in ("plain", "cannot", "selection"))
-# What a run of all of them may take.
+# How long a run of all tests may take.
 WHOLE = "6h"
-# Of rome; milan has the usual range.
+# rome's range of Services; milan has the usual one.
 _SERVICES = "10.97.0.0/16"
 _REVERSE_ZONE = "97.10.in-addr.arpa"
-# All namespaces that the suite makes for a test have the label.
+# The suite labels all namespaces that it makes for tests.
 _OFFLOADING = ("--offload-namespaces", "e2e-run", "--offload-namespaces-pod-strategy", "Remote")
 # What the page calls the open column: what the consumer says beyond that, and what the provider lets it do.
 _OPEN_FLAGS = (
@@ -107,7 +107,7 @@ def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int,
         try:
             running.wait()
         finally:
-            # Those that it runs side by side would go on without it.
+            # The processes of the suite would go on without it.
             with suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
     return results

@@ -144,7 +144,7 @@ class Score:
     """Of the tests that pass on the plain provider: which passed through the virtual node too, and which did not."""
 
     passed: list[str]
-    # Their name, and why not.
+    # The name of the test, and why it cannot pass.
     missed: dict[str, str]
 
     @property

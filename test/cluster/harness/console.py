@@ -16,7 +16,7 @@ from . import settings
 from .cluster import Cluster
 from .wait import TimedOut, patient
 
-# What moves the cursor or colours; a line that is erased begins anew.
+# Sequences that move the cursor or colour; one that erases a line begins it anew.
 _ERASED = re.compile(r"^.*(?:\x1b\[2K|\r(?!\n|$))", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .cluster import Cluster
 from .wait import wait_for
 
-# Longer than the parts of an application wait for each other.
+# Longer than parts of an application wait for each other.
 _SECONDS = 8.0
 
 

@@ -15,7 +15,7 @@ class Daemons:
 
     def of(self, cluster: Cluster) -> Liqod:
         if cluster.name not in self._running:
-            # A real kubelet has the usual port of its machine.
+            # A real kubelet has the usual port, so liqod takes another.
             port = 10260 if cluster.options.kubelet else 10250
             self._running[cluster.name] = Liqod(cluster, chart.install(cluster), port)
         self._running[cluster.name].ensure()

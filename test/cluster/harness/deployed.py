@@ -47,17 +47,17 @@ def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = N
     values = {"$(POD_NAMESPACE)": namespace, "$(POD_IP)": cluster.address, "$(POD_NAME)": "liqod"}
     arguments = [re.sub(r"\$\(\w+\)", lambda found: values[found[0]], word) for word in container["args"]]
     if cluster.options.kubelet:
-        # It shares its address with a real kubelet, as no pod does.
+        # Unlike a pod, this liqod shares its address with a real kubelet.
         arguments = ["--listen-port=10260" if word.startswith("--listen-port=") else word for word in arguments]
     if not figures:
-        # Its Service leads to pods, of which there are none: nobody would answer behind the API that it registers.
+        # Its Service would lead to pods, and there are none: nobody would answer for the API that it registers.
         arguments = [word for word in arguments if not word.startswith("--metric-agent-port=")]
     for path, directory in mounted(cluster, namespace, pod).items():
         arguments = [word.replace(f"={path}", f"={directory}") for word in arguments]
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     daemon = Liqod(
         cluster, cluster.service_account(namespace, "liqo"), metrics_port=ports["metrics"],
-        # Where its probes go, also in older versions.
+        # The address of its probes, also in older versions.
         health_port=ports[container["readinessProbe"]["httpGet"]["port"]],
         secure_metrics="--metrics-secure=true" in arguments, binary=binary,
     )  # fmt: skip

@@ -21,8 +21,8 @@ from shipping import archive, elf, root  # noqa: E402
 
 TESTS = "registry.k8s.io/e2e-test-images"
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# What tests call in a container that busybox has not, or has with other flags; by the place where they look for it.
-# The shell among them, because busybox's takes its own applets for these, and drops variables with a dash in the name.
+# Programs that tests call in containers, and that busybox lacks or has with other flags, by the path that tests use.
+# The shell is among them: busybox's prefers its own applets, and drops variables with a dash in the name.
 PROGRAMS = {
     "usr/bin/sh": "/usr/bin/bash",
     "usr/bin/curl": "/usr/bin/curl",
@@ -40,7 +40,7 @@ user-defined-in-image:x:1000:
 group-defined-in-image:x:50000:user-defined-in-image
 """
 _PAGE = b"<!DOCTYPE html><html><body>A page of the tests.</body></html>\n"
-# busybox's server as process 1 would not be ended by SIGTERM.
+# SIGTERM would not end busybox's server as process 1.
 _SERVER = ["/bin/sh", "-c", "trap 'exit 0' TERM QUIT; httpd -f -p 80 -h /usr/share/nginx/html & wait"]
 
 
@@ -81,7 +81,7 @@ def write(target: Path, programs: Mapping[str, Path], applets: list[str], certif
     }
     hosts |= {"agnhost": archive.File(programs["agnhost"].read_bytes(), 0o755), "agnhost-2": archive.Link("agnhost")}
     hosted = _layer(hosts | {"uploads": archive.Directory()})
-    # Set-user-ID, because the tests look whether that counts.
+    # The program is set-user-ID, because tests check whether that counts.
     raising = _layer({"usr/local/bin/nnp": archive.File(programs["nonewprivs"].read_bytes(), 0o4755)})
     run = {"Env": [_PATH]}
     of_agnhost = {**run, "Entrypoint": ["/agnhost"], "Cmd": ["pause"]}

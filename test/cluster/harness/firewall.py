@@ -17,7 +17,7 @@ def rows() -> dict[tuple[str, str], tuple[str, str]]:
     table = text[text.index("constexpr FirewallRow table[] = {") :]
     table = table[: table.index("\n};")]
     literal = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
-    # The reason may have a name where several rows share it.
+    # Several rows may share a reason, which has a name then.
     pattern = re.compile(rf"\{{{literal},\s*{literal},\s*{literal},\s*([\w:<>&]+),\s*(?:{literal}|\w+)\}},")
 
     def joined(literals: str) -> str:
@@ -44,7 +44,7 @@ def fields_without_a_row(schema: Schema, resolve: Callable[[Schema], Schema] = l
             child = resolve(child)
             while "items" in child:
                 child = resolve(child["items"])
-            # Below what is always refused nothing needs a row.
+            # Fields below one that is always refused need no row.
             if rule == "refused" or of in above:
                 continue
             if of:

@@ -21,11 +21,11 @@ from .node import is_ready
 from .wait import wait_for
 
 NAMESPACE = "liqo"
-# What the Deployments of its virtual kubelets, in tenant namespaces, are known by.
+# The label of the Deployments of its virtual kubelets, in tenant namespaces.
 VIRTUAL_KUBELETS = "offloading.liqo.io/component=virtual-kubelet"
 SOON = 60.0
 
-# Places of the host where the programs keep certificates, whatever their flags say.
+# Directories of the host where the programs keep certificates, whatever their flags say.
 _PRIVATE = ("/tmp/k8s-webhook-server", "/tmp/certs")
 # The Deployments of the chart that a peering without networking needs, in the order of their start.
 _PROGRAMS = ("liqo-webhook", "liqo-controller-manager", "liqo-crd-replicator")
@@ -34,7 +34,7 @@ _PROGRAMS = ("liqo-webhook", "liqo-controller-manager", "liqo-crd-replicator")
 _LEFT_OUT = ("APIService", "DaemonSet", "Network")
 _METRIC_AGENT = "liqo-metric-agent"
 _METRIC_AGENT_PORT = 8443
-# What the directory holds beside chart/; and helm, which renders that, is on the PATH.
+# Programs in the directory, beside chart/, which the helm on the PATH renders.
 _BINARIES = ("crd-replicator", "liqo-controller-manager", "liqoctl", "metric-agent", "virtual-kubelet", "webhook")
 _VALUES = {
     "networking.enabled": "false",
@@ -74,7 +74,7 @@ class GoPeer:
 
     def uninstall(self) -> None:
         """`helm uninstall --no-hooks`, and the virtual kubelets: they run on by themselves. All else stays."""
-        # As Kubernetes ends pods.
+        # Kubernetes ends pods in the same way.
         for process in self.processes.values():
             process.send(signal.SIGTERM)
         for process in self.processes.values():
@@ -97,7 +97,7 @@ class GoPeer:
                 commands[name] = [Path(container["command"][0]).name, *container["args"]]
                 continue
             if kind == "Service":
-                # Its endpoint is a process, not a pod.
+                # The Service leads to a process, not a pod.
                 del manifest["spec"]["selector"]
                 manifest["spec"]["ports"] = [{"port": port["port"]} for port in manifest["spec"]["ports"]]
             (left_out if kind in _LEFT_OUT else applied).append(manifest)
@@ -196,7 +196,7 @@ class GoPeer:
         container = spec["containers"][0]
         kubeconfig = self.cluster.service_account(tenant_namespace, spec["serviceAccountName"])
         arguments = [word.replace("$(POD_IP)", self.cluster.address) for word in container["args"]]
-        # In a pod these come from the kubelet; the pods at the provider are told by them where their API server is.
+        # A kubelet sets these in a pod; they tell the pods at the provider where their API server is.
         host, port = self.cluster.server.removeprefix("https://").split(":")
         self.processes[name] = self.cluster.space.start(
             name,

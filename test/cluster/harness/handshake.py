@@ -130,7 +130,7 @@ class Handshake:
         """Takes it apart again; the namespaces stay."""
         identity = f"controlplane-{self.provider.name}"
         self.consumer.api.delete("identities", self.home, identity)
-        # As long as it has credentials the consumer uses them: their rights go last.
+        # The consumer uses its credentials as long as it has them, so their rights go last.
         for kind, name in (("renews", identity), ("secrets", f"kubeconfig-{identity}")):
             gone = lambda kind=kind, name=name: self.consumer.api.find(kind, self.home, name) is None  # noqa: E731
             wait_for(gone, SOON, f"{name} of {kind} to go")

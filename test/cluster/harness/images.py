@@ -11,13 +11,13 @@ from pathlib import Path
 
 PAUSE = "docker.io/liqo-test/pause:1"
 BUSYBOX_IMAGE = "docker.io/liqo-test/busybox:1"
-# Says hello, runs until it is asked to end, and ends at once then: a workload that needs no manifest.
+# This image says hello and runs until it is asked to end: a workload that needs no manifest.
 HELLO_IMAGE = "docker.io/liqo-test/hello:1"
-# As a user would name it, with what its other programs are called by.
+# The image under a user's name for it, with the names of its other programs.
 LIBRARY_IMAGE = "docker.io/library/busybox:1.37"
 HELLO = "trap exit TERM; echo hello from $(hostname); sleep 2147483647 & wait"
 
-# The applets that test pods call by name; the rest is there as `busybox <applet>`.
+# Applets that test pods call by name; all others are called as `busybox <applet>`.
 APPLETS = (
     "sh cat date dd echo env false grep head hostname ip kill ls mkdir nc printf ps rm seq sleep stty tail test touch "
     "tr true tty wc wget"

@@ -15,9 +15,9 @@ import sys
 
 running: set[int] = set()
 ended: dict[int, int] = {}
-# What is started again when it ends by itself, by the PID that it had first: how, and how often still.
+# Commands that are started again when they end by themselves, by their first PID, and how often still.
 kept: dict[int, tuple[tuple[list[str], str, dict[str, str]], int]] = {}
-# The PID that it has now.
+# The present PID.
 current: dict[int, int] = {}
 STARTED_AGAIN = 20
 

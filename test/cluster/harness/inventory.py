@@ -12,7 +12,7 @@ from .wait import wait_for
 if TYPE_CHECKING:
     from .cluster import Cluster
 
-# Kinds whose objects come, go and change by themselves, whatever happens to a peering.
+# Kinds whose objects come, go and change by themselves, without any peering.
 RESTLESS = {
     "certificatesigningrequests",
     "componentstatuses",

@@ -17,7 +17,7 @@ from .monitoring import scraping
 if TYPE_CHECKING:
     from .cluster import Cluster
 
-# What metrics-server asks kubelets for, as well.
+# metrics-server reads the last of these, too.
 PATHS = ("/metrics", "/metrics/cadvisor", "/metrics/probes", "/metrics/slis", "/metrics/resource")
 _KUBELET = 'job="kubelet",metrics_path="/metrics"'
 _CADVISOR = 'job="kubelet",metrics_path="/metrics/cadvisor"'
@@ -41,7 +41,7 @@ def _condition(type_: str, status: str) -> str:
 
 
 ALERTS = {
-    # The kubelet itself.
+    # Alerts about the kubelet itself.
     "KubeletDown": f"absent(up{{{_KUBELET}}} == 1)",
     "TargetDown": "100 * count by (job, metrics_path) (up == 0) / count by (job, metrics_path) (up) > 10",
     "KubeletPlegDurationHigh": f"{_slowest('kubelet_pleg_relist_duration_seconds')} >= 10",
@@ -62,9 +62,9 @@ ALERTS = {
         f"kubelet_volume_stats_available_bytes{{{_KUBELET}}} / kubelet_volume_stats_capacity_bytes{{{_KUBELET}}} < 0.03"
         f" and kubelet_volume_stats_used_bytes{{{_KUBELET}}} > 0"
     ),
-    # Its containers.
+    # Alerts about its containers.
     "CPUThrottlingHigh": f"{_periods('throttled_periods')} / {_periods('periods')} > 0.25",
-    # Its Node.
+    # Alerts about its Node.
     "KubeNodeNotReady": f"{_condition('Ready', 'true')} == 0",
     "KubeNodePressure": f"{_condition('(Memory|Disk|PID)Pressure', 'true')} == 1",
     "KubeNodeUnreachable": f'kube_node_spec_taint{{{_STATE},key="node.kubernetes.io/unreachable"}} == 1',
@@ -74,7 +74,7 @@ ALERTS = {
         f" * on (namespace, pod) group_left (node) kube_pod_info{{{_STATE}}})"
         f' / max by (node) (kube_node_status_capacity{{{_STATE},resource="pods"}} != 1) > 0.95'
     ),
-    # What Prometheus makes of it: samples that contradict each other.
+    # Alerts about Prometheus itself: samples that contradict each other.
     "PrometheusDuplicateTimestamps": "rate(prometheus_target_scrapes_sample_duplicate_timestamp_total[5m]) > 0",
     "PrometheusOutOfOrderTimestamps": "rate(prometheus_target_scrapes_sample_out_of_order_total[5m]) > 0",
 }

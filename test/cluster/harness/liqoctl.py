@@ -39,7 +39,7 @@ class Liqoctl:
 
     def attempt(self, *arguments: object, timeout: float = 120, stdin: str | None = None) -> Done:
         """Runs it and returns all there is to see, without a terminal."""
-        # The Go liqoctl remembers which kinds an address serves: those of this run, not of an earlier one.
+        # The Go liqoctl remembers which kinds an address serves, so each run has a cache of its own.
         caches = {"KUBECACHEDIR": str(self.cluster.directory / "kube-cache")}
         ended = subprocess.run(
             self.cluster.space.entering([self.binary, *arguments]),

@@ -16,7 +16,7 @@ from .namespace import Process
 from .wait import TimedOut, wait_for
 
 METRICS_PORT = 9090
-# Of each replica that of probes is so far below that of metrics.
+# The port of probes of each replica is as far below that of its metrics.
 HEALTH_PORT = 8090
 
 
@@ -63,7 +63,7 @@ class Liqod:
             *flags,
         ]  # fmt: skip
         self.process: Process | None = None
-        # What its environment has besides, from the next start on.
+        # Variables that are added to its environment at the next start.
         self.environment: dict[str, str] = {}
 
     def start(self, ready_within: float = 60) -> Liqod:

@@ -12,7 +12,7 @@ from .wait import wait_for
 if TYPE_CHECKING:
     from .cluster import Cluster
 
-# Of a replica that is there, where the machine is short of CPU: it is asked again.
+# Ends of answers from a machine that is short of CPU: the request is sent again.
 TOO_SLOW = (
     "; ask again",
     "; try again",

@@ -22,12 +22,12 @@ from .console import Console
 from .run import Run
 from .wait import patient
 
-# How long what only looks may show something else.
+# For how long a command that only looks may show something else.
 SOON = 40.0
 _PROMPT = re.compile(r"^(\w+) \$ (.*)$")
 _ANSWER = re.compile(r"(Go on\? \[y/N\]) (\w+)$")
 _FAILURE = re.compile(r"^(✖|Error|error:|command terminated with exit code)")
-# What only looks shows in a moment what it does not show yet.
+# A command that only looks is repeated until it shows the expected state.
 _LOOKS = re.compile(r"^(kubectl|liqoctl) (get|describe|logs|events|info|rollout status|top)\b")
 
 

@@ -45,7 +45,7 @@ def start(cluster: Cluster) -> None:
             "--metric-resolution", f"{RESOLUTION:.0f}s", "--kubelet-request-timeout", "8s",
         ],
     )  # fmt: skip
-    # An API server that finds nobody there asks again later and later.
+    # If nobody listens, the API server asks again after ever longer pauses.
     wait_for(lambda: served.listens(cluster, PORT), 60, f"metrics-server of {cluster.name} to listen")
     _serve(cluster)
     wait_for(lambda: served.api_available(cluster, _API_SERVICE), 60, f"metrics-server of {cluster.name}")

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import yaml
 
 CHART = Path(__file__).resolve().parents[3] / "charts/liqo"
-# What Grafana puts in: everything is chosen, and the step is the range.
+# Values for Grafana's variables: everything is chosen, and the step is the range.
 _GIVEN = {"$__rate_interval": "1m", "$cluster_id": ".*"}
 
 
@@ -103,7 +103,7 @@ class Prometheus:
         try:
             connection.request("GET", where)
             response = connection.getresponse()
-            # It is not ready at once.
+            # Prometheus is not ready at once.
             assert response.status != 503, "Prometheus is not ready"
             answer = json.loads(response.read())
         finally:

@@ -15,7 +15,7 @@ from .wait import wait_for
 if TYPE_CHECKING:
     from .cluster import Cluster
 
-# Places that containerd, runc, CNI and the kubelet write to whatever their configuration says.
+# Directories to which containerd, runc, CNI and the kubelet write, whatever their configuration says.
 _PRIVATE = ("/run", "/var/log", "/var/lib/cni", "/var/lib/kubelet")
 
 
@@ -116,7 +116,7 @@ def make_cgroups(name: str) -> None:
     for tree in trees:
         group = tree / name
         group.mkdir(exist_ok=True)
-        # Of version 1: nothing runs in a group that has been given no processors.
+        # In cgroup version 1, nothing runs in a group without processors.
         for given in ("cpuset.mems", "cpuset.cpus"):
             if (group / given).exists() and not (group / given).read_text().strip():
                 (group / given).write_text((tree / given).read_text())
@@ -143,5 +143,5 @@ def _remove(group: Path) -> None:
             pass
         return True
 
-    # Busy for a moment after its last process was killed.
+    # The cgroup is busy for a moment after its last process was killed.
     wait_for(gone, 30, f"cgroup {group} to be empty")

@@ -18,7 +18,7 @@ from .node import is_ready
 from .wait import wait_for
 
 TAINT = "virtual-node.liqo.io/not-allowed"
-# In the form that the API server gives back.
+# The quantities are written as the API server answers them.
 RESOURCES = {"cpu": "256", "memory": "1Ti", "pods": "5k", "ephemeral-storage": "1Ti"}
 
 
@@ -44,14 +44,14 @@ class Peering:
         """Likewise at the consumer alone, of a provider whose own side is somebody else's to make."""
         self._tenant_namespace(self.consumer, self.home, self.provider)
         self.write_secret(self.kubeconfig())
-        # In this order: a NamespaceMap without a VirtualNode is removed, and so is such a ForeignCluster.
+        # The VirtualNode comes first: liqod removes a NamespaceMap and a ForeignCluster without one.
         self.write_virtual_node(resources, **spec)
         self.declare(self.provider.pod_cidr)
         self._map_object()
         return self
 
     def _tenant_namespace(self, cluster: Cluster, namespace: str, peer: Cluster) -> None:
-        # The rights first: liqod looks at a tenant namespace as soon as it is marked as one.
+        # The rights come first: liqod reads a tenant namespace as soon as it has the label.
         cluster.namespace(namespace)
         chart.bind(cluster, namespace, "ClusterRole", chart.TENANT_ROLE)
         cluster.namespace(namespace, {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": peer.name})
@@ -94,7 +94,7 @@ class Peering:
         if pod_cidrs is None:
             self.consumer.api.patch("foreignclusters", None, peer, {"metadata": {"annotations": {key: None}}})
             return
-        # liqod makes one by itself, with its mark, by which it removes it again.
+        # liqod makes a ForeignCluster by itself, with a mark by which it removes it again.
         annotations = {key: pod_cidrs, "core.liqo.io/made-by-liqod": "true"}
         metadata = {"name": peer, "labels": {"liqo.io/remote-cluster-id": peer}, "annotations": annotations}
         body = {"kind": "ForeignCluster", "metadata": metadata, "spec": {"clusterID": peer}}
@@ -120,7 +120,7 @@ class Peering:
         labels = {"app.kubernetes.io/managed-by": "liqo", "liqo.io/remote-cluster-id": self.consumer.name}
         group, role = rights.group(self.consumer.name), chart.REMOTE_ROLE
         rights.bind(self.provider, twin, self.away, group, role, labels=labels, annotations=managed)
-        # With the finalizer that liqod would set: from then on the NamespaceMap is to ask for this twin.
+        # The finalizer is the one that liqod would set: from then on the NamespaceMap asks for this twin.
         offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
         spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
         body = {"kind": "NamespaceOffloading", "metadata": offloading, "spec": spec}

@@ -37,7 +37,7 @@ class Peer:
     ):
         self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
         self.liqoctl = Liqoctl(cluster)
-        # A real kubelet has the usual port of its machine.
+        # A real kubelet has the usual port, so liqod takes another.
         port = 10260 if cluster.options.kubelet else 10250
         kubeconfig = chart.install(cluster)
         if storage:

@@ -15,7 +15,7 @@ from .console import Console
 from .liqoctl import Liqoctl
 from .wait import patient
 
-# What the image is called before the colon, as tools/image calls it.
+# The image's name before the colon, the one that tools/image gives it.
 REPOSITORY = "localhost/liqo/liqod"
 
 

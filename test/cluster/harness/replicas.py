@@ -33,7 +33,7 @@ class Replicas:
 
     def _start(self) -> Liqod:
         number = next(self._numbers)
-        # Two are never apart by more than one.
+        # Replicas that run at the same time have consecutive numbers.
         slot = number % 2
         replica = Liqod(
             self.cluster, self.kubeconfig, self.listen_port + 2 * slot, name=f"liqod-{number}", metrics_port=9090 + slot,

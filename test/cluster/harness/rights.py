@@ -77,6 +77,6 @@ def bind(
     }
     cluster.api.apply("rolebindings" if namespace else "clusterrolebindings", namespace, binding)
     found = cluster.api.get("roles", namespace, role) if kind == "Role" else cluster.api.get("clusterroles", None, role)
-    # The last rule: whoever is bound may have the first one by another role.
+    # The last rule counts: the subject may have the first one by another role.
     rule = [rule for rule in found["rules"] if rule.get("resources") or rule.get("nonResourceURLs")][-1]
     wait_for(lambda: may(cluster, subject, namespace, rule), 60, f"{subject['name']} to have the rights of {role}")

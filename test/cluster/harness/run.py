@@ -29,7 +29,7 @@ class Run:
         self.id = secrets.token_hex(3)
         self.directory = settings.RUNS / f"{settings.RUN_PREFIX}{self.id}"
         self.directory.mkdir(mode=0o755)
-        # In one step: another run that begins now sweeps what nobody alive owns.
+        # Both happen in one step: another run that begins now sweeps directories without a living owner.
         owner = self.directory / "owner.new"
         owner.write_text(_identity(os.getpid()))
         owner.rename(self.directory / "owner")
@@ -127,5 +127,5 @@ def _remove(directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)
         return not directory.exists()
 
-    # A process that is just dying may still write a file, and another run that begins now sweeps, too.
+    # A dying process may still write a file, and another run that begins now sweeps, too.
     wait_for(gone, 30, f"{directory} to be removed", interval=0.5)

@@ -61,7 +61,7 @@ class SlowExec:
     def _serve(self, client: socket.socket) -> None:
         try:
             with client:
-                # The ClientHello names the protocols in the clear.
+                # The ClientHello names the protocols in clear text.
                 if b"\x02h2" in client.recv(16384, socket.MSG_PEEK):
                     self._pass(client)
                 else:

@@ -18,7 +18,7 @@ import tarfile
 from pathlib import Path
 
 NODE = "LIQO_TEST_NODE"
-# Command lines by program: which archive, of which kind, or which image, goes where.
+# Command lines of each program: which archive, of which kind, or which image, goes where.
 _IMAGE = r"[a-z0-9.]+(?:/[a-z0-9-]+)+:[\w.-]+"
 _FROM = r"(?P<kind>oci)-archive:(?P<archive>\S+)"
 FORMS = {
@@ -79,7 +79,7 @@ def main(program: str, arguments: list[str]) -> str:
     given = found.groupdict()
     if not (archive := given.get("archive")):
         return f"{given['image']} → {given['target']}"
-    # What containers are made from by containerd is OCI's; kind and Docker look into Docker's index.
+    # containerd reads the OCI index of an archive; kind and Docker read Docker's.
     image = image_in(Path(archive), given.get("kind") or ("docker" if program in ("kind", "docker") else "oci"))
     if socket := os.environ.get(NODE):
         real = shutil.which("ctr", path=os.environ["PATH"].replace(f"{Path(sys.argv[0]).parent}:", ""))

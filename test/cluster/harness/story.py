@@ -10,7 +10,7 @@ from .liqod import Liqod
 from .peering import Peering
 from .wait import TimedOut, wait_for
 
-# The longest that anything may take that is not about faults: a pod on the real kubelet takes two seconds or three.
+# The longest wait in stories without faults: a pod on the real kubelet takes two or three seconds.
 SOON = 30.0
 
 
@@ -127,7 +127,7 @@ class Story:
         for kind in ("deployments", "pods"):
             self.consumer.api.delete_all(kind, self.namespace)
         try:
-            # Some leave hundreds, on machines that have other stories to tell.
+            # Some stories leave hundreds of pods, and other stories run on the machine.
             self.wait_nothing_left(3 * SOON)
         except TimedOut:
             for kind, cluster, namespace in (

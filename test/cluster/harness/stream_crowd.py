@@ -22,12 +22,12 @@ from urllib.parse import urlencode
 if TYPE_CHECKING:
     from .cluster import Cluster
 
-# So many handshakes under way at a time: it is how many there are that matters, not how fast they come.
+# Handshakes under way at a time: the number of streams matters, not how fast they come.
 _AT_ONCE = 16
 _STDIN, _STDOUT, _ERROR, _CLOSE = 0, 1, 3, 255
-# Of SPDY/3.1: frames of streams that are opened, the answer, and the flag of a last frame.
+# SPDY/3.1: the frame that opens a stream, its answer, and the flag of a last frame.
 _SYN_STREAM, _SYN_REPLY, _LAST = 1, 2, 1
-# Who can write nothing for so long is stuck.
+# A stream that takes nothing for this many seconds is stuck.
 _STUCK_SECONDS = 5
 
 
@@ -63,7 +63,7 @@ class Exec:
         return cls(*await _upgraded(chosen, tls, f"GET {_path_of(chosen)}/exec?{query}", headers))
 
     def send(self, channel: int, data: bytes) -> None:
-        # Masked with zeros, which changes nothing.
+        # The mask is zero, so the data stays as it is.
         self._writer.write(struct.pack("!BB", 0x82, 0x80 | (len(data) + 1)) + bytes(4) + bytes([channel]) + data)
 
     async def _frame(self) -> tuple[int, bytes]:
@@ -122,7 +122,7 @@ class Forward:
         block = struct.pack("!I", len(headers))
         for word in (word for header in headers.items() for word in header):
             block += struct.pack("!I", len(word)) + word.encode()
-        # Without the dictionary of SPDY, which a compressor need not use.
+        # A compressor need not use SPDY's dictionary.
         packed = self._headers.compress(block) + self._headers.flush(zlib.Z_SYNC_FLUSH)
         payload = struct.pack("!IIH", stream, 0, 0) + packed
         self._writer.write(struct.pack("!HHI", 0x8003, _SYN_STREAM, len(payload)) + payload)

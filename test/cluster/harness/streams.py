@@ -65,7 +65,7 @@ def forwarding(story: Story, *arguments: object) -> Iterator[tuple[subprocess.Po
         while len(ports) < sum(1 for word in arguments if str(word)[-1].isdigit() and ":" in str(word)):
             line = process.stdout.readline().decode()
             assert line, process.communicate()[1]
-            # It listens on [::1], too, where there is one.
+            # kubectl also listens on [::1] if there is one.
             if line.startswith("Forwarding from 127.0.0.1:"):
                 ports.append(int(line.split(":")[1].split()[0]))
         yield process, ports

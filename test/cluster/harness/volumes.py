@@ -10,7 +10,7 @@ from .api import Refused
 from .cluster import Cluster
 
 PROVISIONER = "liqo-test/directories"
-# Classes: claims of the first are bound at once, those of the second when a pod uses them.
+# Two classes: claims of the first are bound at once, those of the second when a pod uses them.
 AT_ONCE, WITH_POD = "at-once", "with-pod"
 _MODES = {AT_ONCE: "Immediate", WITH_POD: "WaitForFirstConsumer"}
 _ASKED = "volume.kubernetes.io/storage-provisioner"

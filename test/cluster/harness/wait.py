@@ -9,7 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# What time-outs are multiplied by: more where several files of stories share the machine.
+# The factor for time-outs: above one if several files of stories share the machine.
 _PATIENCE = float(os.environ.get("LIQO_TEST_PATIENCE") or 1)
 
 
@@ -39,7 +39,7 @@ def wait_for(predicate: Callable[[], T], timeout: float, what: str, interval: fl
             seen = error
         if time.monotonic() - started > timeout:
             raise TimedOut(f"waited {timeout:g} s for {what}; last seen: {_short(seen)}")
-        # Who waits for long asks less often: each look is work for an API server, and the others need the machine.
+        # A long wait asks less often: each look is work for an API server, and others need the machine.
         time.sleep(max(interval, min(0.25, (time.monotonic() - started) / 20)))
 
 
