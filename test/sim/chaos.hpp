@@ -50,7 +50,7 @@ class Chaos {
   void rotate_credentials();
 
   asio::awaitable<void> restart(std::string cluster, bool killed, kube::Duration downtime);
-  /// Takes pods away that must not run twice while the liqod of their provider is not there to see it.
+  /// Deletes pods that must not run twice while the liqod of their provider does not run.
   asio::awaitable<void> delete_while_down(std::string provider);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
   void note(std::string what);
@@ -59,7 +59,7 @@ class Chaos {
   Cluster& any_provider();
   std::vector<Tree> local_pods();
   std::vector<Tree> remote_pods(Cluster& provider);
-  /// Whether what a pod without restartPolicy Always has run is on record, so that its loss cannot be overlooked.
+  /// Whether the provider has recorded that a pod ran that does not always restart, so that its loss is noticed.
   bool is_on_record(Cluster& provider, const json::object& remote);
 
   World& world_;

@@ -28,11 +28,11 @@ class Cluster {
   Cluster(kube::testing::Simulator& simulator, std::string id, std::uint64_t seed);
 
   /// Applies what a peering leaves at the consumer: Secrets, VirtualNode, the NamespaceMap with the twin of the home
-  /// namespace, and what else is replicated.
+  /// namespace, and other replicated objects.
   void add_provider(const std::string& provider);
-  /// Likewise without a virtual node, and without what is replicated.
+  /// Does the same without a virtual node and without replicated objects.
   void add_offloading(const std::string& provider);
-  /// A virtual node of that provider; there may be several.
+  /// Adds a virtual node of that provider, which may have several.
   void add_virtual_node(const std::string& provider, const std::string& name);
   std::string node_for(const json::object& pod);
 

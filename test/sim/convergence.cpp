@@ -9,7 +9,7 @@ namespace resources = kube::resources;
 
 namespace {
 
-/// What of a container's status must be the same on both sides.
+/// The parts of a container's status that must be the same on both sides.
 std::string summary(const json::object& pod) {
   std::string text(phase_of(pod));
   text.append(" ip=").append(kube::string_at(pod, {"status", "podIP"}));

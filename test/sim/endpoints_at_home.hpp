@@ -25,7 +25,7 @@ class EndpointsAtHome : public core::HomeEndpoints {
   Cluster& home_;
 };
 
-/// As it was at a moment, when there was this Service or none. What endpoints look like is not asked of it.
+/// Answers from one moment, at which there was this Service or none. Only selections ask it, so it knows no addresses.
 class EndpointsOfThen final : public core::HomeEndpoints {
  public:
   explicit EndpointsOfThen(Tree service) : service_(std::move(service)) {}

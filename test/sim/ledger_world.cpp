@@ -40,7 +40,7 @@ std::int64_t cores_at_node(const json::object& pod) {
   return cores;
 }
 
-/// What a Pod notes that has the amounts of the ShadowPod.
+/// The annotations of a Pod that has the amounts of the ShadowPod.
 json::object applied_to(const json::object& shadow) {
   return {{api::annotations::applied_resources, core::applied_note(kube::Object(shadow))}};
 }

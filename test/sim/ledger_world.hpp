@@ -46,10 +46,10 @@ class LedgerWorld {
   asio::awaitable<core::QuotaVerdict> call(std::size_t replica, json::object shadow, bool dry_run,
                                            core::Claimant claimant = {});
   asio::awaitable<core::QuotaVerdict> call_resize(std::size_t replica, json::object before, json::object after);
-  /// Consumers want other amounts for pods that are stored, now and then.
+  /// Now and then consumers change the amounts of stored pods.
   asio::awaitable<void> resize();
   asio::awaitable<void> resize_one(json::object before, std::int64_t cores);
-  /// What the node of a Pod does about it: gives it what it asks for, or puts that off.
+  /// Acts as the node of a Pod: grants what it asks for, or puts that off.
   void look_as_node(const kube::ObjectKey& key, bool puts_off);
   asio::awaitable<void> live();
   asio::awaitable<void> break_things();
@@ -67,7 +67,8 @@ class LedgerWorld {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<Violation> violations_;
   std::map<std::string, std::int64_t> on_their_way_;  ///< cores of admitted ShadowPods by UID
-  /// A ShadowPod that was let grow, by so many cores, from this version of it: with another one it cannot any more.
+  /// A growth that was admitted: of which ShadowPod, from which version, and by how many cores. Once the ShadowPod has
+  /// another version, the growth cannot be stored any more.
   struct Growth {
     kube::ObjectKey pod;
     std::string from;

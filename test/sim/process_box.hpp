@@ -40,11 +40,11 @@ class ProcessBox {
   bool leads();
   /// Another replica of the same cluster, which must not write while this one may.
   void set_rival(ProcessBox& rival) { rival_ = &rival; }
-  /// Holds all its links against what happened at their servers, and tells which writes should not have been sent.
+  /// Compares all links with what happened at their servers, and answers the writes that should not have been sent.
   std::vector<Violation> check_requests();
-  /// All links, the one to the own cluster first.
+  /// All links; the first one leads to its own cluster.
   std::vector<kube::testing::SimLink*> links();
-  /// Set if a process ended by itself: how.
+  /// How a process ended by itself, "" if none did.
   const std::string& crash() const { return crash_; }
 
  private:

@@ -28,7 +28,7 @@ std::string_view front_of(const json::object& claim) {
   return kube::string_at(claim, {"metadata", "annotations", api::annotations::virtual_claim_uid});
 }
 
-/// A claim that its scheduler has chosen a node for.
+/// A claim for which the scheduler has chosen a node.
 json::object draw_claim(kube::Random& random, const std::string& name, std::string_view ns) {
   constexpr std::string_view nodes[] = {"milan", "milan", "milan-2", "turin", "worker-1"};
   const json::object notes{{api::annotations::volume_provisioner, api::storage_provisioner},
@@ -40,7 +40,7 @@ json::object draw_claim(kube::Random& random, const std::string& name, std::stri
                                 {"resources", json::object{{"requests", json::object{{"storage", size}}}}}}}};
 }
 
-/// That no data is lost and none is taken for another's, as the histories of all clusters tell.
+/// Checks by the histories of all clusters that no data is lost and none is taken for another claim's.
 class ClaimCheck {
  public:
   ClaimCheck(Cluster& home, Cluster& cluster, std::string ns, std::vector<Violation>& found)

@@ -137,7 +137,7 @@ class EndpointCheck {
     }
   }
 
-  /// What is written was said by the consumer, and allowed, not long ago.
+  /// Each written address was said by the consumer and allowed by the provider not long ago.
   void see_slice(const FakeChange& change) {
     const TimePoint from = change.at - max_sight_of_rules;
     const auto ever = [&](const std::vector<State>& states, const auto& holds) {

@@ -20,7 +20,7 @@ namespace resources = kube::resources;
 
 namespace {
 
-/// A copy stays for five minutes when nothing refers to it any more; what was on its way may arrive later.
+/// A copy stays for five minutes after the last reference, and a write may arrive later.
 constexpr kube::Duration reference_memory = 7min;
 /// What liqod has seen of home is not older than this when it makes a copy.
 constexpr kube::Duration max_sight_of_home = 1min;
@@ -29,7 +29,7 @@ bool is_copy(const json::object& object) {
   return !kube::string_at(object, {"metadata", "labels", api::labels::reflection_origin}).empty();
 }
 
-/// What of an object cannot be changed in place, "" where it cannot be told.
+/// The parts of an object that cannot be changed in place, "" if they are not known.
 std::string shape_of(const json::object& object) {
   if (kube::bool_at(object, {"immutable"})) return "";
   return "type " + std::string(kube::string_at(object, {"type"})) +
@@ -98,7 +98,7 @@ class ReflectionCheck {
                                                 std::move(what)});
   }
 
-  /// The contents of an object beside what its server keeps of it.
+  /// The contents of an object without the fields that its server keeps.
   static json::object contents_of(const json::object& object) {
     json::object contents = object;
     for (const char* field : {"resourceVersion", "generation"}) contents["metadata"].as_object().erase(field);
@@ -135,7 +135,7 @@ class ReflectionCheck {
                                [at](TimePoint end) { return end - at < max_give_back && at - end < max_give_back; });
   }
 
-  /// A copy goes where its object has gone or is not to be reflected, nothing refers to it, or it cannot be changed.
+  /// A copy may go only if its object has gone or is not to be reflected, if nothing refers to it, or to be replaced.
   void see_removal(const FakeChange& change, const std::string& uid) {
     const TimePoint from = made_at_[uid] - max_sight_of_home;
     const std::string local = kind_.local_name(change.key.name, forging_);
@@ -157,7 +157,7 @@ class ReflectionCheck {
     violate("no copy is deleted that is wanted", "its object was there all the time", change);
   }
 
-  /// A copy is written of what is at home, and was to be reflected not long ago.
+  /// A copy is written only of an object that is at home and was to be reflected not long ago.
   void see_copy(const FakeChange& change) {
     const std::string local = kind_.local_name(change.key.name, forging_);
     const TimePoint from = change.at - reference_memory;
@@ -175,7 +175,7 @@ class ReflectionCheck {
       violate("nothing is sent that is not reflected", "nothing refers to it", change);
   }
 
-  /// Whether an object was to be reflected, at each moment between the two at which it was in this state.
+  /// Whether an object in this state was to be reflected, at each moment between `from` and `until`.
   std::vector<bool> selections(const State& state, TimePoint from, TimePoint until) const {
     const auto of =
         services_.find(std::string(kube::string_at(*state.tree, {"metadata", "labels", api::labels::service_name})));

@@ -27,7 +27,7 @@ std::int64_t generation_of(const json::object& object) { return kube::int_at(obj
 
 std::int64_t seen_by(const json::object& status) { return kube::int_at(status, {"observedGeneration"}, -1); }
 
-/// Others may have added to the spec of the copy.
+/// Whether the copy has all of the spec at home; others may have added to it.
 bool has_spec_of(const json::object& copy, const json::object& local) {
   return std::ranges::all_of(kube::object_at(local, {"spec"}), [&](const auto& entry) {
     const json::value* value = kube::object_at(copy, {"spec"}).if_contains(entry.key());
@@ -35,7 +35,7 @@ bool has_spec_of(const json::object& copy, const json::object& local) {
   });
 }
 
-/// Null: there is none.
+/// The status of an object, or null.
 json::value status_of(const json::object& object) {
   const json::value* status = object.if_contains("status");
   return status ? *status : json::value();
@@ -50,7 +50,7 @@ json::object draw_status(kube::Random& random, std::string phase, std::int64_t g
   return status;
 }
 
-/// What a status that was written of the copy is to be at home.
+/// The status that home should have if the copy has this one.
 json::value at_home(json::value status, const json::object& copy, const json::object& local) {
   if (!status.is_object()) return status;
   const auto count = [&](json::object& part) {

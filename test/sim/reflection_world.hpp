@@ -18,7 +18,7 @@
 
 namespace liqo::sim {
 
-/// Who acts for people; at a provider all that these make without the labels of a copy is somebody else's.
+/// The names under which people act. At a provider, all that they make without the labels of a copy is somebody else's.
 inline constexpr std::string_view reflection_user = "user", reflection_stranger = "stranger";
 
 /// The kinds that are reflected, with the contents that people draw for them. The last one is a custom resource.
@@ -28,12 +28,12 @@ struct DrawnKind {
   int objects;            ///< how many names there are
 };
 std::span<const DrawnKind> drawn_kinds();
-/// The custom resource among them, of which the status comes home.
+/// The custom resource among them, whose status comes home.
 const reflection::CustomResource& widget_resource();
 const reflection::ReflectedKind& widgets();
 const reflection::ReflectedKind& kind_of(const DrawnKind& drawn);
 
-/// When liqod may not have known of a copy, or of a provider, what it knew before.
+/// Times after which liqod may have forgotten what it knew of a copy or a provider.
 struct Interruptions {
   std::vector<kube::TimePoint> ends;         ///< of a process, a session, a lead, or of a kind at a provider
   std::vector<kube::TimePoint> starts;       ///< of a process
@@ -72,17 +72,17 @@ class ReflectionWorld {
   void set_up();
   asio::awaitable<void> live();
   void calm_down();
-  /// Pods that run as an account of their own, and are given its token.
+  /// Adds a ServiceAccount as which pods run, and whose token they get.
   void add_account();
   static void give_token(json::object& spec);
   void add_storage_class();
-  /// One that offers a class.
+  /// Adds a virtual node that offers a storage class.
   void add_virtual_node(const std::string& provider, const std::string& name);
-  /// What a provider has of its consumer, and says of the endpoints that it may have.
+  /// Adds a provider's objects about its consumer, and which endpoints the consumer may have.
   void add_consumer(Cluster& provider);
   void declare(Cluster& provider, std::string_view ranges);
   void add_peer(Cluster& provider);
-  /// Takes away what only strangers have written of what looks like copies.
+  /// Removes objects that look like copies, and that only strangers have written.
   void remove_forged(Cluster& provider, const reflection::ReflectedKind& kind);
 
   // What people at home do.
@@ -121,7 +121,7 @@ class ReflectionWorld {
   asio::awaitable<void> restart(std::string name, bool killed, kube::Duration downtime);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
   asio::awaitable<void> release(Cluster* provider, const reflection::ReflectedKind* kind, kube::ObjectKey key);
-  /// An operator writes the status of a copy that it has seen, if that is still there.
+  /// An operator writes the status of a copy in the state that it has seen, if the copy is still there.
   void report(Cluster& provider, const json::object& seen);
   asio::awaitable<void> report_later(Cluster* provider, Tree seen);
   /// A cluster has no definition of the custom resource for a while.
@@ -138,18 +138,18 @@ class ReflectionWorld {
   std::vector<kube::testing::SimLink*> links();
 
   void check_end();
-  /// What is said of copies while nothing fails is home soon, if it is a warning.
+  /// While nothing fails, warnings about copies come home soon, and nothing else does.
   void check_events();
-  /// The first thing that is not as it should be, "" when all is.
+  /// The first thing that is wrong, "" if nothing is.
   std::string find_difference();
   std::string compare_copies(Cluster& provider, const reflection::ReflectedKind& kind);
   std::string compare_statuses();
   std::string compare_tokens(Cluster& provider);
   std::string compare_claims();
   std::string compare_claim(const kube::Object& claim);
-  /// What the provider's own liqod is to have made.
+  /// Compares the EndpointSlices that the provider's own liqod should have made.
   std::string compare_endpoints(Cluster& provider);
-  /// Those that have a definition of the custom resource in the end.
+  /// The clusters that have a definition of the custom resource in the end.
   std::vector<Cluster*> defining() const;
   std::set<std::string> find_referred(const Cluster& provider);
   std::vector<std::string> list_writes(kube::TimePoint after);
@@ -170,23 +170,23 @@ class ReflectionWorld {
   int next_value_ = 0;
 };
 
-/// Checks what liqod has done at one provider against what was there, and at home, at each moment. `ends`: when a
-/// process, a session or its lead ended. What it had applied where somebody else had taken a name at that moment is not
-/// known to the next one (docs/known-gaps.md).
+/// Compares what liqod did at one provider with the objects there and at home at each moment. `ends`: when a process, a
+/// session or its lead ended. The next process does not know of an apply to a name that somebody else took at that
+/// moment (docs/known-gaps.md).
 void check_reflection_history(Cluster& home, Cluster& provider, const std::vector<kube::TimePoint>& ends,
                               std::vector<Violation>& found);
-/// Likewise what it has written of the custom resource at home: nothing but statuses that the provider said which is
-/// to say them, the first one, and of a generation at home none that its operator had not seen. `providers`: those that
-/// have a definition of it.
+/// Checks what liqod wrote of the custom resource at home: only statuses, only those of the first provider, which has
+/// the say, and never a generation that its operator had not seen. `providers`: those that have a definition of it.
 void check_status_history(Cluster& home, const std::vector<Cluster*>& providers, const Interruptions& times,
                           std::vector<Violation>& found);
 
-/// No data of a claim that is there is deleted, none gets an empty volume in the place of what it had, and nobody
-/// else's is touched.
+/// Checks that the data of a living claim is not deleted, that no claim gets an empty volume instead of its data, and
+/// that nobody else's claims are touched.
 void check_claim_history(Cluster& home, const std::vector<std::unique_ptr<Cluster>>& providers,
                          std::vector<Violation>& found);
-/// What the provider's liqod made of ShadowEndpointSlices: nothing that was not said and allowed, and nobody else's.
-/// `ends`: when a process of a provider ended, which then may have had no time to give back what it took for free.
+/// Checks what the provider's liqod made of ShadowEndpointSlices: it writes only what the consumer said and the
+/// provider allows, and leaves objects of others alone. `ends`: when a process of a provider ended; it may have had no
+/// time to give back a name that it took for free.
 void check_endpoint_history(Cluster& home, Cluster& provider, const std::vector<kube::TimePoint>& ends,
                             std::vector<Violation>& found);
 
