@@ -3,6 +3,7 @@
 
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
+#include "kube/k8s/request.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/callers.hpp"
 #include "liqo/core/admission/patch.hpp"
@@ -27,9 +28,10 @@ std::string check_resources(const json::value* resources, std::string_view path)
   if (!resources || resources->is_null()) return "";
   const json::object* entries = resources->if_object();
   if (!entries) return std::string(path) + " must map names of resources to quantities";
-  if (entries->size() > max_resources) return std::string(path) + " names more than 200 resources";
+  if (entries->size() > max_resources)
+    return std::string(path) + " names more than " + std::to_string(max_resources) + " resources";
   for (const auto& [key, value] : *entries) {
-    const std::string where = std::string(path) + "[" + std::string(std::string_view(key).substr(0, 100)) + "]";
+    const std::string where = std::string(path) + "[" + kube::printable(kube::cut_text(key, 100)) + "]";
     const auto quantity = kube::Quantity::from_json(value);
     if (!quantity) return where + " is not a quantity: " + quantity.error().text();
     if (quantity->sign() < 0) return where + " is " + quantity->text() + ": it cannot be negative";
@@ -100,12 +102,13 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
                            "into one with the label " + std::string(labels::tenant_namespace) + "=true");
   const std::string_view id = cluster_id(tenant);
   if (tenant.label(labels::remote_cluster_id) != id)
-    return Answer::invalid("the label " + std::string(labels::remote_cluster_id) + " is \"" +
-                           std::string(tenant.label(labels::remote_cluster_id)) + "\" and spec.clusterID is \"" +
-                           std::string(id) + "\": both name the consumer and must be equal");
+    return Answer::invalid("the label " + std::string(labels::remote_cluster_id) + " is " +
+                           kube::in_quotes(tenant.label(labels::remote_cluster_id)) + " and spec.clusterID is " +
+                           kube::in_quotes(id) + ": both name the consumer and must be equal");
   if (around.namespace_cluster != id)
-    return Answer::deny("namespace " + request.ns + " is the tenant namespace of \"" + around.namespace_cluster +
-                        "\": a Tenant for \"" + std::string(id) + "\" does not belong there");
+    return Answer::deny("namespace " + request.ns + " is the tenant namespace of " +
+                        kube::in_quotes(around.namespace_cluster) + ": a Tenant for " + kube::in_quotes(id) +
+                        " does not belong there");
   if (is_new && !around.in_namespace.empty())
     return Answer::deny("namespace " + request.ns + " has a Tenant already, " + around.in_namespace.front());
   if (is_new && !around.namesakes.empty())

@@ -190,7 +190,7 @@ std::optional<json::object> plan_map_status(const kube::Object& map,
   json::object changes;
   for (const auto& [local, entry] : entries) {
     json::object wanted{{"remoteNamespace", entry.remote}, {"phase", entry.phase}};
-    const std::string message = entry.message.substr(0, max_message);
+    const std::string message(kube::cut_text(entry.message, max_message));
     if (!message.empty()) wanted["message"] = message;
     const json::value* before = present.if_contains(local);
     if (before && *before == wanted) continue;

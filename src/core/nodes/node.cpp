@@ -23,6 +23,9 @@ struct NodeCondition {
   std::string message_true, message_false;
 };
 
+/// What the provider says is cut in the conditions of the Node.
+constexpr std::size_t max_words = 500;
+
 bool has_amount(const json::object& resources, std::string_view name) {
   const json::value* value = resources.if_contains(name);
   if (!value) return false;
@@ -31,10 +34,10 @@ bool has_amount(const json::object& resources, std::string_view name) {
 }
 
 std::string why_not_ready(bool resources, const ProviderHealth& health) {
-  if (!health.refusal.empty()) return health.refusal.substr(0, 500);
+  if (!health.refusal.empty()) return kube::one_line(health.refusal, max_words);
   if (!health.probed) return "The provider has not been reached yet.";
   if (health.failed_probes >= health.failure_threshold)
-    return "The provider does not answer: " + health.last_error.substr(0, 500);
+    return "The provider does not answer: " + kube::one_line(health.last_error, max_words);
   if (health.network == ProviderHealth::Network::down) return "The network between the clusters is not established.";
   if (!resources) return "The provider offers no CPU or no memory.";
   return {};

@@ -63,8 +63,8 @@ json::object read_note(const kube::Object& pod) {
 }
 
 json::value refused(const json::value& container, std::string_view provider, std::string_view words) {
-  const std::string message = "Cluster " + std::string(provider) + " does not run the ephemeral container: " +
-                              std::string(kube::cut_text(words, max_refusal));
+  const std::string message = "Cluster " + std::string(provider) +
+                              " does not run the ephemeral container: " + kube::one_line(words, max_refusal);
   return refused_container(container, message);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/bounded.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
@@ -67,7 +68,7 @@ std::string_view open_gate(const kube::Object& local) {
 }
 
 void copy_text(const json::object& from, json::object& to, std::string_view key) {
-  if (std::string_view text = kube::string_at(from, {key}); !text.empty()) to[key] = text.substr(0, max_text);
+  if (std::string_view text = kube::string_at(from, {key}); !text.empty()) to[key] = kube::cut_text(text, max_text);
 }
 
 std::int64_t restart_count(const json::array& statuses, std::string_view name, std::int64_t fallback) {
@@ -216,7 +217,8 @@ json::array wanted_conditions(const StatusObjects& of, const StatusContext& ctx,
   if (!ctx.resize_refusal.words.empty() && !kube::find_condition(wanted, "PodResizePending"))
     kube::set_condition(wanted, local.status(),
                         {"PodResizePending", "True", ctx.resize_refusal.may_pass ? "Deferred" : "Infeasible",
-                         "Cluster " + ctx.provider + " does not resize the pod: " + ctx.resize_refusal.words},
+                         "Cluster " + ctx.provider +
+                             " does not resize the pod: " + kube::one_line(ctx.resize_refusal.words, max_refusal)},
                         now);
   if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
     const json::object* ready = kube::find_condition(wanted, "Ready");

@@ -221,6 +221,10 @@ TEST_CASE("the status holds what is, and only a difference is written") {
   map.mutable_status() =
       parse_value(R"({"currentMapping": {"kept": {"remoteNamespace": "k", "phase": "Accepted"}}})").get_object();
   CHECK_FALSE(plan_map_status(map, {{"kept", {"kept", "k", "Accepted", ""}}}));
+  // A character that is cut in two would be stored as another one, and written again for ever.
+  const auto split = plan_map_status(map, {{"kept", {"kept", "k", "Accepted", std::string(299, 'x') + "é"}}});
+  REQUIRE(split);
+  CHECK(kube::string_at(*split, {"status", "currentMapping", "kept", "message"}) == std::string(299, 'x'));
 }
 
 }  // namespace liqo::core

@@ -469,6 +469,10 @@ TEST_CASE("of a refusal the user reads the words of the provider") {
   CHECK(refusal_words(kube::Failure(kube::Errc::invalid_input, "no name")).find("no name") != std::string::npos);
 }
 
+TEST_CASE("a provider's words neither break a line nor move a cursor") {
+  CHECK(refusal_message("milan", "free\n  0\x1b, \u202Easked 2") == "Cluster milan refuses the pod: free 0 , asked 2");
+}
+
 TEST_CASE("the provider's words stand in one condition until the pod is there") {
   const kube::Object local = local_pod(R"({"phase": "Pending"})");
   const auto refused = forge_refusal(local, "OffloadingRefused", "quota exceeded", at());
@@ -512,6 +516,9 @@ TEST_CASE("what a hostile provider reports is bounded and throws nothing") {
   }
   const std::string flood = R"({"phase": "Running", "message": ")" + std::string(100'000, 'x') + R"("})";
   CHECK(kube::string_at(status_of(local, remote(flood)).status, {"message"}).size() == 4096);
+  // A character that is cut in two would be stored as another one, and written again for ever.
+  const std::string split = R"({"phase": "Running", "message": ")" + std::string(4095, 'x') + R"(é"})";
+  CHECK(kube::string_at(status_of(local, remote(split)).status, {"message"}) == std::string(4095, 'x'));
   const kube::Object broken =
       parse(R"({"metadata": {"name": "web", "uid": "u1"}, "spec": [], "status": {"conditions": 5,
     "containerStatuses": [3]}})");
