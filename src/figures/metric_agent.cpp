@@ -132,12 +132,16 @@ void MetricAgent::use(const webhook::CertificateState& state) {
 void MetricAgent::use_front_proxy() {
   const auto map = front_proxy_map_->find(front_proxy_map);
   // Without the ConfigMap no caller is believed.
-  core::FrontProxy now = map ? core::read_front_proxy(*map) : core::FrontProxy();
-  if (now == front_proxy_) return;
-  front_proxy_ = std::move(now);
-  if (const auto used = identity_.use_client_ca(front_proxy_.ca_pem); !used) {
+  core::FrontProxy latest = map ? core::read_front_proxy(*map) : core::FrontProxy();
+  if (latest == front_proxy_) return;
+  front_proxy_ = std::move(latest);
+  const auto used = identity_.use_client_ca(front_proxy_.ca_pem);
+  if (!used) {
     log_.error("the CA of the front proxy cannot be used", {{"error", used.error()}});
     front_proxy_ = {};
+  } else if (*used) {
+    // Whoever is connected was verified against the CA before.
+    server_->forget_clients();
   }
 }
 

@@ -73,6 +73,7 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
       co_return;
     }
     if (auto& subject = **secured) {
+      if (session.forgotten) co_return;
       if (!occupancy.recognise(session)) {
         if (!session.evicted) ++counters.refused;
         co_return;
@@ -166,6 +167,14 @@ asio::awaitable<void> HttpServer::stop(Duration grace) {
 
 void HttpServer::replace_tls(TlsContext context) {
   if (impl_->options.tls) impl_->options.tls = std::move(context);
+}
+
+void HttpServer::forget_clients() {
+  for (Guest* guest : impl_->occupancy.guests()) {
+    auto* session = static_cast<Impl::Session*>(guest);
+    session->forgotten = true;
+    if (session->known && session->idle && session->stream) session->stream->close();
+  }
 }
 
 HttpServerCounters HttpServer::counters() const {

@@ -16,6 +16,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     Http1Reader<true> reader;
     bool idle = true;           ///< between requests: may be closed at any time
     bool without_room = false;  ///< its request does not fit in
+    bool forgotten = false;     ///< a certificate that it showed counts no more, see forget_clients()
   };
   class Answer;
 

@@ -207,13 +207,14 @@ asio::awaitable<void> HttpServer::Impl::refuse(Session& session, Refusal refusal
 asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const Caller& caller,
                                                        const std::optional<PeerIdentity>& peer) {
   bool first = true;
-  while (!stopping) {
+  const auto is_over = [&] { return stopping || (peer && session.forgotten); };
+  while (!is_over()) {
     session.reader.start(options.max_body);
     session.waiting = true;
     session.idle = session.reader.buffered() == 0;
     auto header = co_await read_head(session, first);
     first = false;
-    if (!header || stopping) co_return;
+    if (!header || is_over()) co_return;
     session.idle = false;
     std::expected<ServerRequest, Refusal> request;
     // What comes behind a body, in its trailer, changes nothing.
@@ -239,7 +240,7 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const C
       if (request.error().status != 0 && !session.evicted) co_await refuse(session, std::move(request.error()));
       co_return;
     }
-    if (session.evicted) co_return;
+    if (session.evicted || (peer && session.forgotten)) co_return;
     ++counters.requests;
     session.waiting = false;
     const bool again = co_await serve_one(session, std::move(*request), keep_alive);

@@ -385,6 +385,45 @@ TEST_CASE("a client certificate is verified against the CA of the moment, and it
   }());
 }
 
+TEST_CASE("clients that are forgotten show their certificates again, and others stay") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto own = test::self_signed();
+    const auto alice = test::self_signed("alice", {}), mallory = test::self_signed("alice", {});
+    HttpServerOptions options;
+    options.tls = server_tls(own, &alice);
+    Served served(executor, std::move(options),
+                  [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
+                    (void)co_await response.send(200, {}, request.peer ? request.peer->common_name : "nobody");
+                  });
+    HttpClient known(executor, real, credentials(served.port, own, &alice));
+    HttpClient stranger(executor, real, credentials(served.port, own, nullptr));
+    const auto ask = [](HttpClient& client) -> asio::awaitable<std::string> {
+      auto answer = co_await get(client);
+      co_return answer ? *answer : "failure: " + answer.error().text();
+    };
+    std::string answer = co_await ask(known);
+    CHECK(answer == "alice");
+    answer = co_await ask(stranger);
+    CHECK(answer == "nobody");
+    CHECK(served.server.counters().accepted == 2);
+
+    served.server.replace_tls(server_tls(own, &mallory));
+    answer = co_await ask(known);  // on the connection that it has
+    CHECK(answer == "alice");
+    served.server.forget_clients();
+    co_await real.sleep(100ms);
+    answer = co_await ask(known);
+    CAPTURE(answer);
+    CHECK(answer.starts_with("failure: "));
+    answer = co_await ask(stranger);
+    CHECK(answer == "nobody");
+    co_await known.stop();
+    co_await stranger.stop();
+    co_await served.stop();
+  }());
+}
+
 TEST_CASE("a TLS connection that the server closes ends with close_notify") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;

@@ -130,6 +130,9 @@ class HttpServer {
   asio::awaitable<void> stop(Duration grace);
   /// New connections use the new settings (certificate, client CA); only for a server with TLS.
   void replace_tls(TlsContext context);
+  /// Believes no client certificate any more that was verified until now, e.g. after another client CA: what waits for
+  /// an answer gets it, and its connection ends.
+  void forget_clients();
   HttpServerCounters counters() const;
 
  private:
