@@ -6,6 +6,7 @@
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/resources.hpp"
 #include "text/width.hpp"
@@ -20,7 +21,7 @@ json::object differing(const json::object& wanted, const json::object& has) {
   json::object out;
   for (const auto& [key, amount] : wanted) {
     const auto readable = kube::Quantity::from_json(amount);
-    if (!readable || readable->sign() < 0 || !liqo::core::is_resource_name(key)) continue;
+    if (!readable || readable->sign() < 0 || !liqo::core::is_label_key(key)) continue;
     const json::value* there = has.if_contains(key);
     if (!there || !same_amounts({{key, amount}}, {{key, *there}})) out[key] = amount;
   }

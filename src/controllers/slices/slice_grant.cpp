@@ -9,6 +9,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/api/tenant.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/slices/status.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using kube::Outcome;
-namespace decision = core::grant_decision;
+namespace decision = core::grant_plan;
 namespace json = kube::json;
 namespace conditions = api::slice_conditions;
 
@@ -136,26 +137,26 @@ json::array SliceGrantController::storage_classes() {
   return core::offered_storage_classes(classes, policy_);
 }
 
-core::GrantDecision SliceGrantController::decide_grant(const kube::Object& slice, const kube::Object& tenant,
-                                                       const core::SliceRecord* record, std::string_view peer) {
+core::GrantPlan SliceGrantController::decide_grant(const kube::Object& slice, const kube::Object& tenant,
+                                                   const core::SliceRecord* record, std::string_view peer) {
   Memory& memory = memory_[slice.key()];
   const core::SliceRequest request = core::read_slice_request(slice);
   std::optional<core::Resources> free;
   if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(peer);
   const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
-  core::GrantDecision decided = core::decide_grant({.request = request,
-                                                    .policy = policy_,
-                                                    .tenant = core::tenant_state(tenant),
-                                                    .slice_cordoned = core::is_cordoned(slice),
-                                                    .slice_drained = core::is_drained(slice),
-                                                    .answered = shown && !is_ours(shown->reason),
-                                                    .sharing_percentage = core::sharing_percentage(policy_, tenant),
-                                                    .share_slices = share_slices_of(slice.ns()),
-                                                    .record = record,
-                                                    .free = free ? &*free : nullptr,
-                                                    .limits = limits_of(slice.key()),
-                                                    .pending = memory.pending,
-                                                    .now = context_.clock.now()});
+  core::GrantPlan decided = core::plan_grant({.request = request,
+                                              .policy = policy_,
+                                              .tenant = api::Tenant(tenant).condition(),
+                                              .slice_cordoned = core::is_cordoned(slice),
+                                              .slice_drained = core::is_drained(slice),
+                                              .answered = shown && !is_ours(shown->reason),
+                                              .sharing_percentage = core::sharing_percentage(policy_, tenant),
+                                              .share_slices = share_slices_of(slice.ns()),
+                                              .record = record,
+                                              .free = free ? &*free : nullptr,
+                                              .limits = limits_of(slice.key()),
+                                              .pending = memory.pending,
+                                              .now = context_.clock.now()});
   const auto* accept = std::get_if<decision::Accept>(&decided);
   memory.pending = accept ? accept->pending : std::nullopt;
   if (accept) memory.granting = accept->record.granted;
@@ -264,10 +265,10 @@ void SliceGrantController::decide(Look& look) {
                               "there is no Tenant for cluster " + look.peer + " in this namespace: create it first");
     return;
   }
-  const core::TenantState state = core::tenant_state(*tenant);
-  const bool keeps_pods = state == core::TenantState::drained && api::Tenant(*tenant).keeps_pods();
-  look.wish.drained = core::is_drained(slice) || (state == core::TenantState::drained && !keeps_pods);
-  look.wish.cordoned = state != core::TenantState::active || look.wish.drained || core::is_cordoned(slice);
+  const api::TenantCondition state = api::Tenant(*tenant).condition();
+  const bool keeps_pods = state == api::TenantCondition::drained && api::Tenant(*tenant).keeps_pods();
+  look.wish.drained = core::is_drained(slice) || (state == api::TenantCondition::drained && !keeps_pods);
+  look.wish.cordoned = state != api::TenantCondition::active || look.wish.drained || core::is_cordoned(slice);
   if (consumer == look.peer) {
     look.decision = decide_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
     return;

@@ -41,7 +41,7 @@ class SliceGrantController final : public Runnable {
     std::string peer;                        ///< whose tenant namespace it is in
     std::optional<kube::Object> quota = {};  ///< its own
     std::optional<core::SliceRecord> before = {};
-    core::GrantDecision decision = {};
+    core::GrantPlan decision = {};
     core::QuotaWish wish = {};
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
@@ -55,8 +55,8 @@ class SliceGrantController final : public Runnable {
   asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
   /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.
   asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
-  core::GrantDecision decide_grant(const kube::Object& slice, const kube::Object& tenant,
-                                   const core::SliceRecord* record, std::string_view peer);
+  core::GrantPlan decide_grant(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
+                               std::string_view peer);
   std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
   /// What the policy of a consumer bounds, and what its other slices have.
   core::GrantLimits limits_of(const kube::ObjectKey& slice) const;

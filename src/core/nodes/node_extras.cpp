@@ -6,7 +6,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -16,12 +15,12 @@ namespace {
 constexpr std::size_t max_extras = 64;
 
 bool is_usable_label(std::string_view key, const json::value& value) {
-  return is_resource_name(key) && value.is_string() && is_label_value(value.get_string()) &&
+  return is_label_key(key) && value.is_string() && is_label_value(value.get_string()) &&
          !is_reserved_node_label(key, value.get_string(), {});
 }
 
 bool is_usable_annotation(std::string_view key, const json::value& value) {
-  return is_resource_name(key) && value.is_string() && key != api::annotations::applied_node;
+  return is_label_key(key) && value.is_string() && key != api::annotations::applied_node;
 }
 
 void add(json::object& spec, std::string_view field, const json::object& extras) {

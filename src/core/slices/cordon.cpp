@@ -4,12 +4,6 @@
 
 namespace liqo::core {
 
-TenantState tenant_state(const kube::Object& tenant) {
-  const std::string_view said = kube::string_at(tenant.spec(), {"tenantCondition"});
-  if (said.empty() || said == "Active") return TenantState::active;
-  return said == "Drained" ? TenantState::drained : TenantState::cordoned;
-}
-
 namespace {
 
 bool has_mark(const kube::Object& slice, std::string_view mark) {

@@ -5,7 +5,7 @@
 namespace liqo::core {
 namespace {
 
-using namespace grant_decision;
+using namespace grant_plan;
 
 constexpr std::string_view accepted_text = "ResourceSlice resources accepted";
 constexpr std::string_view drained_text = "the provider has drained this cluster: it grants nothing, and its pods end";
@@ -75,7 +75,7 @@ std::string refuse_amounts(const GrantLimits& limits, const Resources& granted) 
   return {};
 }
 
-GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
+GrantPlan decide_default(const GrantInputs& in, bool negotiated) {
   if (negotiated) return grant(in.request, in.record->granted);
   Resources granted = in.request.resources;
   for (const auto& [name, quantity] : in.policy.defaults) granted.emplace(name, quantity);
@@ -84,11 +84,11 @@ GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
   return grant(in.request, std::move(granted));
 }
 
-GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
-  if (!in.free) return negotiated ? GrantDecision(grant(in.request, in.record->granted)) : Wait{};
+GrantPlan decide_share(const GrantInputs& in, bool negotiated) {
+  if (!in.free) return negotiated ? GrantPlan(grant(in.request, in.record->granted)) : Wait{};
   // While the policy cannot be read, a slice keeps what it has and no other gets anything.
   if (!in.limits.mistake.empty())
-    return negotiated ? GrantDecision(grant(in.request, in.record->granted))
+    return negotiated ? GrantPlan(grant(in.request, in.record->granted))
                       : deny(slice_reasons::resources_denied, in.limits.mistake);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
   // A share asks for no amount that could be too much, so it is cut at the bound and not refused.
@@ -104,25 +104,25 @@ GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
 
 }  // namespace
 
-GrantDecision decide_grant(const GrantInputs& in) {
+GrantPlan plan_grant(const GrantInputs& in) {
   const SliceRequest& request = in.request;
   const bool custom = !is_built_in_class(request.slice_class);
-  if (in.tenant == TenantState::drained || in.slice_drained)
+  if (in.tenant == api::TenantCondition::drained || in.slice_drained)
     return deny(custom ? slice_reasons::tenant_drained : slice_reasons::resources_denied,
-                in.tenant == TenantState::drained ? drained_text : slice_drained_text);
+                in.tenant == api::TenantCondition::drained ? drained_text : slice_drained_text);
   if (custom) {
-    if (in.tenant == TenantState::cordoned && !in.record && !in.answered)
+    if (in.tenant == api::TenantCondition::cordoned && !in.record && !in.answered)
       return deny(slice_reasons::tenant_cordoned, nothing_new_text);
     return Foreign{};
   }
 
   const bool negotiated = in.record && is_negotiated(request, *in.record);
-  if (in.tenant == TenantState::cordoned || in.slice_cordoned) {
+  if (in.tenant == api::TenantCondition::cordoned || in.slice_cordoned) {
     if (!in.record) return deny(slice_reasons::resources_denied, nothing_new_text);
     if (!negotiated) return Keep{};
     Accept decision = grant(request, in.record->granted);
     decision.reason = slice_reasons::cordoned;
-    decision.message = in.tenant == TenantState::cordoned ? tenant_cordoned_text : slice_cordoned_text;
+    decision.message = in.tenant == api::TenantCondition::cordoned ? tenant_cordoned_text : slice_cordoned_text;
     return decision;
   }
   if (request.slice_class == default_class && !in.policy.default_class_enabled)

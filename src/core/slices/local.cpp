@@ -6,6 +6,7 @@
 #include "core/nodes/node_labels.hpp"
 #include "core/set_or_erase.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
@@ -20,13 +21,6 @@ namespace {
 constexpr std::size_t max_labels = 64;
 constexpr std::size_t max_classes = 256;
 
-bool equals_ignoring_case(std::string_view text, std::string_view lower) {
-  if (text.size() != lower.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if ((text[i] | 0x20) != lower[i]) return false;
-  return true;
-}
-
 /// The entries that can be labels of a node.
 /// `refused`: keys, or "domain/*", that are not taken beside the reserved ones; null = every key is taken, reserved
 /// ones too.
@@ -34,7 +28,7 @@ json::object usable_labels(const json::object& said, std::string_view what, cons
                            std::vector<std::string>& dropped) {
   json::object usable;
   for (const auto& [name, value] : said) {
-    const bool valid = is_resource_name(name) && value.is_string() && is_label_value(value.get_string());
+    const bool valid = is_label_key(name) && value.is_string() && is_label_value(value.get_string());
     if (usable.size() < max_labels && valid && !(refused && is_reserved_node_label(name, value.get_string(), *refused)))
       usable[name] = value;
     else
@@ -47,7 +41,7 @@ json::object usable_amounts(const json::object& said, std::vector<std::string>& 
   json::object usable;
   for (const auto& [name, value] : said) {
     const auto quantity = kube::Quantity::from_json(value);
-    if (usable.size() < max_slice_resources && is_resource_name(name) && quantity && quantity->sign() >= 0)
+    if (usable.size() < max_slice_resources && is_label_key(name) && quantity && quantity->sign() >= 0)
       usable[name] = value;
     else
       dropped.push_back("resource " + kube::in_quotes(name));
@@ -157,7 +151,7 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
 bool wants_virtual_node(const kube::Object& slice) {
   if (!slice.has_annotation(api::annotations::create_virtual_node)) return true;
   const std::string_view said = slice.annotation(api::annotations::create_virtual_node);
-  return !said.empty() && !equals_ignoring_case(said, "false");
+  return !said.empty() && kube::lower_case(said) != "false";
 }
 
 bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice) {
@@ -187,7 +181,7 @@ SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeco
   spec["clusterID"] = cluster;
   kube::ensure_object(spec, "kubeconfigSecretRef")["name"] = kubeconfig_secret;
   set_labels_and_selector(wanted, slice, refused_labels, plan.dropped);
-  // Anew: whatever asks the tree for a field may have moved it.
+  // The spec is taken again, because set_labels_and_selector() may have moved it.
   set_offer(wanted.mutable_spec(), slice.status(), plan.dropped);
 
   if (!existing) {

@@ -1,35 +1,26 @@
 #include "liqo/core/slices/policy.hpp"
 
-#include <algorithm>
 #include <charconv>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::core {
 namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
 
 std::unexpected<kube::Failure> wrong(std::string text) {
   return kube::fail(kube::Errc::invalid_input, std::move(text));
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 /// The parts between commas and line ends, without empty ones.
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::size_t end = text.find_first_of(",\n");
-    const std::string_view part = trimmed(text.substr(0, end));
-    if (!part.empty()) parts.push_back(part);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
+  for (const std::string_view line : kube::split(text, '\n'))
+    for (std::string_view part : kube::split(line, ','))
+      if (part = kube::trim(part, blanks); !part.empty()) parts.push_back(part);
   return parts;
 }
 
@@ -39,7 +30,8 @@ kube::Result<std::map<std::string, std::string>> read_pairs(std::string_view tex
     const std::size_t sign = part.find('=');
     if (sign == std::string_view::npos || sign == 0)
       return wrong("\"" + std::string(part) + "\" is not of the form name=value");
-    pairs.insert_or_assign(std::string(trimmed(part.substr(0, sign))), std::string(trimmed(part.substr(sign + 1))));
+    pairs.insert_or_assign(std::string(kube::trim(part.substr(0, sign), blanks)),
+                           std::string(kube::trim(part.substr(sign + 1), blanks)));
   }
   return pairs;
 }
@@ -50,7 +42,7 @@ kube::Result<Resources> read_amounts(std::string_view text) {
   Resources amounts;
   for (const auto& [name, value] : *pairs) {
     auto quantity = kube::Quantity::parse(value);
-    if (!is_resource_name(name)) return wrong("\"" + name + "\" is not the name of a resource");
+    if (!is_label_key(name)) return wrong("\"" + name + "\" is not the name of a resource");
     if (!quantity || quantity->sign() < 0)
       return wrong(name + ": \"" + value + "\" is not a quantity such as 500m or 8Gi");
     amounts.emplace(name, *quantity);
@@ -63,10 +55,10 @@ kube::Result<std::vector<OfferedClass>> read_classes(std::string_view text) {
   for (std::string_view part : parts_of(text)) {
     OfferedClass offered;
     if (const std::size_t mark = part.find(';'); mark != std::string_view::npos) {
-      if (trimmed(part.substr(mark + 1)) != "default")
+      if (kube::trim(part.substr(mark + 1), blanks) != "default")
         return wrong("\"" + std::string(part) + "\": only \";default\" may follow the name of a class");
       offered.is_default = true;
-      part = trimmed(part.substr(0, mark));
+      part = kube::trim(part.substr(0, mark), blanks);
     }
     if (!is_dns_subdomain(part)) return wrong("\"" + std::string(part) + "\" is not the name of a class");
     offered.name = part;
@@ -81,9 +73,7 @@ kube::Result<std::map<std::string, std::string>> read_labels(std::string_view te
   auto pairs = read_pairs(text);
   if (!pairs) return pairs;
   for (const auto& [name, value] : *pairs)
-    // Keys of labels have the same form as names of resources.
-    if (!is_resource_name(name) || !is_label_value(value))
-      return wrong("\"" + name + "=" + value + "\" is not a label");
+    if (!is_label_key(name) || !is_label_value(value)) return wrong("\"" + name + "=" + value + "\" is not a label");
   return pairs;
 }
 
@@ -102,10 +92,8 @@ kube::Result<int> read_percentage(std::string_view text) {
 }
 
 kube::Result<std::string> read_enforcement(std::string_view text) {
-  for (const std::string_view known : {"None", "Soft", "Hard"}) {
-    const auto same = [](char a, char b) { return (a | 0x20) == (b | 0x20); };
-    if (std::ranges::equal(text, known, same)) return std::string(known);
-  }
+  for (const std::string_view known : {"None", "Soft", "Hard"})
+    if (kube::lower_case(text) == kube::lower_case(known)) return std::string(known);
   return wrong("\"" + std::string(text) + "\" is none of None, Soft and Hard");
 }
 
@@ -125,7 +113,7 @@ kube::Result<void> assign(Field& field, kube::Result<Value> read) {
 }  // namespace
 
 kube::Result<void> set_policy(SlicePolicy& policy, std::string_view name, std::string_view text) {
-  text = trimmed(text);
+  text = kube::trim(text, blanks);
   if (name == "default-node-resources") return assign(policy.defaults, read_amounts(text));
   if (name == "sharing-percentage") return assign(policy.sharing_percentage, read_percentage(text));
   if (name == "default-limits-enforcement") return assign(policy.limits_enforcement, read_enforcement(text));
@@ -151,7 +139,7 @@ PolicyReading read_policy(const SlicePolicy& flags, const kube::Object* config_m
 }
 
 int sharing_percentage(const SlicePolicy& policy, const kube::Object& tenant) {
-  const auto own = read_percentage(trimmed(tenant.annotation(api::annotations::sharing_percentage)));
+  const auto own = read_percentage(kube::trim(tenant.annotation(api::annotations::sharing_percentage), blanks));
   return own ? *own : policy.sharing_percentage;
 }
 

@@ -12,13 +12,6 @@ bool is_built_in_class(std::string_view slice_class) {
 
 bool is_counted(std::string_view resource) { return resource == "pods" || resource.contains('/'); }
 
-bool is_resource_name(std::string_view name) {
-  const std::size_t slash = name.find('/');
-  if (slash == std::string_view::npos) return !name.empty() && is_label_value(name);
-  const std::string_view rest = name.substr(slash + 1);
-  return is_dns_subdomain(name.substr(0, slash)) && !rest.empty() && is_label_value(rest);
-}
-
 SliceRequest read_slice_request(const kube::Object& slice) {
   const api::ResourceSlice view(slice);
   SliceRequest request{.slice_class = std::string(view.slice_class()), .resources = {}, .problem = ""};
@@ -39,7 +32,7 @@ SliceRequest read_slice_request(const kube::Object& slice) {
     return request;
   }
   for (const auto& [name, value] : wanted)
-    if (!is_resource_name(name)) {
+    if (!is_label_key(name)) {
       request.problem = "spec.resources: " + kube::in_quotes(name) + " is not the name of a resource";
       return request;
     }

@@ -1,10 +1,11 @@
-// The provider's decision on a ResourceSlice. Pure.
+// What the provider grants to a ResourceSlice. Pure.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <variant>
 
+#include "liqo/api/tenant.hpp"
 #include "liqo/core/slices/cordon.hpp"
 #include "liqo/core/slices/policy.hpp"
 #include "liqo/core/slices/record.hpp"
@@ -37,11 +38,11 @@ struct GrantLimits {
   std::string mistake;  ///< why the policy cannot be understood; nothing new is granted then
 };
 
-/// Everything that a decision may depend on.
+/// Everything that the plan may depend on.
 struct GrantInputs {
   const SliceRequest& request;
   const SlicePolicy& policy;
-  TenantState tenant = TenantState::active;
+  api::TenantCondition tenant = api::TenantCondition::active;
   bool slice_cordoned = false, slice_drained = false;
   bool answered = false;                ///< for custom classes: their controller has decided already
   int sharing_percentage = 90;          ///< for this consumer
@@ -49,17 +50,17 @@ struct GrantInputs {
   const SliceRecord* record = nullptr;  ///< what is granted already; null = nothing
   const Resources* free = nullptr;      ///< for class "share"; null = not known yet
   GrantLimits limits{};
-  std::optional<PendingShare> pending{};  ///< from the previous decision
+  std::optional<PendingShare> pending{};  ///< of the previous plan
   kube::TimePoint now{};
 };
 
-namespace grant_decision {
+namespace grant_plan {
 /// It is not known yet what is free.
 struct Wait {};
 struct Accept {
   std::string reason, message;               ///< of the condition
   SliceRecord record;                        ///< to be stored
-  std::optional<PendingShare> pending = {};  ///< for GrantInputs of the next decision
+  std::optional<PendingShare> pending = {};  ///< for GrantInputs of the next plan
   kube::Duration again_after{};              ///< when to decide again; 0 = when something changes
 };
 /// What was granted before stays as it is.
@@ -70,11 +71,12 @@ struct Deny {
 struct Keep {};
 /// Another controller decides.
 struct Foreign {};
-}  // namespace grant_decision
+}  // namespace grant_plan
 
-using GrantDecision = std::variant<grant_decision::Wait, grant_decision::Accept, grant_decision::Deny,
-                                   grant_decision::Keep, grant_decision::Foreign>;
+using GrantPlan =
+    std::variant<grant_plan::Wait, grant_plan::Accept, grant_plan::Deny, grant_plan::Keep, grant_plan::Foreign>;
 
-GrantDecision decide_grant(const GrantInputs& inputs);
+/// What to do about the slice. A plan to accept holds what is granted by it, and no other plan takes anything away.
+GrantPlan plan_grant(const GrantInputs& inputs);
 
 }  // namespace liqo::core

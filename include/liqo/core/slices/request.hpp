@@ -27,8 +27,6 @@ struct SliceRequest {
 
 /// Amounts that only come whole: `pods` and extended resources.
 bool is_counted(std::string_view resource);
-/// Whether Kubernetes takes this as the name of a resource.
-bool is_resource_name(std::string_view name);
 
 SliceRequest read_slice_request(const kube::Object& slice);
 

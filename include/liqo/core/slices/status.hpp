@@ -24,7 +24,7 @@ struct SliceOffer {
 /// already, or where the decision leaves it alone. Granted resources stay when a later request is denied. Equal
 /// quantities keep their spelling. The labels for the consumer's nodes are those of the policy, and OS and architecture
 /// of the platform where the policy does not name them.
-std::optional<kube::json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,
+std::optional<kube::json::object> plan_slice_status(const kube::Object& slice, const GrantPlan& decision,
                                                     const SliceOffer& offer, kube::WallTime now);
 
 /// For a slice of a custom class whose tenant is active: the patch that takes back our own denial. The slice is

@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 using namespace std::chrono_literals;
-using namespace grant_decision;
+using namespace grant_plan;
 
 Resources amounts(std::string_view text) {
   auto read = read_resources(parse_value(text).get_object());
@@ -34,46 +34,46 @@ SliceRecord record(std::string_view request, std::string_view granted, std::stri
 struct Case {
   std::string_view request = "{}";
   std::string_view slice_class = "default";
-  TenantState tenant = TenantState::active;
+  api::TenantCondition tenant = api::TenantCondition::active;
   bool cordoned = false, drained = false;
   std::optional<SliceRecord> record = std::nullopt;
   bool answered = false;
   GrantLimits limits = {};
 };
 
-GrantDecision decide(const Case& c, const SlicePolicy& policy = usual(), const Resources* free = nullptr,
-                     std::optional<PendingShare> pending = {}, kube::TimePoint now = {}) {
+GrantPlan decide(const Case& c, const SlicePolicy& policy = usual(), const Resources* free = nullptr,
+                 std::optional<PendingShare> pending = {}, kube::TimePoint now = {}) {
   const SliceRequest asked = request(c.request, c.slice_class);
-  return decide_grant({.request = asked,
-                       .policy = policy,
-                       .tenant = c.tenant,
-                       .slice_cordoned = c.cordoned,
-                       .slice_drained = c.drained,
-                       .answered = c.answered,
-                       .sharing_percentage = policy.sharing_percentage,
-                       .record = c.record ? &*c.record : nullptr,
-                       .free = free,
-                       .limits = c.limits,
-                       .pending = std::move(pending),
-                       .now = now});
+  return plan_grant({.request = asked,
+                     .policy = policy,
+                     .tenant = c.tenant,
+                     .slice_cordoned = c.cordoned,
+                     .slice_drained = c.drained,
+                     .answered = c.answered,
+                     .sharing_percentage = policy.sharing_percentage,
+                     .record = c.record ? &*c.record : nullptr,
+                     .free = free,
+                     .limits = c.limits,
+                     .pending = std::move(pending),
+                     .now = now});
 }
 
-const Accept& accepted(const GrantDecision& decision) {
+const Accept& accepted(const GrantPlan& decision) {
   REQUIRE(std::holds_alternative<Accept>(decision));
   return std::get<Accept>(decision);
 }
 
-const Deny& denied(const GrantDecision& decision) {
+const Deny& denied(const GrantPlan& decision) {
   REQUIRE(std::holds_alternative<Deny>(decision));
   return std::get<Deny>(decision);
 }
 
-std::string granted(const GrantDecision& decision) {
+std::string granted(const GrantPlan& decision) {
   return json::serialize(write_resources(accepted(decision).record.granted));
 }
 
 /// The decision in one word, and the reason of the condition that it is told by.
-std::string summary(const GrantDecision& decision) {
+std::string summary(const GrantPlan& decision) {
   if (const auto* accept = std::get_if<Accept>(&decision)) return "accept " + accept->reason;
   if (const auto* deny = std::get_if<Deny>(&decision)) return "deny " + deny->reason;
   if (std::holds_alternative<Keep>(decision)) return "keep";
@@ -168,35 +168,35 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
     std::string_view expected;
   };
   for (const Row& row : {
-           Row{{.tenant = TenantState::drained}, "deny ResourceSliceResourcesDenied"},
-           Row{{.request = R"({"cpu": "8"})", .tenant = TenantState::drained, .record = kept},
+           Row{{.tenant = api::TenantCondition::drained}, "deny ResourceSliceResourcesDenied"},
+           Row{{.request = R"({"cpu": "8"})", .tenant = api::TenantCondition::drained, .record = kept},
                "deny ResourceSliceResourcesDenied"},
-           Row{{.tenant = TenantState::cordoned}, "deny ResourceSliceResourcesDenied"},
+           Row{{.tenant = api::TenantCondition::cordoned}, "deny ResourceSliceResourcesDenied"},
            Row{{.cordoned = true}, "deny ResourceSliceResourcesDenied"},
-           Row{{.request = R"({"cpu": "8"})", .tenant = TenantState::cordoned, .record = kept},
+           Row{{.request = R"({"cpu": "8"})", .tenant = api::TenantCondition::cordoned, .record = kept},
                "accept ResourceSliceCordoned"},
            Row{{.request = R"({"cpu": "8"})", .cordoned = true, .record = kept}, "accept ResourceSliceCordoned"},
            Row{{.request = R"({"cpu": "9"})", .cordoned = true, .record = kept}, "keep"},
-           Row{{.request = R"({"cpu": "9"})", .tenant = TenantState::cordoned, .record = kept}, "keep"},
+           Row{{.request = R"({"cpu": "9"})", .tenant = api::TenantCondition::cordoned, .record = kept}, "keep"},
            Row{{.drained = true}, "deny ResourceSliceResourcesDenied"},
            Row{{.request = R"({"cpu": "8"})", .cordoned = true, .drained = true, .record = kept},
                "deny ResourceSliceResourcesDenied"},
            Row{{.slice_class = "gold", .drained = true, .record = kept}, "deny TenantDrained"},
            Row{{.slice_class = "gold"}, "foreign"},
            Row{{.request = R"({"cpu": "-1"})", .slice_class = "gold"}, "foreign"},
-           Row{{.slice_class = "gold", .tenant = TenantState::cordoned}, "deny TenantCordoned"},
-           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .answered = true}, "foreign"},
-           Row{{.slice_class = "gold", .tenant = TenantState::cordoned, .record = kept}, "foreign"},
-           Row{{.slice_class = "gold", .tenant = TenantState::drained, .record = kept}, "deny TenantDrained"},
+           Row{{.slice_class = "gold", .tenant = api::TenantCondition::cordoned}, "deny TenantCordoned"},
+           Row{{.slice_class = "gold", .tenant = api::TenantCondition::cordoned, .answered = true}, "foreign"},
+           Row{{.slice_class = "gold", .tenant = api::TenantCondition::cordoned, .record = kept}, "foreign"},
+           Row{{.slice_class = "gold", .tenant = api::TenantCondition::drained, .record = kept}, "deny TenantDrained"},
        }) {
     CAPTURE(row.given.request);
     CAPTURE(row.given.slice_class);
     CAPTURE(int(row.given.tenant));
     const auto decision = decide(row.given);
     CHECK(summary(decision) == row.expected);
-    const std::string_view why = row.given.tenant == TenantState::drained ? "has drained this cluster"
-                                 : row.given.drained                      ? "has drained this slice"
-                                                                          : "has cordoned";
+    const std::string_view why = row.given.tenant == api::TenantCondition::drained ? "has drained this cluster"
+                                 : row.given.drained                               ? "has drained this slice"
+                                                                                   : "has cordoned";
     if (std::holds_alternative<Deny>(decision)) CHECK(denied(decision).message.find(why) != std::string::npos);
     if (std::holds_alternative<Accept>(decision)) CHECK(granted(decision) == only_cpu_granted);
   }
@@ -308,13 +308,15 @@ TEST_CASE("cordon marks and the tenant's condition are read in all their forms")
       CHECK(is_drained(slice) == expected);
     }
   CHECK_FALSE(is_cordoned(parse(R"({"metadata": {"name": "s"}})")));
-  for (const auto& [said, expected] : {std::pair{R"({})", TenantState::active},
-                                       {R"({"tenantCondition": ""})", TenantState::active},
-                                       {R"({"tenantCondition": "Active"})", TenantState::active},
-                                       {R"({"tenantCondition": "Cordoned"})", TenantState::cordoned},
-                                       {R"({"tenantCondition": "Drained"})", TenantState::drained},
-                                       {R"({"tenantCondition": "drained?"})", TenantState::cordoned}})
-    CHECK(tenant_state(parse(R"({"metadata": {"name": "t"}, "spec": )" + std::string(said) + "}")) == expected);
+  for (const auto& [said, expected] : {std::pair{R"({})", api::TenantCondition::active},
+                                       {R"({"tenantCondition": ""})", api::TenantCondition::active},
+                                       {R"({"tenantCondition": "Active"})", api::TenantCondition::active},
+                                       {R"({"tenantCondition": "Cordoned"})", api::TenantCondition::cordoned},
+                                       {R"({"tenantCondition": "Drained"})", api::TenantCondition::drained},
+                                       {R"({"tenantCondition": "drained?"})", api::TenantCondition::cordoned}}) {
+    const kube::Object tenant = parse(R"({"metadata": {"name": "t"}, "spec": )" + std::string(said) + "}");
+    CHECK(api::Tenant(tenant).condition() == expected);
+  }
 }
 
 }  // namespace liqo::core

@@ -37,8 +37,8 @@ kube::Object slice(std::string_view rest = "{}") {
   return made;
 }
 
-GrantDecision accepted(std::string_view granted) {
-  return grant_decision::Accept{
+GrantPlan accepted(std::string_view granted) {
+  return grant_plan::Accept{
       .reason = "ResourceSliceResourcesAccepted",
       .message = "ResourceSlice resources accepted",
       .record = SliceRecord{.slice_class = "default", .request = {}, .granted = amounts(granted)}};
@@ -189,8 +189,7 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
       plan_slice_status(shown, accepted(R"({"cpu": "8000m"})"), {.policy = policy, .storage_classes = {}}, at(5s))
           .has_value());
 
-  const grant_decision::Deny denied{.reason = "ResourceSliceResourcesDenied",
-                                    .message = "ResourceSlice resources denied"};
+  const grant_plan::Deny denied{.reason = "ResourceSliceResourcesDenied", .message = "ResourceSlice resources denied"};
   const auto drained = plan_slice_status(shown, denied, {.policy = SlicePolicy(), .storage_classes = {}}, at(10s));
   REQUIRE(drained.has_value());
   CHECK(drained->at("status").as_object().size() == 1);
@@ -207,8 +206,8 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
   CHECK(text(view.granted()) == R"({"memory":"1Gi"})");
   CHECK_FALSE(shown.status().contains("ingressClasses"));
   CHECK_FALSE(shown.status().contains("nodeLabels"));
-  for (const GrantDecision& silent :
-       std::initializer_list<GrantDecision>{grant_decision::Keep{}, grant_decision::Foreign{}, grant_decision::Wait{}})
+  for (const GrantPlan& silent :
+       std::initializer_list<GrantPlan>{grant_plan::Keep{}, grant_plan::Foreign{}, grant_plan::Wait{}})
     CHECK_FALSE(plan_slice_status(shown, silent, {.policy = policy, .storage_classes = {}}, at()).has_value());
 }
 
