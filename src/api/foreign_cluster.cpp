@@ -1,5 +1,6 @@
 #include "liqo/api/foreign_cluster.hpp"
 
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::api {
@@ -11,9 +12,8 @@ std::string_view ForeignCluster::role() const {
 
 std::string_view ForeignCluster::condition(std::string_view type) const {
   const auto status_in = [type](const kube::json::array& conditions) -> std::string_view {
-    for (const kube::json::value& entry : conditions)
-      if (kube::string_at(entry, {"type"}) == type) return kube::string_at(entry, {"status"});
-    return "";
+    const kube::json::object* found = kube::find_condition(conditions, type);
+    return found ? kube::string_at(*found, {"status"}) : "";
   };
   const kube::json::object& status = object_->status();
   if (const auto found = status_in(kube::array_at(status, {"conditions"})); !found.empty()) return found;
@@ -30,10 +30,9 @@ bool ForeignCluster::is_permanently_unreachable() const {
 
 bool ForeignCluster::is_older_than_declarations() const {
   if (role() != "Provider" && role() != "ConsumerAndProvider") return false;
-  for (const kube::json::value& entry : kube::array_at(object_->status(), {"modules", "networking", "conditions"}))
-    if (kube::string_at(entry, {"type"}) == "NetworkConfigurationStatus")
-      return kube::string_at(entry, {"reason"}) == reasons::pod_addresses_unchecked;
-  return true;
+  const kube::json::object* networking = kube::find_condition(
+      kube::array_at(object_->status(), {"modules", "networking", "conditions"}), "NetworkConfigurationStatus");
+  return !networking || kube::string_at(*networking, {"reason"}) == reasons::pod_addresses_unchecked;
 }
 
 }  // namespace liqo::api

@@ -12,13 +12,12 @@ std::string_view ResourceSlice::slice_class() const {
 }
 
 std::optional<kube::Condition> ResourceSlice::condition(std::string_view type) const {
-  for (const json::value& entry : kube::array_at(object_->status(), {"conditions"}))
-    if (kube::string_at(entry, {"type"}) == type)
-      return kube::Condition{.type = kube::string_at(entry, {"type"}),
-                             .status = kube::string_at(entry, {"status"}),
-                             .reason = kube::string_at(entry, {"reason"}),
-                             .message = kube::string_at(entry, {"message"})};
-  return std::nullopt;
+  const json::object* found = kube::find_condition(object_->status(), type);
+  if (!found) return std::nullopt;
+  return kube::Condition{.type = kube::string_at(*found, {"type"}),
+                         .status = kube::string_at(*found, {"status"}),
+                         .reason = kube::string_at(*found, {"reason"}),
+                         .message = kube::string_at(*found, {"message"})};
 }
 
 bool ResourceSlice::is_accepted(std::string_view type) const {

@@ -6,13 +6,6 @@ namespace liqo::api {
 namespace json = kube::json;
 namespace {
 
-std::vector<std::string> strings(const json::array& entries) {
-  std::vector<std::string> found;
-  for (const json::value& entry : entries)
-    if (entry.is_string()) found.emplace_back(entry.get_string());
-  return found;
-}
-
 std::string_view chosen(const json::array& classes, std::string_view name) {
   for (const json::value& offer : classes)
     if (kube::bool_at(offer, {"default"})) return kube::string_at(offer, {name});
@@ -39,8 +32,8 @@ std::string_view VirtualNode::storage_class() const { return chosen(storage_clas
 
 OffloadingPatch VirtualNode::offloading_patch() const {
   const json::object& patch = kube::object_at(object_->spec(), {"offloadingPatch"});
-  return {.annotations_not_reflected = strings(kube::array_at(patch, {"annotationsNotReflected"})),
-          .labels_not_reflected = strings(kube::array_at(patch, {"labelsNotReflected"})),
+  return {.annotations_not_reflected = kube::strings_in(kube::array_at(patch, {"annotationsNotReflected"})),
+          .labels_not_reflected = kube::strings_in(kube::array_at(patch, {"labelsNotReflected"})),
           // The patch is kept for the whole session, so these are copied out of the object's memory.
           .node_selector = json::object(kube::object_at(patch, {"nodeSelector"}), json::storage_ptr()),
           .tolerations = json::array(kube::array_at(patch, {"tolerations"}), json::storage_ptr()),

@@ -192,10 +192,10 @@ asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
   }
   std::optional<kube::Object> options;
   if (core::admission::needs_options_template(request)) {
-    const auto [key, is_usual] = api::options_template_of(request.object, context_.liqo_namespace);
+    const auto [key, is_default] = api::options_template_of(request.object, context_.liqo_namespace);
     auto live = co_await context_.replica_api.get(kinds::vk_options_templates, key);
     if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
-    if (!live && !is_usual)
+    if (!live && !is_default)
       co_return Answer::deny("the VkOptionsTemplate " + key.text() +
                              " does not exist: create it first, or say createNode and disableNetworkCheck");
     if (live) options = std::move(*live);

@@ -1,4 +1,4 @@
-// Typed reading of a VkOptionsTemplate: what of it holds for the virtual nodes that follow it.
+// Typed reading of a VkOptionsTemplate: options for the virtual nodes that follow it.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,21 @@
 
 namespace liqo::api {
 
-/// The one of the Liqo namespace that VirtualNodes follow which name none.
+/// The name of the VkOptionsTemplate in the Liqo namespace that VirtualNodes follow if they name none.
 inline constexpr std::string_view default_options_template = "virtual-kubelet-default";
 
-/// Where the one lies that a VirtualNode follows: the one that it names, else the usual one.
+/// The key of the VkOptionsTemplate that a VirtualNode follows.
 struct OptionsTemplateKey {
   kube::ObjectKey key;
-  bool is_usual = false;  ///< it need not be there
+  bool is_default = false;  ///< it need not exist
 };
+/// The key that the VirtualNode names, with the Liqo namespace if it names no other; else the key of the default.
 inline OptionsTemplateKey options_template_of(const kube::Object& virtual_node, std::string_view liqo_namespace) {
-  const kube::ObjectKey usual{std::string(liqo_namespace), std::string(default_options_template)};
+  const kube::ObjectKey default_key{std::string(liqo_namespace), std::string(default_options_template)};
   kube::ObjectKey key = VirtualNode(virtual_node).options_template();
-  if (key.name.empty()) key = usual;
+  if (key.name.empty()) key = default_key;
   if (key.ns.empty()) key.ns = liqo_namespace;
-  return {.key = key, .is_usual = key == usual};
+  return {.key = key, .is_default = key == default_key};
 }
 
 /// A view; lives as long as the object. What is absent or of the wrong type reads as empty.
@@ -34,7 +35,8 @@ class VkOptionsTemplate {
   std::vector<std::string> labels_not_reflected() const { return strings("labelsNotReflected"); }
   std::vector<std::string> annotations_not_reflected() const { return strings("annotationsNotReflected"); }
   std::vector<std::string> extra_args() const { return strings("extraArgs"); }
-  /// What a VirtualNode has that says nothing itself when it is made; nullopt = nothing is said here either.
+  /// For VirtualNodes that do not say it themselves when they are created; nullopt = the template does not say it
+  /// either.
   std::optional<bool> create_node() const { return truth("createNode"); }
   std::optional<bool> disable_network_check() const { return truth("disableNetworkCheck"); }
   const kube::json::object& node_extra_labels() const { return kube::object_at(object_->spec(), {"nodeExtraLabels"}); }
@@ -50,10 +52,7 @@ class VkOptionsTemplate {
     return said && said->is_bool() ? std::optional(said->get_bool()) : std::nullopt;
   }
   std::vector<std::string> strings(std::string_view field) const {
-    std::vector<std::string> found;
-    for (const kube::json::value& entry : kube::array_at(object_->spec(), {field}))
-      if (entry.is_string()) found.emplace_back(entry.get_string());
-    return found;
+    return kube::strings_in(kube::array_at(object_->spec(), {field}));
   }
 
   const kube::Object* object_;

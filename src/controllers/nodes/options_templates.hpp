@@ -26,10 +26,10 @@ class OptionsTemplates {
   const std::optional<kube::Failure>& trouble() const { return templates_->trouble(); }
   /// The one that a VirtualNode follows; nothing where it follows none; a failure where it names one that is not there.
   kube::Result<std::optional<kube::Object>> of(const kube::Object& virtual_node) const {
-    const auto [key, is_usual] = api::options_template_of(virtual_node, liqo_namespace_);
+    const auto [key, is_default] = api::options_template_of(virtual_node, liqo_namespace_);
     auto found = templates_->find(key);
     // The installation of the Go version has the usual one, and takes it with it when it goes.
-    if (!found && !is_usual)
+    if (!found && !is_default)
       return kube::fail(kube::Errc::missing, "the VkOptionsTemplate " + key.text() + " of VirtualNode " +
                                                  std::string(virtual_node.name()) + " does not exist");
     return found;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 
 namespace liqo::core {
@@ -76,17 +77,12 @@ bool Cidr::contains(const IpAddress& address) const {
 
 kube::Result<std::vector<Cidr>> parse_ranges(std::string_view text) {
   std::vector<Cidr> ranges;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string_view word = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
-    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
-    if (word.empty()) continue;
+  for (std::string_view word : kube::split(text, ',')) {
+    if (word = kube::trim(word); word.empty()) continue;
     const auto range = Cidr::parse(word);
     if (!range)
       return kube::fail(kube::Errc::invalid_input,
-                        "\"" + std::string(word.substr(0, 64)) + "\" is no range of addresses such as 10.2.0.0/16");
+                        kube::in_quotes(word, 64) + " is no range of addresses such as 10.2.0.0/16");
     ranges.push_back(*range);
   }
   return ranges;

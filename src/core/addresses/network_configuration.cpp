@@ -1,23 +1,19 @@
 #include "liqo/core/addresses/network_configuration.hpp"
 
+#include "kube/k8s/condition.hpp"
+
 namespace liqo::core {
 namespace {
 
 /// Whether the network module has mapped every range of the Configuration, as of its present generation.
 bool is_configured(const kube::Object& configuration) {
-  for (const kube::json::value& entry : kube::array_at(configuration.status(), {"conditions"})) {
-    if (kube::string_at(entry, {"type"}) != "NetworkCIDRsConfigured") continue;
-    const std::int64_t seen = kube::int_at(entry, {"observedGeneration"}, configuration.generation());
-    return kube::string_at(entry, {"status"}) == "True" && seen == configuration.generation();
-  }
-  return false;
+  const kube::json::object* condition = kube::find_condition(configuration.status(), "NetworkCIDRsConfigured");
+  return condition && kube::string_at(*condition, {"status"}) == "True" &&
+         kube::int_at(*condition, {"observedGeneration"}, configuration.generation()) == configuration.generation();
 }
 
 std::vector<std::string> texts(const kube::json::object& part, std::string_view use) {
-  std::vector<std::string> found;
-  for (const kube::json::value& entry : kube::array_at(part, {"remote", "cidr", use}))
-    if (const auto* text = entry.if_string()) found.emplace_back(*text);
-  return found;
+  return kube::strings_in(kube::array_at(part, {"remote", "cidr", use}));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "liqo/api/shadow_pod.hpp"
+
 namespace liqo::core {
 namespace {
 
@@ -10,14 +12,12 @@ void add_address(HeldAddresses& into, std::string_view text) {
 }
 
 void add_texts(HeldAddresses& into, const kube::json::array& texts) {
-  for (const kube::json::value& entry : texts)
-    if (const auto* text = entry.if_string()) add_address(into, *text);
+  for (const std::string& text : kube::strings_in(texts)) add_address(into, text);
 }
 
 void add_ranges(HeldAddresses& into, const kube::json::array& texts) {
-  for (const kube::json::value& entry : texts)
-    if (const auto* text = entry.if_string())
-      if (const auto range = Cidr::parse(*text)) into.ranges.push_back(*range);
+  for (const std::string& text : kube::strings_in(texts))
+    if (const auto range = Cidr::parse(text)) into.ranges.push_back(*range);
 }
 
 }  // namespace
@@ -25,9 +25,8 @@ void add_ranges(HeldAddresses& into, const kube::json::array& texts) {
 HeldAddresses HeldAddresses::of_pod(const kube::Object* pod) {
   HeldAddresses held;
   if (!pod) return held;
-  const std::string_view phase = kube::string_at(pod->status(), {"phase"});
   // A finished Pod has given its address back, and another pod may have it by now.
-  if (phase == "Succeeded" || phase == "Failed") return held;
+  if (api::is_final_phase(api::phase_of(*pod))) return held;
   add_address(held, kube::string_at(pod->status(), {"podIP"}));
   for (const kube::json::value& entry : kube::array_at(pod->status(), {"podIPs"}))
     add_address(held, kube::string_at(entry, {"ip"}));

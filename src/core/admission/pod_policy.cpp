@@ -94,19 +94,9 @@ constexpr std::size_t max_annotation = 16 * 1024;
 
 std::unexpected<kube::Failure> unreadable(std::string why) { return kube::fail(kube::Errc::parse, std::move(why)); }
 
-std::optional<std::vector<std::string>> read_names(const json::value& value) {
-  if (!value.is_array()) return std::nullopt;
-  std::vector<std::string> names;
-  for (const json::value& entry : value.get_array()) {
-    if (!entry.is_string()) return std::nullopt;
-    names.emplace_back(entry.get_string());
-  }
-  return names;
-}
-
 /// The ranges that a list names. Failure: what is wrong with it.
 kube::Result<std::vector<Cidr>> read_range_list(const json::value& value) {
-  const auto names = read_names(value);
+  const auto names = kube::read_strings(value);
   if (!names) return kube::fail(kube::Errc::parse, "it is not a list");
   std::vector<Cidr> read;
   for (const std::string& name : *names) {
@@ -145,7 +135,7 @@ kube::Result<void> read_entry(PodPolicy& policy, std::string_view key, const jso
   }
   for (const List& known : list_members) {
     if (key != known.key) continue;
-    auto names = read_names(value);
+    auto names = kube::read_strings(value);
     if (!names) return unreadable("\"" + std::string(key) + "\" must be a list of names");
     policy.*known.member = std::move(*names);
     return {};
@@ -159,7 +149,7 @@ kube::Result<void> read_entry(PodPolicy& policy, std::string_view key, const jso
   }
   for (const Choice& known : choices) {
     if (key != known.key) continue;
-    policy.*known.member = read_names(value);
+    policy.*known.member = kube::read_strings(value);
     if (!(policy.*known.member)) return unreadable("\"" + std::string(key) + "\" must be a list of names");
     return {};
   }

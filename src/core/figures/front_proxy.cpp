@@ -1,8 +1,9 @@
 #include "liqo/core/figures/front_proxy.hpp"
-#include "kube/base/text.hpp"
 
 #include <algorithm>
 #include <optional>
+
+#include "kube/base/text.hpp"
 
 namespace liqo::core {
 namespace {
@@ -10,14 +11,7 @@ namespace {
 /// A JSON list of strings, as the ConfigMap has it.
 std::optional<std::vector<std::string>> read_list(const kube::Object& map, std::string_view key) {
   const auto document = kube::parse_json(kube::string_at(map.tree(), {"data", key}));
-  if (!document || !document->is_array()) return std::nullopt;
-  std::vector<std::string> texts;
-  texts.reserve(document->get_array().size());
-  for (const kube::json::value& text : document->get_array()) {
-    if (!text.is_string()) return std::nullopt;
-    texts.emplace_back(text.get_string());
-  }
-  return texts;
+  return document ? kube::read_strings(*document) : std::nullopt;
 }
 
 std::vector<std::string> read_headers(const kube::Object& map, std::string_view key) {

@@ -17,11 +17,8 @@ constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
 constexpr std::string_view reads[] = {"get", "list", "watch"};
 constexpr std::size_t max_kinds = 100, max_name = 253, digest_length = 16, max_word = 80;
 
-std::vector<std::string_view> words(const json::value& rule, std::string_view list) {
-  std::vector<std::string_view> found;
-  for (const json::value& word : kube::array_at(rule, {list}))
-    if (word.is_string()) found.emplace_back(word.get_string());
-  return found;
+std::vector<std::string> words(const json::value& rule, std::string_view list) {
+  return kube::strings_in(kube::array_at(rule, {list}));
 }
 
 /// Whether the group is one of Kubernetes or Liqo. Groups of CRDs have a dot, and *.k8s.io is reserved for Kubernetes.

@@ -60,14 +60,11 @@ ProviderHealth::Network network_state(const kube::Object* foreign_cluster) {
   const json::object& module = kube::object_at(foreign_cluster->status(), {"modules", "networking"});
   if (!kube::bool_at(foreign_cluster->tree(), {"status", "modules", "networking", "enabled"}))
     return Network::unchecked;
-  for (const json::value& condition : kube::array_at(module, {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "NetworkConnectionStatus") {
-      const std::string_view says = kube::string_at(condition, {"status"});
-      // The CRD's default "None" means that nobody has checked.
-      if (says.empty() || says == "None") return Network::unchecked;
-      return says == "Established" ? Network::up : Network::down;
-    }
-  return Network::unchecked;
+  const json::object* connection = kube::find_condition(module, "NetworkConnectionStatus");
+  const std::string_view says = connection ? kube::string_at(*connection, {"status"}) : "";
+  // The CRD's default "None" means that nobody has checked.
+  if (says.empty() || says == "None") return Network::unchecked;
+  return says == "Established" ? Network::up : Network::down;
 }
 
 std::string provider_id(const api::VirtualNode& virtual_node) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -19,19 +20,15 @@ constexpr std::string_view individual_labels[] = {"controller-revision-hash",
 
 json::object selector_labels(const kube::Object& local_pod, const json::object& labels) {
   json::object chosen;
-  std::string_view list = local_pod.annotation(api::annotations::anti_affinity_labels);
+  const std::string_view list = local_pod.annotation(api::annotations::anti_affinity_labels);
   if (list.empty()) {
     for (const auto& [key, value] : labels)
       if (std::ranges::find(individual_labels, std::string_view(key)) == std::end(individual_labels))
         chosen[key] = value;
     return chosen;
   }
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    std::string_view key = list.substr(0, comma);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-    while (key.starts_with(' ')) key.remove_prefix(1);
-    while (key.ends_with(' ')) key.remove_suffix(1);
+  for (const std::string_view part : kube::split(list, ',')) {
+    const std::string_view key = kube::trim(part);
     if (const json::value* value = labels.if_contains(key)) chosen[key] = *value;
   }
   return chosen;

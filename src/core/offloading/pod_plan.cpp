@@ -239,9 +239,8 @@ bool is_run_of(const kube::Object& remote, const kube::Object& local, const Clus
 }
 
 bool is_stuck(const kube::Object& pod) {
-  for (const json::value& condition : kube::array_at(pod.status(), {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "PodScheduled" && kube::string_at(condition, {"status"}) == "False")
-      return true;
+  const json::object* scheduled = kube::find_condition(pod.status(), "PodScheduled");
+  if (scheduled && kube::string_at(*scheduled, {"status"}) == "False") return true;
   for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
     for (const json::value& status : kube::array_at(pod.status(), {list})) {
       const std::string_view reason = kube::string_at(status, {"state", "waiting", "reason"});

@@ -162,9 +162,11 @@ bool is_provider(const PeerState& peer) { return peer.identity || peer.has_crede
 void set_networking(json::object& status, const PeerState& peer, const PeerAddresses& addresses, kube::WallTime now) {
   const bool has_network = !peer.configurations.empty();
   // The network module writes this condition, so it is kept.
-  std::optional<json::value> connection;
-  for (const json::value& entry : kube::array_at(status, {"modules", "networking", "conditions"}))
-    if (has_network && kube::string_at(entry, {"type"}) == "NetworkConnectionStatus") connection = entry;
+  std::optional<json::object> connection;
+  if (has_network)
+    if (const json::object* found = kube::find_condition(
+            kube::array_at(status, {"modules", "networking", "conditions"}), "NetworkConnectionStatus"))
+      connection = *found;
   std::vector<Condition> conditions;
   if (is_provider(peer)) {
     conditions.push_back(network_condition(addresses));
@@ -235,12 +237,11 @@ std::string describe_withdrawal(std::string_view cluster, std::string_view remot
 }
 
 std::string withdrawal_note(const kube::Object& foreign_cluster) {
-  for (const json::value& entry : kube::array_at(foreign_cluster.status(), {"modules", "authentication", "conditions"}))
-    if (kube::string_at(entry, {"type"}) == identity_not_ready.type &&
-        kube::string_at(entry, {"status"}) == identity_not_ready.status &&
-        kube::string_at(entry, {"message"}).contains(withdrawal_words))
-      return std::string(kube::string_at(entry, {"message"}));
-  return {};
+  const json::object* identity = kube::find_condition(
+      kube::array_at(foreign_cluster.status(), {"modules", "authentication", "conditions"}), identity_not_ready.type);
+  if (!identity || kube::string_at(*identity, {"status"}) != identity_not_ready.status) return {};
+  const std::string_view message = kube::string_at(*identity, {"message"});
+  return message.contains(withdrawal_words) ? std::string(message) : std::string();
 }
 
 std::string newly_unchecked(const kube::Object& standing, const kube::Object& next) {

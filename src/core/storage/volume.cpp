@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/reflection/meta.hpp"
@@ -42,18 +43,13 @@ kube::Result<void> check(const kube::Object& claim) {
 }
 
 kube::Result<json::array> access_modes(const kube::Object& claim) {
-  std::string_view listed = claim.annotation(annotations::remote_access_modes);
+  const std::string_view listed = claim.annotation(annotations::remote_access_modes);
   if (listed.empty()) return kube::array_at(claim.spec(), {"accessModes"});
   constexpr std::array<std::string_view, 4> known = {"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany",
                                                      "ReadWriteOncePod"};
   json::array modes;
-  while (!listed.empty()) {
-    const std::size_t comma = listed.find(',');
-    std::string_view mode = listed.substr(0, comma);
-    listed = comma == std::string_view::npos ? std::string_view() : listed.substr(comma + 1);
-    while (mode.starts_with(' ')) mode.remove_prefix(1);
-    while (mode.ends_with(' ')) mode.remove_suffix(1);
-    if (mode.empty()) continue;
+  for (std::string_view mode : kube::split(listed, ',')) {
+    if (mode = kube::trim(mode); mode.empty()) continue;
     if (std::ranges::find(known, mode) == known.end())
       return kube::fail(kube::Errc::invalid_input, "the annotation " + std::string(annotations::remote_access_modes) +
                                                        " has no access mode " + kube::in_quotes(mode));
