@@ -1,7 +1,7 @@
 #include "controllers/ensure_binding.hpp"
 
 #include "controllers/guarded_write.hpp"
-#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/bindings.hpp"
 
 namespace liqo::controllers {
 

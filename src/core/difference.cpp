@@ -43,4 +43,11 @@ json::object difference(const json::object& have, const json::object& want, bool
 
 json::object difference(const json::object& have, const json::object& want) { return difference(have, want, false); }
 
+json::object changed_entries(const json::object& have, const json::object& want) {
+  json::object changed;
+  for (const auto& [key, value] : want)
+    if (const json::value* present = have.if_contains(key); !present || *present != value) changed[key] = value;
+  return changed;
+}
+
 }  // namespace liqo::core

@@ -1,6 +1,8 @@
 // The difference of two objects as a JSON merge patch (RFC 7386).
 #pragma once
 
+#include <string_view>
+
 #include "kube/base/json.hpp"
 
 namespace liqo::core {
@@ -12,5 +14,18 @@ kube::json::object difference(const kube::json::object& have, const kube::json::
 
 /// Whether both are one amount of a resource, whatever its spelling ("1" and "1000m"), or equal otherwise.
 bool is_same_amount(const kube::json::value& have, const kube::json::value& want);
+
+/// The entries of `want` that `have` has otherwise or not at all.
+kube::json::object changed_entries(const kube::json::object& have, const kube::json::object& want);
+
+/// Likewise, and null for each entry that only `have` has and that `removes` names by its key.
+template <class Removes>
+kube::json::object changed_entries(const kube::json::object& have, const kube::json::object& want,
+                                   const Removes& removes) {
+  kube::json::object patch = changed_entries(have, want);
+  for (const auto& [key, value] : have)
+    if (!want.contains(key) && removes(std::string_view(key))) patch[key] = nullptr;
+  return patch;
+}
 
 }  // namespace liqo::core

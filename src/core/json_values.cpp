@@ -15,4 +15,15 @@ json::object* object_in(json::object& parent, std::string_view key) {
   return found ? found->if_object() : nullptr;
 }
 
+json::array* array_in(json::object& parent, std::string_view key) {
+  json::value* found = parent.if_contains(key);
+  return found ? found->if_array() : nullptr;
+}
+
+const json::value* find_named(const json::array& list, std::string_view name) {
+  for (const json::value& entry : list)
+    if (entry.is_object() && kube::string_at(entry, {"name"}) == name) return &entry;
+  return nullptr;
+}
+
 }  // namespace liqo::core

@@ -1,4 +1,4 @@
-// What several rooms of core ask of JSON values.
+// Emptiness, members and named entries of JSON values.
 #pragma once
 
 #include <string_view>
@@ -12,5 +12,20 @@ bool is_empty(const kube::json::value& value);
 
 /// The object in that member, to be changed; null where there is none.
 kube::json::object* object_in(kube::json::object& parent, std::string_view key);
+/// Likewise the list.
+kube::json::array* array_in(kube::json::object& parent, std::string_view key);
+
+/// Calls `change` for each object in the list of that name. Other entries are passed over: a peer can put anything into
+/// a list that its API server does not check.
+template <class Change>
+void for_each_object(kube::json::object& parent, std::string_view list, Change change) {
+  kube::json::array* entries = array_in(parent, list);
+  if (!entries) return;
+  for (kube::json::value& entry : *entries)
+    if (kube::json::object* object = entry.if_object()) change(*object);
+}
+
+/// The first object in the list whose `name` is that, e.g. a container; null where there is none.
+const kube::json::value* find_named(const kube::json::array& list, std::string_view name);
 
 }  // namespace liqo::core

@@ -20,10 +20,7 @@ class Quota {
   const kube::json::object& resources() const { return kube::object_at(object_->spec(), {"resources"}); }
   /// "None", "Soft", "Hard", or "" where the Quota does not say.
   std::string_view enforcement() const { return kube::string_at(object_->spec(), {"limitsEnforcement"}); }
-  bool is_cordoned() const {
-    const kube::json::value* cordoned = kube::find(object_->spec(), {"cordoned"});
-    return cordoned && cordoned->is_bool() && cordoned->get_bool();
-  }
+  bool is_cordoned() const { return kube::bool_at(object_->spec(), {"cordoned"}); }
   /// Whether the pods that it counts are ended.
   bool is_drained() const { return object_->annotation(annotations::drained) == "true"; }
 

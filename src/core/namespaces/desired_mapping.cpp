@@ -101,11 +101,15 @@ TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, Twi
     wish.twins.insert(*present);
     memory.namespaces.emplace(local, std::move(last));
   }
-  for (auto last = wish.twins.end(); wish.twins.size() > max_mappings && last != wish.twins.begin();) {
-    --last;
-    if (!current.contains(last->first)) last = wish.twins.erase(last);
-  }
+  cut_to_max(wish.twins, current);
   return wish;
+}
+
+void cut_to_max(WantedTwins& twins, const WantedTwins& current) {
+  for (auto last = twins.end(); twins.size() > max_mappings && last != twins.begin();) {
+    --last;
+    if (!current.contains(last->first)) last = twins.erase(last);
+  }
 }
 
 kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view remote_cluster,

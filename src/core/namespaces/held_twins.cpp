@@ -22,10 +22,7 @@ void keep_held(TwinWish& wish, const HeldTwins& held, const WantedTwins& current
     wish.twins.insert_or_assign(ns, current.find(ns)->second);
     wish.leaving.erase(ns);
   }
-  for (auto last = wish.twins.end(); wish.twins.size() > max_mappings && last != wish.twins.begin();) {
-    --last;
-    if (!current.contains(last->first)) last = wish.twins.erase(last);
-  }
+  cut_to_max(wish.twins, current);
 }
 
 std::string why_held(std::string_view ns, std::span<const storage::RemoteData> data) {

@@ -5,6 +5,7 @@
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/bindings.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::core {
@@ -13,7 +14,6 @@ namespace annotations = api::annotations;
 namespace labels = api::labels;
 namespace {
 
-constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
 constexpr std::string_view reads[] = {"get", "list", "watch"};
 constexpr std::size_t max_kinds = 100, max_name = 253, digest_length = 16, max_word = 80;
 
@@ -104,10 +104,8 @@ kube::Object forge_tenant_role_binding(std::string_view twin, const TenantRole& 
   binding.set_label(labels::remote_cluster_id, consumer);
   binding.set_annotation(annotations::managed_by_namespace_map, map_id);
   binding.set_annotation(annotations::tenant_role, role);
-  binding.tree()["subjects"] =
-      json::array{json::object{{"kind", "Group"}, {"name", consumer}, {"apiGroup", rbac_group}}};
-  binding.tree()["roleRef"] =
-      json::object{{"kind", api::kinds::cluster_roles.kind}, {"name", role}, {"apiGroup", rbac_group}};
+  binding.tree()["subjects"] = json::array{make_subject("Group", consumer)};
+  binding.tree()["roleRef"] = make_role_ref(role);
   return binding;
 }
 
@@ -117,17 +115,8 @@ bool is_tenant_role_binding(const kube::Object& binding) {
 }
 
 bool is_same_binding(const kube::Object& binding, const kube::Object& wanted) {
-  const auto says = [](const kube::Object& object) {
-    const json::array& subjects = kube::array_at(object.tree(), {"subjects"});
-    std::string text = std::to_string(subjects.size());
-    for (const json::value& subject : subjects)
-      text +=
-          "/" + std::string(kube::string_at(subject, {"kind"})) + "/" + std::string(kube::string_at(subject, {"name"}));
-    return text + "/" + std::string(kube::string_at(object.tree(), {"roleRef", "kind"})) + "/" +
-           std::string(kube::string_at(object.tree(), {"roleRef", "name"})) + "/" +
-           std::string(object.annotation(annotations::tenant_role));
-  };
-  return is_tenant_role_binding(binding) && says(binding) == says(wanted);
+  return is_tenant_role_binding(binding) && has_same_subjects(binding, wanted) && has_same_role(binding, wanted) &&
+         binding.annotation(annotations::tenant_role) == wanted.annotation(annotations::tenant_role);
 }
 
 }  // namespace liqo::core

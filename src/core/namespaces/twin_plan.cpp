@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "core/difference.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/bindings.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
 
@@ -15,7 +17,6 @@ namespace annotations = api::annotations;
 namespace labels = api::labels;
 namespace {
 
-constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
 constexpr std::string_view levels[] = {"privileged", "baseline", "restricted"};
 constexpr std::string_view default_level = "baseline";
 constexpr std::size_t max_message = 300;
@@ -27,34 +28,16 @@ json::object twin_annotations(const api::WantedNamespace& wanted, const TwinCont
   return {{annotations::managed_by_namespace_map, ctx.map_id()}, {annotations::original_name, wanted.local}};
 }
 
-/// The entries of `wanted` that `present` does not have.
-json::object missing(const json::object& present, const json::object& wanted) {
-  json::object found;
-  for (const auto& [key, value] : wanted)
-    if (const json::value* have = present.if_contains(key); !have || *have != value) found[key] = value;
-  return found;
-}
-
 std::optional<json::object> metadata_patch(const kube::Object& object, const json::object& wanted_labels,
                                            const json::object& wanted_annotations) {
   json::object metadata;
-  if (auto changes = missing(object.labels(), wanted_labels); !changes.empty()) metadata["labels"] = std::move(changes);
-  if (auto changes = missing(object.annotations(), wanted_annotations); !changes.empty())
+  if (auto changes = changed_entries(object.labels(), wanted_labels); !changes.empty())
+    metadata["labels"] = std::move(changes);
+  if (auto changes = changed_entries(object.annotations(), wanted_annotations); !changes.empty())
     metadata["annotations"] = std::move(changes);
   if (metadata.empty()) return std::nullopt;
   metadata["resourceVersion"] = object.resource_version();
   return json::object{{"metadata", std::move(metadata)}};
-}
-
-/// Whether the RoleBinding has exactly the wanted subject. Fields that the API server fills in are ignored.
-bool has_subject(const kube::Object& binding, const TwinContext& ctx) {
-  const json::array& subjects = kube::array_at(binding.tree(), {"subjects"});
-  return subjects.size() == 1 && kube::string_at(subjects[0], {"kind"}) == "Group" &&
-         kube::string_at(subjects[0], {"name"}) == ctx.origin;
-}
-bool has_role(const kube::Object& binding) {
-  return kube::string_at(binding.tree(), {"roleRef", "kind"}) == api::kinds::cluster_roles.kind &&
-         kube::string_at(binding.tree(), {"roleRef", "name"}) == api::remote_role;
 }
 
 }  // namespace
@@ -117,23 +100,22 @@ kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx) {
   binding.set_label(labels::app_managed_by, labels::app_managed_by_liqo);
   binding.set_label(labels::remote_cluster_id, ctx.origin);
   binding.set_annotation(annotations::managed_by_namespace_map, ctx.map_id());
-  binding.tree()["subjects"] =
-      json::array{json::object{{"kind", "Group"}, {"name", ctx.origin}, {"apiGroup", rbac_group}}};
-  binding.tree()["roleRef"] =
-      json::object{{"kind", api::kinds::cluster_roles.kind}, {"name", api::remote_role}, {"apiGroup", rbac_group}};
+  binding.tree()["subjects"] = json::array{make_subject("Group", ctx.origin)};
+  binding.tree()["roleRef"] = make_role_ref(api::remote_role);
   return binding;
 }
 
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx) {
   using namespace binding_action;
   if (!existing) return Create{};
-  const bool ours = existing->annotation(annotations::managed_by_namespace_map) == ctx.map_id();
-  if (!ours && !(has_role(*existing) && has_subject(*existing, ctx)))
-    return Refuse{"RoleBinding " + existing->key().text() + " exists and was not made by Liqo; remove it"};
-  if (!has_role(*existing)) return Replace{};
   const kube::Object wanted = forge_twin_binding(twin, ctx);
+  const bool is_ours = existing->annotation(annotations::managed_by_namespace_map) == ctx.map_id();
+  const bool has_subject = has_same_subjects(*existing, wanted), has_role = has_same_role(*existing, wanted);
+  if (!is_ours && !(has_role && has_subject))
+    return Refuse{"RoleBinding " + existing->key().text() + " exists and was not made by Liqo; remove it"};
+  if (!has_role) return Replace{};
   auto patch = metadata_patch(*existing, wanted.labels(), wanted.annotations());
-  if (!has_subject(*existing, ctx)) {
+  if (!has_subject) {
     if (!patch) patch = json::object{{"metadata", json::object{{"resourceVersion", existing->resource_version()}}}};
     (*patch)["subjects"] = *wanted.tree().if_contains("subjects");
   }

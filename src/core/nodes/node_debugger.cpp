@@ -10,7 +10,7 @@ namespace liqo::core {
 namespace json = kube::json;
 
 bool is_node_debugger(const kube::Object& pod) {
-  if (pod.label("app.kubernetes.io/managed-by") != "kubectl-debug" || !pod.name().starts_with("node-debugger-"))
+  if (pod.label(api::labels::app_managed_by) != "kubectl-debug" || !pod.name().starts_with("node-debugger-"))
     return false;
   const json::array& volumes = kube::array_at(pod.spec(), {"volumes"});
   return kube::bool_at(pod.spec(), {"hostPID"}) || kube::bool_at(pod.spec(), {"hostNetwork"}) ||

@@ -30,17 +30,6 @@ bool contains(const json::array& names, std::string_view name) {
                              [&](const json::value& entry) { return entry.is_string() && entry.get_string() == name; });
 }
 
-json::object map_patch(const json::object& live, const json::object& wanted, const json::array& applied) {
-  json::object patch;
-  for (const auto& [key, value] : wanted) {
-    const json::value* have = live.if_contains(key);
-    if (!have || *have != value) patch[key] = value;
-  }
-  for (const auto& [key, value] : live)
-    if (!wanted.contains(key) && contains(applied, key)) patch[key] = nullptr;
-  return patch;
-}
-
 /// The taints of others together with the wanted ones; nullopt where the Node has just these.
 std::optional<json::array> taints_patch(const json::array& live, const json::array& wanted,
                                         const json::array& applied) {
@@ -76,8 +65,11 @@ std::optional<json::object> metadata_patch(const kube::Object& node, const NodeS
   const std::string entries = applied_entries(labels, annotations, taints);
   annotations[api::annotations::applied_node] = entries;
 
-  json::object label_changes = map_patch(node.labels(), labels, applied.labels);
-  json::object annotation_changes = map_patch(node.annotations(), annotations, applied.annotations);
+  const auto was_applied = [](const json::array& keys) {
+    return [&keys](std::string_view key) { return contains(keys, key); };
+  };
+  json::object label_changes = changed_entries(node.labels(), labels, was_applied(applied.labels));
+  json::object annotation_changes = changed_entries(node.annotations(), annotations, was_applied(applied.annotations));
   for (std::string_view key : {go_applied_metadata, go_applied_status})
     if (node.has_annotation(key)) annotation_changes[key] = nullptr;
   auto taint_changes = taints_patch(kube::array_at(node.spec(), {"taints"}), taints, applied.taints);
@@ -114,9 +106,9 @@ std::string_view gist(std::string_view message) { return message.substr(0, messa
 bool says_the_same(const json::object& have, const json::object& wanted) {
   for (std::string_view key : {"status", "reason"})
     if (kube::string_at(have, {key}) != kube::string_at(wanted, {key})) return false;
-  const std::string_view said = kube::string_at(have, {"message"}), now = kube::string_at(wanted, {"message"});
+  const std::string_view said = kube::string_at(have, {"message"}), next = kube::string_at(wanted, {"message"});
   const bool has_details = kube::string_at(wanted, {"type"}) == "Ready";
-  return has_details ? gist(said) == gist(now) : said == now;
+  return has_details ? gist(said) == gist(next) : said == next;
 }
 
 bool is_due(const json::object& condition, kube::WallTime now, std::chrono::seconds heartbeat) {
@@ -160,16 +152,6 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
   return patch;
 }
 
-/// The entries of `wanted` that `live` has otherwise or not at all.
-json::object object_patch(const json::object& live, const json::object& wanted) {
-  json::object patch;
-  for (const auto& [key, value] : wanted) {
-    const json::value* have = live.if_contains(key);
-    if (!have || *have != value) patch[key] = value;
-  }
-  return patch;
-}
-
 std::optional<json::object> status_patch(const kube::Object& node, const NodeSources& of, kube::WallTime now,
                                          std::chrono::seconds heartbeat) {
   const json::object& live = node.status();
@@ -183,7 +165,8 @@ std::optional<json::object> status_patch(const kube::Object& node, const NodeSou
     if (json::object changes = resources_patch(kube::object_at(live, {key}), kube::object_at(wanted, {key}));
         !changes.empty())
       patch[key] = std::move(changes);
-  if (json::object changes = object_patch(kube::object_at(live, {"nodeInfo"}), kube::object_at(wanted, {"nodeInfo"}));
+  if (json::object changes =
+          changed_entries(kube::object_at(live, {"nodeInfo"}), kube::object_at(wanted, {"nodeInfo"}));
       !changes.empty())
     patch["nodeInfo"] = std::move(changes);
   if (kube::int_at(node.tree(), {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}) != of.ctx.kubelet_port)

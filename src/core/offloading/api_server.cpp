@@ -9,11 +9,6 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-json::array* array_in(json::object& parent, std::string_view key) {
-  json::value* found = parent.if_contains(key);
-  return found ? found->if_array() : nullptr;
-}
-
 /// A source with the reflected token in place of one that would ask for a token of the provider.
 json::object token_source(const kube::Object& local_pod, std::string_view volume, const json::object& token) {
   const std::string_view path = kube::string_at(token, {"path"});
@@ -93,28 +88,22 @@ void adapt_container(json::object& container, const json::array& added, std::str
 
 void adapt_volumes(json::object& pod_spec, const kube::Object& local_pod, ApiServerSupport support,
                    const ForgingContext& ctx) {
-  json::array* volumes = array_in(pod_spec, "volumes");
-  if (!volumes) return;
-  for (json::value& entry : *volumes) {
-    json::object* volume = entry.if_object();
-    json::object* projected = volume ? object_in(*volume, "projected") : nullptr;
-    if (!projected) continue;
-    const std::string name(kube::string_at(*volume, {"name"}));
+  for_each_object(pod_spec, "volumes", [&](json::object& volume) {
+    json::object* projected = object_in(volume, "projected");
+    if (!projected) return;
+    const std::string name(kube::string_at(volume, {"name"}));
     json::array sources = adapt_tokens(kube::array_at(*projected, {"sources"}), name, local_pod, support);
     adapt_root_ca(sources, ctx);
     (*projected)["sources"] = std::move(sources);
-  }
+  });
 }
 
 void adapt_environment(json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx) {
   const json::array added = service_environment(ctx);
   const std::string service_account = service_account_of(local_pod);
-  for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
-    json::array* containers = array_in(pod_spec, list);
-    if (!containers) continue;
-    for (json::value& container : *containers)
-      if (json::object* object = container.if_object()) adapt_container(*object, added, service_account);
-  }
+  for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"})
+    for_each_object(pod_spec, list,
+                    [&](json::object& container) { adapt_container(container, added, service_account); });
 }
 
 void adapt_host_aliases(json::object& pod_spec, const ForgingContext& ctx) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/bounded.hpp"
+#include "core/json_values.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/refused_container.hpp"
 #include "kube/base/printable.hpp"
@@ -28,14 +29,8 @@ constexpr std::string_view without_words = "it does not say why";
 
 const json::array& in_shadow(const kube::Object& shadow) { return kube::array_at(shadow.spec(), {"pod", field}); }
 
-const json::value* named(const json::array& list, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(list, [name](const json::value& entry) { return kube::string_at(entry, {"name"}) == name; });
-  return found == list.end() ? nullptr : &*found;
-}
-
 const json::value* status_of(const kube::Object& pod, std::string_view name) {
-  return named(kube::array_at(pod.status(), {"ephemeralContainerStatuses"}), name);
+  return find_named(kube::array_at(pod.status(), {"ephemeralContainerStatuses"}), name);
 }
 
 bool has_ended(const json::value* status) { return status && kube::find(*status, {"state", "terminated"}); }
@@ -81,7 +76,7 @@ std::string_view words_against(std::string_view name, const StatusObjects& of, c
     return words.empty() ? without_words : words;
   }
   if (!takes_ephemeral(*of.remote)) return not_carried;
-  if (of.shadow && named(in_shadow(*of.shadow), name)) return {};
+  if (of.shadow && find_named(in_shadow(*of.shadow), name)) return {};
   if (of.shadow && ran) return made_again;
   return said.refusal;
 }
@@ -96,7 +91,7 @@ std::optional<json::object> plan_shadow_ephemeral(const kube::Object& local_pod,
   const json::array& all = kube::array_at(local_pod.spec(), {field});
   const auto next = std::ranges::find_if(all, [&](const json::value& container) {
     const std::string_view name = kube::string_at(container, {"name"});
-    return !named(have, name) && !has_run(status_of(local_pod, name));
+    return !find_named(have, name) && !has_run(status_of(local_pod, name));
   });
   if (next == all.end() || have.size() >= most) return std::nullopt;
   json::array wanted = have;
@@ -113,7 +108,7 @@ std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& sha
   const json::object note = read_note(pod);
   for (const json::value& container : in_shadow(shadow)) {
     const std::string_view name = kube::string_at(container, {"name"});
-    if (!container.is_object() || name.empty() || named(have, name) || note.contains(name)) continue;
+    if (!container.is_object() || name.empty() || find_named(have, name) || note.contains(name)) continue;
     json::object added = container.get_object();
     if (policy.always_pull_images) added["imagePullPolicy"] = "Always";
     const json::object metadata{{"resourceVersion", pod.resource_version()}};

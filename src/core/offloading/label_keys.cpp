@@ -10,15 +10,6 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Calls `change` for the objects in a list. A consumer can put anything into the list of a ShadowPod.
-template <typename Change>
-void for_each_object(json::object& parent, std::string_view list, Change change) {
-  json::value* entries = parent.if_contains(list);
-  if (!entries || !entries->is_array()) return;
-  for (json::value& entry : entries->get_array())
-    if (json::object* object = entry.if_object()) change(*object);
-}
-
 void drop_merged(json::object& constraint) {
   std::set<std::string, std::less<>> merged;
   for (const json::value& expression : kube::array_at(constraint, {"labelSelector", "matchExpressions"}))

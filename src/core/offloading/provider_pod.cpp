@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/admission/pod_metadata.hpp"
+#include "core/json_values.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -11,6 +12,7 @@
 #include "liqo/core/offloading/left_out.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/resize.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
@@ -57,22 +59,15 @@ admission::KeptAnnotations pod_annotations(const kube::Object& shadow, const adm
 
 /// An image that a node has for somebody else must not run without the registry's consent, so it is always pulled.
 void pull_always(json::object& spec) {
-  const auto each = [&spec](std::string_view list, auto change) {
-    json::value* entries = spec.if_contains(list);
-    if (!entries || !entries->is_array()) return;
-    for (json::value& entry : entries->get_array())
-      if (json::object* object = entry.if_object()) change(*object);
-  };
   for (std::string_view list : {"containers", "initContainers"})
-    each(list, [](json::object& container) { container["imagePullPolicy"] = "Always"; });
-  each("volumes", [](json::object& volume) {
-    if (json::value* image = volume.if_contains("image"); image && image->is_object())
-      image->get_object()["pullPolicy"] = "Always";
+    for_each_object(spec, list, [](json::object& container) { container["imagePullPolicy"] = "Always"; });
+  for_each_object(spec, "volumes", [](json::object& volume) {
+    if (json::object* image = object_in(volume, "image")) (*image)["pullPolicy"] = "Always";
   });
 }
 
-/// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here. Returns
-/// false where it maps to none.
+/// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here. Returns false where it
+/// maps to none.
 bool map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy) {
   if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return true;
   const std::string_view name = admission::mapped_priority_class(policy, of_consumer);
@@ -84,18 +79,16 @@ bool map_priority(json::object& spec, std::string_view of_consumer, const admiss
   return true;
 }
 
-bool is_home_api_server(const json::value& alias) {
+bool is_home_api_server(const auto& alias) {
   const json::array& names = kube::array_at(alias, {"hostnames"});
   return std::ranges::find(names, json::value("kubernetes.default")) != names.end();
 }
 
 void remap_api_server(json::object& spec, const IpMapping& ips) {
-  json::value* aliases = spec.if_contains("hostAliases");
-  if (!aliases || !aliases->is_array()) return;
-  for (json::value& alias : aliases->get_array()) {
-    if (!is_home_api_server(alias)) continue;
-    if (auto mapped = ips.remap(kube::string_at(alias, {"ip"}))) alias.get_object()["ip"] = *mapped;
-  }
+  for_each_object(spec, "hostAliases", [&ips](json::object& alias) {
+    if (!is_home_api_server(alias)) return;
+    if (auto mapped = ips.remap(kube::string_at(alias, {"ip"}))) alias["ip"] = *mapped;
+  });
 }
 
 }  // namespace
@@ -112,12 +105,7 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
   kube::Object pod = kube::Object::make(kube::resources::pods, shadow.key());
   pod.mutable_metadata()["labels"] = pod_labels(shadow);
   auto [annotations, left_out] = pod_annotations(shadow, policy);
-  pod.add_owner_reference({.api_version = std::string(shadow.api_version()),
-                           .kind = "ShadowPod",
-                           .name = std::string(shadow.name()),
-                           .uid = std::string(shadow.uid()),
-                           .controller = true,
-                           .block_owner_deletion = true});
+  pod.add_owner_reference(blocking_owner_of(shadow));
   json::object& spec = pod.mutable_spec();
   spec = api::ShadowPod(shadow).pod_spec();
   // The API server refuses ephemeral containers in a new pod; they are added to it later.
@@ -183,23 +171,18 @@ bool has_all_of(const kube::Object& shadow, const kube::Object& pod) {
 void name_requests(json::object& pod_spec, std::span<const Needs> limit_ranges) {
   if (const json::value* own = pod_spec.if_contains("resources"); own && own->is_object() && !own->get_object().empty())
     return;
-  for (std::string_view list : {"containers", "initContainers"}) {
-    json::value* containers = pod_spec.if_contains(list);
-    if (!containers || !containers->is_array()) continue;
-    for (json::value& entry : containers->get_array()) {
-      json::object* container = entry.if_object();
-      if (!container) continue;
-      for (std::string_view name : {"cpu", "memory"}) {
-        const bool is_said = kube::find(*container, {"resources", "requests", name}) ||
-                             kube::find(*container, {"resources", "limits", name});
-        const bool is_given = std::ranges::any_of(limit_ranges, [&](const Needs& defaults) {
-          return defaults.requests.contains(name) || defaults.limits.contains(name);
-        });
-        if (!is_said && !is_given)
-          kube::ensure_object(kube::ensure_object(*container, "resources"), "requests")[name] = "0";
-      }
+  const auto name_missing = [limit_ranges](json::object& container) {
+    for (std::string_view name : {"cpu", "memory"}) {
+      const bool is_said = kube::find(container, {"resources", "requests", name}) ||
+                           kube::find(container, {"resources", "limits", name});
+      const bool is_given = std::ranges::any_of(limit_ranges, [&](const Needs& defaults) {
+        return defaults.requests.contains(name) || defaults.limits.contains(name);
+      });
+      if (!is_said && !is_given)
+        kube::ensure_object(kube::ensure_object(container, "resources"), "requests")[name] = "0";
     }
-  }
+  };
+  for (std::string_view list : {"containers", "initContainers"}) for_each_object(pod_spec, list, name_missing);
 }
 
 }  // namespace liqo::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
@@ -22,12 +23,6 @@ constexpr std::string_view names[] = {"cpu", "memory"};
 constexpr std::size_t max_words = 500;
 /// Begins a note between the two steps of a resize.
 const std::string being_resized = "resizing-";
-
-const json::object* named(const json::array& containers, std::string_view name) {
-  for (const json::value& container : containers)
-    if (container.is_object() && kube::string_at(container, {"name"}) == name) return &container.get_object();
-  return nullptr;
-}
 
 std::optional<kube::Quantity> amount_of(const json::object& container, std::string_view part, std::string_view name) {
   const json::value* value = kube::find(container, {"resources", part, name});
@@ -83,8 +78,8 @@ bool asks_otherwise(const json::object& wanted, const json::object& have) {
   for (const std::string_view list : lists)
     for (const json::value& container : kube::array_at(wanted, {list})) {
       if (!container.is_object()) continue;
-      const json::object* other = named(kube::array_at(have, {list}), kube::string_at(container, {"name"}));
-      if (other && !other_amounts(container.get_object(), *other).empty()) return true;
+      const json::value* other = find_named(kube::array_at(have, {list}), kube::string_at(container, {"name"}));
+      if (other && !other_amounts(container.get_object(), other->get_object()).empty()) return true;
     }
   return !other_amounts_of_pod(wanted, have).empty();
 }
@@ -97,10 +92,10 @@ std::optional<json::object> plan_shadow_resize(const kube::Object& local_pod, co
     bool is_other = false;
     for (json::value& container : containers) {
       if (!container.is_object()) continue;
-      const json::object* wanted =
-          named(kube::array_at(local_pod.spec(), {list}), kube::string_at(container, {"name"}));
+      const json::value* wanted =
+          find_named(kube::array_at(local_pod.spec(), {list}), kube::string_at(container, {"name"}));
       if (!wanted) continue;
-      for (const auto& [part, amounts] : other_amounts(*wanted, container.get_object())) {
+      for (const auto& [part, amounts] : other_amounts(wanted->get_object(), container.get_object())) {
         is_other = true;
         json::object& resources = kube::ensure_object(container.get_object(), "resources");
         for (const auto& [name, amount] : amounts.get_object()) kube::ensure_object(resources, part)[name] = amount;
@@ -164,9 +159,9 @@ std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube:
     for (const json::value& container : kube::array_at(spec_of(shadow), {list})) {
       if (!container.is_object()) continue;
       const std::string_view name = kube::string_at(container, {"name"});
-      const json::object* have = named(kube::array_at(pod.spec(), {list}), name);
+      const json::value* have = find_named(kube::array_at(pod.spec(), {list}), name);
       if (!have) continue;
-      if (json::object amounts = other_amounts(container.get_object(), *have); !amounts.empty())
+      if (json::object amounts = other_amounts(container.get_object(), have->get_object()); !amounts.empty())
         changed.push_back(json::object{{"name", name}, {"resources", std::move(amounts)}});
     }
     if (!changed.empty()) spec[list] = std::move(changed);

@@ -47,16 +47,12 @@ constexpr std::string_view missed_fields[] = {"os", "hostnameOverride", "overhea
 /// provider.
 bool clear_host_ports(json::object& spec) {
   bool cleared = false;
-  for (std::string_view list : {"containers", "initContainers"}) {
-    json::value* containers = spec.if_contains(list);
-    if (!containers || !containers->is_array()) continue;
-    for (json::value& container : containers->get_array()) {
-      json::value* ports = container.is_object() ? container.get_object().if_contains("ports") : nullptr;
-      if (!ports || !ports->is_array()) continue;
-      for (json::value& port : ports->get_array())
-        if (port.is_object() && port.get_object().erase("hostPort") > 0) cleared = true;
-    }
-  }
+  for (std::string_view list : {"containers", "initContainers"})
+    for_each_object(spec, list, [&cleared](json::object& container) {
+      for_each_object(container, "ports", [&cleared](json::object& port) {
+        if (port.erase("hostPort") > 0) cleared = true;
+      });
+    });
   return cleared;
 }
 

@@ -1,4 +1,6 @@
 // Computes the strategic merge patch from the status that a pod has to the wanted one.
+#include "core/difference.hpp"
+#include "core/json_values.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 
@@ -12,12 +14,7 @@ constexpr std::string_view owned_fields[] = {
 /// Lists that a strategic merge patch would merge by the key `ip`.
 constexpr std::string_view address_lists[] = {"podIPs", "hostIPs"};
 
-bool is_nothing(const json::value* value) {
-  if (!value || value->is_null()) return true;
-  if (const auto* text = value->if_string()) return text->empty();
-  if (const auto* array = value->if_array()) return array->empty();
-  return false;
-}
+bool is_nothing(const json::value* value) { return !value || is_empty(*value); }
 
 /// Absent, null and empty are the same: the API server does not store empty values.
 bool is_same(const json::value* have, const json::value* wanted) {
@@ -54,15 +51,6 @@ json::array conditions_patch(const json::array& have, const json::array& wanted)
   return patch;
 }
 
-json::object map_patch(const json::object& have, const json::object& wanted) {
-  json::object patch;
-  for (const auto& [key, value] : wanted) {
-    const json::value* present = have.if_contains(key);
-    if (!present || *present != value) patch[key] = value;
-  }
-  return patch;
-}
-
 }  // namespace
 
 std::optional<json::object> status_patch(const kube::Object& local, const WantedStatus& wanted) {
@@ -91,9 +79,9 @@ std::optional<json::object> status_patch(const kube::Object& local, const Wanted
     status["conditions"] = std::move(conditions);
 
   json::object metadata;
-  if (json::object labels = map_patch(local.labels(), wanted.labels); !labels.empty())
+  if (json::object labels = changed_entries(local.labels(), wanted.labels); !labels.empty())
     metadata["labels"] = std::move(labels);
-  if (json::object annotations = map_patch(local.annotations(), wanted.annotations); !annotations.empty())
+  if (json::object annotations = changed_entries(local.annotations(), wanted.annotations); !annotations.empty())
     metadata["annotations"] = std::move(annotations);
   if (status.empty() && metadata.empty()) return std::nullopt;
   metadata["uid"] = local.uid();

@@ -1,4 +1,5 @@
 // The role bindings of a peering (forge.hpp).
+#include "liqo/core/bindings.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
@@ -11,24 +12,7 @@ namespace {
 
 namespace json = kube::json;
 
-constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
 constexpr std::string_view service_account_prefix = "system:serviceaccount:";
-
-json::object make_role_ref(std::string_view role) {
-  json::object reference;
-  reference["apiGroup"] = json::string(rbac_group);
-  reference["kind"] = api::kinds::cluster_roles.kind;
-  reference["name"] = json::string(role);
-  return reference;
-}
-
-json::object make_subject(std::string_view kind, std::string_view name) {
-  json::object subject;
-  subject["apiGroup"] = json::string(rbac_group);
-  subject["kind"] = json::string(kind);
-  subject["name"] = json::string(name);
-  return subject;
-}
 
 void complete(kube::Object& binding, std::string_view role, json::object subject) {
   binding.set_label(api::labels::app_managed_by, api::labels::app_managed_by_liqo);
@@ -80,23 +64,6 @@ bool is_for_namesake(const kube::Object& binding, std::string_view consumer) {
     if ((kind == "User" || kind == "Group") && kube::string_at(subject, {"name"}) == consumer) return true;
   }
   return false;
-}
-
-bool has_same_subjects(const kube::Object& live, const kube::Object& wanted) {
-  const json::array& have = kube::array_at(live.tree(), {"subjects"});
-  const json::array& want = kube::array_at(wanted.tree(), {"subjects"});
-  if (have.size() != want.size()) return false;
-  for (std::size_t i = 0; i < have.size(); ++i)
-    for (const char* field : {"kind", "name", "namespace"})
-      if (kube::string_at(have[i], {field}) != kube::string_at(want[i], {field})) return false;
-  return true;
-}
-
-bool has_same_role(const kube::Object& live, const kube::Object& wanted) {
-  for (const char* field : {"kind", "name"})
-    if (kube::string_at(live.tree(), {"roleRef", field}) != kube::string_at(wanted.tree(), {"roleRef", field}))
-      return false;
-  return true;
 }
 
 }  // namespace liqo::core

@@ -12,6 +12,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/left_out.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
@@ -42,7 +43,7 @@ std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& 
   return clusters;
 }
 
-/// The text in place of an address, made printable.
+/// The text in place of an address, in ASCII: forge_left_out() leaves others out.
 std::string shown(std::string_view text) {
   std::string made(text.substr(0, max_address_text));
   std::ranges::replace_if(made, [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -180,11 +181,11 @@ std::string judge_ports(const kube::Object& shadow) {
     const json::value* name = given_as("name");
     const std::string_view called = kube::string_at(port, {"name"});
     if (name && (!name->is_string() || (!called.empty() && !is_dns_label(called))))
-      return "the name of a port is no DNS label: " + kube::in_quotes(shown(called));
+      return "the name of a port is no DNS label: " + kube::in_quotes(called, max_address_text);
     if (!names.insert(called).second) return "two of its ports have the name " + kube::in_quotes(called);
     const std::string_view protocol = kube::string_at(port, {"protocol"});
     if (given_as("protocol") && protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
-      return "the protocol of a port is not TCP, UDP or SCTP: " + kube::in_quotes(shown(protocol));
+      return "the protocol of a port is not TCP, UDP or SCTP: " + kube::in_quotes(protocol, max_address_text);
     const std::int64_t number = kube::int_at(port, {"port"});
     if (given_as("port") && (number < 1 || number > 65'535)) return "the number of a port is not in 1 to 65535";
   }
@@ -217,12 +218,7 @@ void forge_metadata(kube::Object& wanted, const kube::Object& shadow, const Endp
   // The label keeps the EndpointSlice controller of Kubernetes away, whatever the consumer has set.
   wanted.set_label(api::labels::endpoint_slice_manager, api::labels::endpoint_slice_manager_liqo);
   if (!left_out.empty()) wanted.set_annotation(api::annotations::left_out, left_out);
-  wanted.add_owner_reference({.api_version = api::kinds::shadow_endpoint_slices.api_version(),
-                              .kind = std::string(api::kinds::shadow_endpoint_slices.kind),
-                              .name = std::string(shadow.name()),
-                              .uid = std::string(shadow.uid()),
-                              .controller = true,
-                              .block_owner_deletion = true});
+  wanted.add_owner_reference(blocking_owner_of(shadow));
 }
 
 /// An absent list, null and an empty list are the same.

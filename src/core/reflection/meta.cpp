@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/difference.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -56,18 +57,6 @@ void append_keys(std::string& out, const json::object& entries) {
     out += std::string_view(key);
     first = false;
   }
-}
-
-/// A patch for labels or annotations: the keys to set, and null for those to remove.
-json::object map_patch(const json::object& live, const json::object& wanted, const auto& owns) {
-  json::object patch;
-  for (const auto& [key, value] : wanted) {
-    const json::value* have = live.if_contains(key);
-    if (!have || *have != value) patch[key] = value;
-  }
-  for (const auto& [key, value] : live)
-    if (!wanted.contains(key) && owns(std::string_view(key))) patch[key] = nullptr;
-  return patch;
 }
 
 }  // namespace
@@ -129,9 +118,10 @@ json::object metadata_patch(const kube::Object& live, const json::object& label_
     };
   };
   json::object patch;
-  if (json::object changes = map_patch(live.labels(), label_map, owns(owned_labels)); !changes.empty())
+  if (json::object changes = changed_entries(live.labels(), label_map, owns(owned_labels)); !changes.empty())
     patch["labels"] = std::move(changes);
-  if (json::object changes = map_patch(live.annotations(), annotation_map, owns(owned_annotations)); !changes.empty())
+  if (json::object changes = changed_entries(live.annotations(), annotation_map, owns(owned_annotations));
+      !changes.empty())
     patch["annotations"] = std::move(changes);
   return patch;
 }

@@ -34,9 +34,7 @@ bool is_for_consumers(const kube::Object& node) {
 }
 
 bool is_shared_node(const kube::Object& node) {
-  const kube::json::value* unschedulable = kube::find(node.spec(), {"unschedulable"});
-  if (unschedulable && unschedulable->is_bool() && unschedulable->get_bool()) return false;
-  return kube::has_condition(node, "Ready") && is_for_consumers(node);
+  return !kube::bool_at(node.spec(), {"unschedulable"}) && kube::has_condition(node, "Ready") && is_for_consumers(node);
 }
 
 void Inventory::set_node(const std::string& name, const kube::Object* node) {
@@ -61,7 +59,7 @@ void Inventory::release(const kube::ObjectKey& key) {
   if (const auto node = nodes_.find(pod.node); node != nodes_.end()) {
     const auto take = [&pod](Resources& sum) {
       subtract(sum, pod.requests);
-      std::erase_if(sum, [](const auto& entry) { return entry.second.is_zero(); });
+      drop_zeros(sum);
     };
     take(node->second.used);
     if (pod.offloaded) {

@@ -15,18 +15,6 @@ using kube::string_at;
 
 constexpr std::size_t max_named = 8;
 
-/// The cluster with the data of a volume of the Go version, which has it only in its node affinity; "" = none.
-std::string_view cluster_by_affinity(const kube::Object& volume) {
-  for (const json::value& term : kube::array_at(volume.spec(), {"nodeAffinity", "required", "nodeSelectorTerms"}))
-    for (const json::value& expression : kube::array_at(term, {"matchExpressions"})) {
-      const json::array& values = kube::array_at(expression, {"values"});
-      if (string_at(expression, {"key"}) == api::labels::remote_cluster_id &&
-          string_at(expression, {"operator"}) == "In" && values.size() == 1 && values.front().is_string())
-        return values.front().get_string();
-    }
-  return {};
-}
-
 }  // namespace
 
 std::optional<RemoteData> data_of_volume(const kube::Object& volume) {

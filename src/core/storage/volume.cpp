@@ -148,20 +148,25 @@ std::optional<Backing> backing_of(const kube::Object& volume) {
   return backing;
 }
 
+std::string_view cluster_by_affinity(const kube::Object& volume) {
+  for (const json::value& term : kube::array_at(volume.spec(), {"nodeAffinity", "required", "nodeSelectorTerms"}))
+    for (const json::value& expression : kube::array_at(term, {"matchExpressions"})) {
+      const json::array& values = kube::array_at(expression, {"values"});
+      if (string_at(expression, {"key"}) == api::labels::remote_cluster_id &&
+          string_at(expression, {"operator"}) == "In" && values.size() == 1 && values.front().is_string())
+        return values.front().get_string();
+    }
+  return {};
+}
+
 std::optional<std::string> unrecorded_place(const kube::Object& volume, const kube::Object& claim) {
   if (volume.annotation(annotations::provisioned_by) != api::storage_provisioner ||
       volume.has_annotation(annotations::backing_claim) || volume.name() != volume_name(claim) ||
       string_at(volume.spec(), {"claimRef", "uid"}) != claim.uid() || volume.is_deleting())
     return std::nullopt;
   if (string_at(volume.spec(), {"hostPath", "path"}) != placeholder) return "";
-  for (const json::value& term : kube::array_at(volume.spec(), {"nodeAffinity", "required", "nodeSelectorTerms"}))
-    for (const json::value& expression : kube::array_at(term, {"matchExpressions"})) {
-      const json::array& values = kube::array_at(expression, {"values"});
-      if (string_at(expression, {"key"}) == api::labels::remote_cluster_id &&
-          string_at(expression, {"operator"}) == "In" && values.size() == 1 && values.front().is_string())
-        return std::string(values.front().get_string());
-    }
-  return std::nullopt;
+  const std::string_view cluster = cluster_by_affinity(volume);
+  return cluster.empty() ? std::nullopt : std::optional(std::string(cluster));
 }
 
 bool is_unrecorded_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair* clusters) {

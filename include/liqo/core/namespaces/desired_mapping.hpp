@@ -91,6 +91,9 @@ struct TwinWish {
 /// those in `current` come first.
 TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, TwinMemory& memory);
 
+/// Leaves out twins beyond max_mappings, the last ones first; those in `current` stay.
+void cut_to_max(WantedTwins& twins, const WantedTwins& current);
+
 /// The NamespaceMap to create in the tenant namespace of a provider: named after it, and marked for replication.
 kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view remote_cluster,
                                  const WantedTwins& wanted);

@@ -53,9 +53,6 @@ kube::Object forge_own_binding(std::string_view ns, std::string_view user, std::
 /// Whether somebody else than Liqo has made a binding for a user or group named as a consumer, whose certificates would
 /// inherit its rights. One with the label `liqo.io/remote-cluster-id: <consumer>` is meant for that consumer.
 bool is_for_namesake(const kube::Object& binding, std::string_view consumer);
-/// Whether a live binding gives the same role to the same subjects. Only the subjects can be changed in place.
-bool has_same_subjects(const kube::Object& live, const kube::Object& wanted);
-bool has_same_role(const kube::Object& live, const kube::Object& wanted);
 
 /// The CertificateSigningRequest for clients of the API server; a name is given by the server. `validity_seconds` 0 =
 /// what the signer gives by default.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/k8s/object.hpp"
@@ -52,6 +53,8 @@ std::optional<Backing> recorded_backing(const kube::Object& volume);
 /// backing claim agrees (`is_backing_of`).
 std::optional<Backing> backing_of(const kube::Object& volume);
 
+/// The cluster with the data of a volume of the Go version, which names it only in its node affinity; "" = none.
+std::string_view cluster_by_affinity(const kube::Object& volume);
 /// The cluster with the data of a volume that the Go version made for the claim and that records no backing; "" = this
 /// cluster. Nothing for other volumes.
 std::optional<std::string> unrecorded_place(const kube::Object& volume, const kube::Object& claim);

@@ -9,6 +9,7 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/bindings.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/kubeconfig.hpp"
