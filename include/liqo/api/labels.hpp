@@ -130,6 +130,8 @@ inline constexpr std::string_view tenant_role = "liqo.io/tenant-role";
 inline constexpr std::string_view negotiated = "liqo.io/negotiated";
 /// The provider's mark on the replica of a ResourceSlice, read as `cordon`: nothing is granted, and its pods end.
 inline constexpr std::string_view drain = "liqo.io/drain";
+/// Of kubectl apply, on what it was used for: the whole object as it was applied.
+inline constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
 /// On a Quota, "true": the pods that it counts are ended.
 inline constexpr std::string_view drained = "liqo.io/drained";
 /// On a VirtualNode: the labels and the node selector that its ResourceSlice asked for last, so that removals follow.
@@ -282,7 +284,8 @@ inline constexpr std::string_view storage_provisioning = "storage.liqo.io/provis
 inline constexpr std::string_view api_server_checker = "api-server-checker.liqo.io/finalizer";  ///< of the Go version
 }  // namespace finalizers
 
-/// The group of certificates that consumers hold for their control plane, and of peering users.
+/// The group of certificates that consumers hold for their control plane, and of peering users: the organization (O) of
+/// the subject.
 inline constexpr std::string_view control_plane_group = "liqo.io";
 /// What the names of peering users begin with; the consumer's cluster ID follows.
 inline constexpr std::string_view peering_user_prefix = "liqo-peer-user-";

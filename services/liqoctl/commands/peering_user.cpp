@@ -7,6 +7,7 @@
 #include "kube/base/hex.hpp"
 #include "kube/net/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/kubeconfig.hpp"
@@ -155,7 +156,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   if (!random) co_return std::unexpected(std::move(random.error()));
   // The random part invalidates certificates of an earlier user of that name.
   const std::string user = model::peering_user_name(flags.consumer) + "-" + kube::hex(*random);
-  auto csr = core::make_signing_request(*key, {user, std::string(core::control_plane_organization)});
+  auto csr = core::make_signing_request(*key, {user, std::string(liqo::api::control_plane_group)});
   if (!csr) co_return std::unexpected(std::move(csr.error()));
   auto ca = kube::net::read_authorities(cluster.config());
   if (!ca) co_return std::unexpected(std::move(ca.error()));

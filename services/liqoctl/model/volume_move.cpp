@@ -20,7 +20,7 @@ constexpr std::string_view component = "app.kubernetes.io/component", carries = 
 bool is_note(std::string_view annotation) {
   return annotation.starts_with("pv.kubernetes.io/") || annotation.starts_with("volume.kubernetes.io/") ||
          annotation.starts_with("volume.beta.kubernetes.io/") || annotation.starts_with("storage.liqo.io/") ||
-         annotation == "kubectl.kubernetes.io/last-applied-configuration";
+         annotation == liqo::api::annotations::last_applied;
 }
 
 json::string text(std::string_view value) { return json::string(value); }

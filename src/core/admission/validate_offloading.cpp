@@ -4,6 +4,7 @@
 
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
@@ -14,8 +15,6 @@
 
 namespace liqo::core::admission {
 namespace {
-
-constexpr std::string_view offloading_name = "offloading";
 
 /// Why the name is no name for a twin, "" if it is.
 std::string refuse_twin(std::string_view name) {
@@ -30,9 +29,9 @@ Answer validate_namespace_offloading(const Request& request) {
   if (!request.writes_object()) return Answer::allow();
   const bool is_new = request.operation == Operation::create;
   if (!is_new && request.object.is_deleting()) return Answer::allow();
-  if (request.object.name() != offloading_name)
-    return Answer::deny("a NamespaceOffloading must be called \"" + std::string(offloading_name) + "\", not " +
-                        kube::in_quotes(request.object.name()) + ": there is one for each namespace");
+  if (request.object.name() != api::namespace_offloading_name)
+    return Answer::deny("a NamespaceOffloading must be called \"" + std::string(api::namespace_offloading_name) +
+                        "\", not " + kube::in_quotes(request.object.name()) + ": there is one for each namespace");
   const json::object& spec = request.object.spec();
   const json::object& before = request.old_object.spec();
   const auto value = [](const json::object& of, std::string_view field, std::string_view standard) {

@@ -5,14 +5,13 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/selector_text.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
 namespace labels = api::labels;
 namespace {
-
-constexpr std::string_view kubernetes_namespaces[] = {"kube-system", "kube-public", "kube-node-lease"};
 
 kube::Result<json::object> one_term(std::string_view selector) {
   auto requirements = parse_selector(selector);

@@ -4,14 +4,11 @@
 
 #include "kube/base/printable.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
 namespace {
 
-/// Namespaces that exist in every cluster.
-constexpr std::string_view system_namespaces[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
-/// Tenant namespaces are named so by default: a twin could take the name of a tenant namespace to come.
-constexpr std::string_view tenant_prefix = "liqo-tenant-";
 constexpr std::string_view kubernetes_prefix = "kube-";
 constexpr std::size_t max_name = 63;
 
@@ -59,16 +56,17 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
 std::string refuse_twin_name(std::string_view name, std::string_view liqo_namespace,
                              std::string_view storage_namespace) {
   if (!is_dns_label(name)) return "the wanted name cannot be the name of a namespace";
-  if (std::ranges::find(system_namespaces, name) != std::end(system_namespaces))
+  if (name == "default" || std::ranges::find(kubernetes_namespaces, name) != std::end(kubernetes_namespaces))
     return std::string(name) + " is a system namespace of the provider; choose another name";
   if (name == liqo_namespace)
     return std::string(name) + " is Liqo's own namespace at the provider; choose another name";
   // The twin's consumer would own all data of volumes there.
   if (name == storage_namespace)
     return std::string(name) + " is the namespace in which the provider has its own volumes; choose another name";
-  if (name.starts_with(tenant_prefix))
-    return std::string(name) + " has the form of a tenant namespace, which begins with " + std::string(tenant_prefix) +
-           "; choose another name";
+  // A twin could take the name of a tenant namespace to come.
+  if (name.starts_with(tenant_namespace_prefix))
+    return std::string(name) + " has the form of a tenant namespace, which begins with " +
+           std::string(tenant_namespace_prefix) + "; choose another name";
   return {};
 }
 

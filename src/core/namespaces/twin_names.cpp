@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "liqo/core/peering/names.hpp"
+
 namespace liqo::core {
 namespace {
-
-constexpr std::string_view tenant_prefix = "liqo-tenant-";
 
 /// Names from installation guides of common software that end in what can be a cluster ID.
 constexpr std::string_view well_known[] = {
@@ -119,7 +119,8 @@ std::string refuse_new_twin_name(std::string_view name, const TwinNameRules& rul
 
 std::string namespace_of_id(std::string_view id, std::span<const NamedNamespace> namespaces) {
   for (const NamedNamespace& one : namespaces)
-    if (!one.is_of_peer && !one.name.starts_with(tenant_prefix) && ends_in(one.name, id)) return std::string(one.name);
+    if (!one.is_of_peer && !one.name.starts_with(tenant_namespace_prefix) && ends_in(one.name, id))
+      return std::string(one.name);
   const auto known = std::ranges::find_if(well_known, [id](std::string_view name) { return ends_in(name, id); });
   return known == std::end(well_known) ? "" : std::string(*known);
 }

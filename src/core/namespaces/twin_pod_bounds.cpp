@@ -9,6 +9,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/twin_quota.hpp"
 #include "liqo/core/quota/demand.hpp"
 
 namespace liqo::core {
@@ -20,7 +21,6 @@ using Units = std::int64_t;
 __extension__ using Wide = __int128;
 
 constexpr std::string_view requests_prefix = "requests.", limits_prefix = "limits.", count_prefix = "count/";
-constexpr std::int64_t pods_without_bound = 20'000;
 /// The sum over a thousand twins stays far from the end of 64 bits.
 constexpr Units most = Units{1} << 52;
 constexpr Units unbounded = most;

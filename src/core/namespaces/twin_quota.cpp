@@ -32,7 +32,7 @@ constexpr Bound usual[] = {
     {"services.loadbalancers", 20, 50},
     {"services.nodeports", 100, 200},
 };
-constexpr std::int64_t pods_without_bound = 20'000, pods_step = 1'000;
+constexpr std::int64_t pods_step = 1'000;
 
 bool is_of_liqo(std::string_view name) { return name.ends_with(".liqo.io"); }
 

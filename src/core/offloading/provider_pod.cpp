@@ -49,9 +49,9 @@ json::object pod_labels(const kube::Object& shadow) {
 admission::KeptAnnotations pod_annotations(const kube::Object& shadow, const admission::PodPolicy& policy) {
   admission::KeptAnnotations annotations = admission::kept_annotations(shadow, policy);
   for (std::string_view key :
-       {std::string_view("kubectl.kubernetes.io/last-applied-configuration"), api::annotations::ordered_at,
-        api::annotations::left_out, api::annotations::ephemeral_left_out, api::annotations::refused,
-        api::annotations::applied_resources, api::annotations::resize_refused, api::annotations::priority_class})
+       {api::annotations::last_applied, api::annotations::ordered_at, api::annotations::left_out,
+        api::annotations::ephemeral_left_out, api::annotations::refused, api::annotations::applied_resources,
+        api::annotations::resize_refused, api::annotations::priority_class})
     annotations.kept.erase(key);
   annotations.kept[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;

@@ -6,6 +6,7 @@
 #include "core/peering/distinguished_name.hpp"
 #include "core/peering/pem.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
@@ -45,7 +46,7 @@ std::unexpected<kube::Failure> refuse(std::string why) {
 }  // namespace
 
 CertificateName control_plane_name(std::string_view consumer) {
-  return {.common_name = std::string(consumer), .organization = std::string(control_plane_organization)};
+  return {.common_name = std::string(consumer), .organization = std::string(api::control_plane_group)};
 }
 
 CertificateName slice_name(std::string_view slice, std::string_view consumer) {

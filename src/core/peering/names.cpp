@@ -5,7 +5,6 @@
 namespace liqo::core {
 namespace {
 
-constexpr std::string_view tenant_namespace_prefix = "liqo-tenant-";
 constexpr std::size_t max_namespace = 63;
 constexpr std::size_t user_digits = 12;
 

@@ -21,7 +21,7 @@ constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slic
 /// Annotations that the provider sets and removes on the replica, or that mean nothing there.
 constexpr std::string_view not_replicated[] = {
     annotations::cordon, annotations::cordon_tenant,  annotations::cordoned_resource,
-    annotations::drain,  annotations::reflected_keys, "kubectl.kubernetes.io/last-applied-configuration"};
+    annotations::drain,  annotations::reflected_keys, annotations::last_applied};
 
 bool is_kept_back(std::string_view key) { return std::ranges::find(not_replicated, key) != std::end(not_replicated); }
 

@@ -26,7 +26,6 @@ static_assert(max_consumer_endpoints == 10'000, "the text says so");
 constexpr std::size_t max_address_text = 64;
 /// The nesting of the JSON in the annotation about direct connections.
 constexpr std::size_t direct_depth = 4;
-constexpr std::string_view applied_manifest = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The addresses that are those of pods in third clusters, as the consumer says, with the clusters.
 std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& shadow) {
@@ -210,7 +209,7 @@ void forge_metadata(kube::Object& wanted, const kube::Object& shadow, const Endp
     if (value.is_string() && (!admission::is_reserved_label(key) || admission::lists_key(around.policy.labels, key)))
       wanted.set_label(key, value.get_string());
   for (const auto& [key, value] : shadow.annotations())
-    if (value.is_string() && key != api::annotations::direct_connections && key != applied_manifest &&
+    if (value.is_string() && key != api::annotations::direct_connections && key != api::annotations::last_applied &&
         key != api::annotations::left_out &&
         (admission::is_common_annotation(key) || admission::lists_key(around.policy.annotations, key)))
       wanted.set_annotation(key, value.get_string());

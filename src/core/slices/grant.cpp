@@ -7,7 +7,6 @@ namespace {
 
 using namespace grant_plan;
 
-constexpr std::string_view accepted_text = "ResourceSlice resources accepted";
 constexpr std::string_view drained_text = "the provider has drained this cluster: it grants nothing, and its pods end";
 constexpr std::string_view slice_drained_text =
     "the provider has drained this slice: it grants nothing, and its pods end";
@@ -42,7 +41,7 @@ bool is_negotiated(const SliceRequest& request, const SliceRecord& record) {
 
 Accept grant(const SliceRequest& request, Resources granted) {
   return {.reason = std::string(slice_reasons::resources_accepted),
-          .message = std::string(accepted_text),
+          .message = std::string(slice_accepted_message),
           .record = SliceRecord{
               .slice_class = request.slice_class, .request = request.resources, .granted = std::move(granted)}};
 }

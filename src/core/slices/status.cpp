@@ -97,7 +97,7 @@ std::optional<json::object> plan_slice_restore(const kube::Object& slice, bool g
                   {.type = conditions::resources,
                    .status = conditions::accepted,
                    .reason = slice_reasons::resources_accepted,
-                   .message = "ResourceSlice resources accepted"},
+                   .message = slice_accepted_message},
                   now);
   } else if (auto rest = api::without_slice_condition(slice, conditions::resources)) {
     set_or_erase(status, "conditions", std::move(*rest));

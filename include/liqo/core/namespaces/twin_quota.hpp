@@ -25,9 +25,11 @@ struct TwinBounds {
   Resources consumer;  ///< for all twins of a consumer together
 };
 
+/// The pods for which a Quota counts that does not bound pods.
+inline constexpr std::int64_t pods_without_bound = 20'000;
+
 /// The number of pods by which a consumer's Secrets, ConfigMaps and volume claims are bounded: what its Quotas grant,
-/// in full thousands, so that a small change of a slice writes into no twin. A Quota that does not bound pods counts as
-/// 20,000.
+/// in full thousands, so that a small change of a slice writes into no twin, and at most pods_without_bound.
 std::int64_t counted_pods(std::span<const kube::Object> quotas);
 
 /// The usual bounds for so many pods, with what a policy sets in their place: `twin` of its `twinQuota`, `consumer` of

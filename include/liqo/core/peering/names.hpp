@@ -6,12 +6,13 @@
 
 namespace liqo::core {
 
-/// Fixed names of Secrets and ConfigMaps; the first two are in Liqo's namespace, the others in tenant namespaces.
+/// The Secret with the cluster's keys and the ConfigMap with its ID, in Liqo's namespace.
 inline constexpr std::string_view cluster_keys_secret = "authentication-keys";
 inline constexpr std::string_view cluster_id_config_map = "liqo-clusterid-configmap";
 /// Keys of that ConfigMap: which cluster it is, and in which ranges its pods have their addresses ("10.2.0.0/16,...").
 inline constexpr std::string_view cluster_id_key = "CLUSTER_ID";
 inline constexpr std::string_view pod_cidrs_key = "POD_CIDRS";
+/// The Secrets with a nonce, in tenant namespaces: that of the provider, and that of the consumer, which signs it.
 inline constexpr std::string_view nonce_secret = "liqo-nonce";
 inline constexpr std::string_view signed_nonce_secret = "liqo-signed-nonce";
 
@@ -22,8 +23,8 @@ inline constexpr std::string_view remote_cluster_wide_role = "liqo-virtual-kubel
 inline constexpr std::string_view own_tenant_role = "liqo-liqod-tenant";
 inline constexpr std::string_view own_offloaded_role = "liqo-liqod-offloaded";
 
-/// Organization of every ControlPlane and peering-user certificate.
-inline constexpr std::string_view control_plane_organization = "liqo.io";
+/// What the names of tenant namespaces begin with by default; no twin has such a name.
+inline constexpr std::string_view tenant_namespace_prefix = "liqo-tenant-";
 
 /// True for a DNS label of at most 51 characters: "liqo-tenant-<id>" must be the name of a namespace.
 bool is_cluster_id(std::string_view text);

@@ -30,6 +30,9 @@ inline constexpr std::string_view tenant_cordoned = "TenantCordoned";
 inline constexpr std::string_view tenant_drained = "TenantDrained";
 }  // namespace slice_reasons
 
+/// The message beside the reason resources_accepted, as of the Go version.
+inline constexpr std::string_view slice_accepted_message = "ResourceSlice resources accepted";
+
 /// The most that a consumer is granted by its policy; a resource that is not named is not bounded.
 struct GrantLimits {
   Resources slice;      ///< for one slice
