@@ -5,6 +5,7 @@
 #include "kube/base/base64.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/net/x509.hpp"
+#include "liqo/core/peering/forge.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
 
 namespace liqo::kubelet {
@@ -80,12 +81,8 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
     co_return kube::Outcome::again_after(look_again);
   }
   kube::Object approved = *request;
-  json::object condition;
-  condition["type"] = "Approved";
-  condition["status"] = "True";
-  condition["reason"] = "LiqoApproval";
-  condition["message"] = "Requested by liqod for the kubelet API of its own virtual nodes";
-  approved.mutable_status()["conditions"] = json::array{std::move(condition)};
+  approved.mutable_status() =
+      core::approval_status("LiqoApproval", "the request is liqod's own, for the kubelet API of its virtual nodes");
   auto written = co_await context_.leader_api.replace(requests, approved, {.subresource = "approval"});
   if (!written) co_return kube::Outcome::retry(std::move(written.error()).in("approving a signing request"));
   log_.info("approved the signing request of a serving certificate", {{"name", request->name()}});

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "kube/base/base64.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -36,23 +38,14 @@ kube::net::CertificateSubject serving_subject(std::string_view node, std::string
 }
 
 kube::Object make_signing_request(std::string_view request_pem) {
-  json::object metadata;
-  metadata["generateName"] = "liqo-kubelet-serving-";
-  json::object spec;
-  spec["request"] = kube::encode_base64(request_pem);
-  spec["signerName"] = json::string(serving_signer);
   // An ECDSA key encrypts nothing, so the optional "key encipherment" is left out.
-  spec["usages"] = json::array{"digital signature", "server auth"};
-  json::object tree;
-  tree["apiVersion"] = requests.api_version();
-  tree["kind"] = json::string(requests.kind);
-  tree["metadata"] = std::move(metadata);
-  tree["spec"] = std::move(spec);
-  return kube::Object(std::move(tree));
+  return core::forge_signing_request(request_pem, {.name_prefix = "liqo-kubelet-serving-",
+                                                   .signer = serving_signer,
+                                                   .usages = {"digital signature", "server auth"}});
 }
 
 kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after) {
-  return received + std::max(not_after - received, kube::WallTime::duration::zero()) * 2 / 3;
+  return core::renewal_time(received, not_after, received);
 }
 
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "liqo/core/peering/renewal.hpp"
+
 namespace liqo::webhook {
 namespace {
 
@@ -23,7 +25,7 @@ WallTime::duration in_wall_time(kube::Duration duration) {
 WallTime made_at(const CertificateInfo& info) { return info.not_before + in_wall_time(kube::net::backdating); }
 
 WallTime due_at(const CertificateInfo& info) {
-  return made_at(info) + std::max(info.not_after - made_at(info), WallTime::duration::zero()) * 2 / 3;
+  return core::renewal_time(made_at(info), info.not_after, made_at(info));
 }
 
 bool has_all(const std::vector<std::string>& names, const std::vector<std::string>& wanted) {

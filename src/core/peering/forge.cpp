@@ -108,34 +108,35 @@ kube::Object forge_renew(const kube::Object& identity, std::string_view consumer
   return renew;
 }
 
-kube::Object forge_certificate_request(std::string_view csr_pem, std::int64_t validity_seconds) {
-  json::object spec;
-  spec["request"] = kube::encode_base64(csr_pem);
-  spec["signerName"] = "kubernetes.io/kube-apiserver-client";
-  spec["usages"] = json::array{"digital signature", "key encipherment", "client auth"};
-  if (validity_seconds > 0) spec["expirationSeconds"] = validity_seconds;
-  json::object own_labels;
-  own_labels[labels::remote_tenant_csr] = "true";
-  json::object metadata;
-  metadata["generateName"] = "liqo-identity-";
-  metadata["labels"] = std::move(own_labels);
-  json::object tree;
-  tree["apiVersion"] = kube::resources::certificate_signing_requests.api_version();
-  tree["kind"] = json::string(kube::resources::certificate_signing_requests.kind);
-  tree["metadata"] = std::move(metadata);
-  tree["spec"] = std::move(spec);
+kube::Object forge_signing_request(std::string_view csr_pem, const SigningOrder& order) {
+  json::array usages;
+  for (const std::string_view usage : order.usages) usages.push_back(json::value(usage));
+  json::object spec{{"request", kube::encode_base64(csr_pem)}, {"signerName", order.signer}, {"usages", usages}};
+  if (order.validity_seconds > 0) spec["expirationSeconds"] = order.validity_seconds;
+  json::object tree{{"apiVersion", kube::resources::certificate_signing_requests.api_version()},
+                    {"kind", kube::resources::certificate_signing_requests.kind},
+                    {"metadata", json::object{{"generateName", order.name_prefix}}},
+                    {"spec", std::move(spec)}};
   return kube::Object(std::move(tree));
 }
 
+kube::Object forge_certificate_request(std::string_view csr_pem, std::int64_t validity_seconds) {
+  kube::Object request =
+      forge_signing_request(csr_pem, {.name_prefix = "liqo-identity-",
+                                      .signer = "kubernetes.io/kube-apiserver-client",
+                                      .usages = {"digital signature", "key encipherment", "client auth"},
+                                      .validity_seconds = validity_seconds});
+  request.set_label(labels::remote_tenant_csr, "true");
+  return request;
+}
+
+json::object approval_status(std::string_view reason, std::string_view message) {
+  return {{"conditions", json::array{json::object{
+                             {"type", "Approved"}, {"status", "True"}, {"reason", reason}, {"message", message}}}}};
+}
+
 json::object approval_status() {
-  json::object condition;
-  condition["type"] = "Approved";
-  condition["status"] = "True";
-  condition["reason"] = "LiqoIdentity";
-  condition["message"] = "The request has the one user and group that this tenant may have";
-  json::object status;
-  status["conditions"] = json::array{std::move(condition)};
-  return status;
+  return approval_status("LiqoIdentity", "the request has the one user and group that this tenant may have");
 }
 
 kube::Object forge_certificate_secret(const CertificateRecord& record) {

@@ -53,10 +53,13 @@ kube::Result<IssuedCertificate> read_certificate(std::string_view pem) {
                            .name = name ? std::optional(std::move(*name)) : std::nullopt};
 }
 
+kube::WallTime renewal_time(kube::WallTime begin, kube::WallTime end, kube::WallTime soonest) {
+  return std::max(begin + (end - begin) * 2 / 3, soonest);
+}
+
 kube::WallTime renewal_time(const IssuedCertificate& certificate, std::optional<kube::WallTime> received) {
   const kube::WallTime begin = received.value_or(certificate.not_before);
-  const kube::WallTime due = begin + (certificate.not_after - begin) * 2 / 3;
-  return received ? std::max(due, *received + soonest_renewal) : std::max(due, begin);
+  return renewal_time(begin, certificate.not_after, received ? *received + soonest_renewal : begin);
 }
 
 }  // namespace liqo::core

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/k8s/object.hpp"
 #include "liqo/core/peering/keys.hpp"
@@ -54,10 +55,20 @@ kube::Object forge_own_binding(std::string_view ns, std::string_view user, std::
 /// inherit its rights. One with the label `liqo.io/remote-cluster-id: <consumer>` is meant for that consumer.
 bool is_for_namesake(const kube::Object& binding, std::string_view consumer);
 
-/// The CertificateSigningRequest for clients of the API server; a name is given by the server. `validity_seconds` 0 =
-/// what the signer gives by default.
+/// What a CertificateSigningRequest asks for besides the subject and the key.
+struct SigningOrder {
+  std::string_view name_prefix;  ///< the API server completes it to a name
+  std::string_view signer;
+  std::vector<std::string_view> usages;
+  std::int64_t validity_seconds = 0;  ///< 0 = what the signer gives by default
+};
+/// The CertificateSigningRequest for a PKCS#10 request in PEM.
+kube::Object forge_signing_request(std::string_view csr_pem, const SigningOrder& order);
+/// The one for a client of the API server; `validity_seconds` as of SigningOrder.
 kube::Object forge_certificate_request(std::string_view csr_pem, std::int64_t validity_seconds);
-/// The status of that object that approves it.
+
+/// The status that approves a CertificateSigningRequest, and the one of forge_certificate_request().
+kube::json::object approval_status(std::string_view reason, std::string_view message);
 kube::json::object approval_status();
 
 /// What is kept of an issued certificate, in a Secret.

@@ -13,6 +13,7 @@ namespace liqo::core {
 /// without it the answer is written again.
 inline constexpr std::string_view taken_answer_annotation = "liqo.io/taken-answer";
 
+/// What liqod reads of a certificate that a cluster's signer has issued.
 struct IssuedCertificate {
   kube::WallTime not_before, not_after;
   PublicKey key;
@@ -23,6 +24,10 @@ struct IssuedCertificate {
 /// Reads the first certificate (X.509, RFC 5280) of a PEM text of at most 64 KiB. Its signature is not checked here: it
 /// comes from a trusted signer, or a server that it is shown to checks it. Errors: Errc::parse, and those of PublicKey.
 kube::Result<IssuedCertificate> read_certificate(std::string_view pem);
+
+/// When something that holds from `begin` to `end` is to be renewed: at two thirds of that time, at `soonest` at the
+/// earliest.
+kube::WallTime renewal_time(kube::WallTime begin, kube::WallTime end, kube::WallTime soonest);
 
 /// When a certificate is to be renewed: at two thirds of the time from its receipt to its end, and a minute after its
 /// receipt at the earliest, so that a certificate that has expired by our clock is not renewed in a loop. Where the
