@@ -77,7 +77,7 @@ FiguresApi::FiguresApi(const kube::Environment& environment, FigureSourceOf sour
       settings_(settings),
       remembered_(metrics_.gauge(families::figures_remembered)) {}
 
-void FiguresApi::count(const char* result) { metrics_.counter(families::figures_asked, {{"result", result}}).add(); }
+void FiguresApi::count(const char* outcome) { metrics_.counter(families::figures_asked, {{"outcome", outcome}}).add(); }
 
 void FiguresApi::forget_gone() {
   const std::vector<std::string> names = names_();

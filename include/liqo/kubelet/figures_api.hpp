@@ -79,7 +79,7 @@ class FiguresApi {
   asio::awaitable<std::expected<void, Refusal>> send_look(const FiguresQuestion& question, const Look& look,
                                                           const CachedPods& pods, kube::net::ServerResponse& response);
   void forget_gone();
-  void count(const char* result);
+  void count(const char* outcome);
 
   kube::async::Clock& clock_;
   kube::Metrics& metrics_;

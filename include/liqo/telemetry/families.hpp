@@ -20,15 +20,14 @@ inline constexpr MetricFamily reflection_errors{counter,
                                                 "Reflections that failed, and are tried again.",
                                                 {"namespace", "reflector_resource", "cluster_id", "node_name"},
                                                 handles};
-inline constexpr MetricFamily pod_start{
-    histogram,
-    "liqo_pod_start_seconds",
-    "Time from a pod's being bound to a virtual node to its being shown as running.",
-    {"cluster_id", "node_name"},
-    handles};
+inline constexpr MetricFamily pod_start{histogram,
+                                        "liqo_pod_start_seconds",
+                                        "Time from when a pod is bound to a virtual node until it is shown as running.",
+                                        {"cluster_id", "node_name"},
+                                        handles};
 inline constexpr MetricFamily offloaded_pods{gauge,
                                              "liqo_virtual_node_pods",
-                                             "Pods of a virtual node, those included that have ended.",
+                                             "Pods of a virtual node, including those that have ended.",
                                              {"cluster_id", "node_name"},
                                              handles};
 inline constexpr MetricFamily pods_without_room{
@@ -39,17 +38,16 @@ inline constexpr MetricFamily pods_without_room{
     handles};
 inline constexpr MetricFamily virtual_node_ready{gauge,
                                                  "liqo_virtual_node_ready",
-                                                 "1 where the Node of a VirtualNode is Ready, else 0.",
+                                                 "1 if the Node of a VirtualNode is Ready, else 0.",
                                                  {"cluster_id", "node_name"},
                                                  handles};
 
 // Peers.
-inline constexpr MetricFamily peer_reachable{
-    gauge,
-    "liqo_peer_reachable",
-    "1 where a peer's API server answers, else 0. Of peers whose API server this cluster uses.",
-    {"cluster_id"},
-    handles};
+inline constexpr MetricFamily peer_reachable{gauge,
+                                             "liqo_peer_reachable",
+                                             "1 if the API server of a peer that this cluster uses answers, else 0.",
+                                             {"cluster_id"},
+                                             handles};
 inline constexpr MetricFamily identity_expiry{gauge,
                                               "liqo_identity_certificate_expiry_timestamp_seconds",
                                               "When the certificate ends by which a provider knows this cluster.",
@@ -57,15 +55,17 @@ inline constexpr MetricFamily identity_expiry{gauge,
                                               handles};
 inline constexpr MetricFamily identity_start{gauge,
                                              "liqo_identity_certificate_start_timestamp_seconds",
-                                             "Since when that one holds.",
+                                             "When the certificate begins by which a provider knows this cluster.",
                                              {"cluster_id", "identity"},
                                              handles};
 inline constexpr MetricFamily serving_expiry{gauge,
                                              "liqo_serving_certificate_expiry_timestamp_seconds",
                                              "When the certificate ends that a port shows.",
                                              {"server"}};
-inline constexpr MetricFamily serving_start{
-    gauge, "liqo_serving_certificate_start_timestamp_seconds", "Since when that one holds.", {"server"}};
+inline constexpr MetricFamily serving_start{gauge,
+                                            "liqo_serving_certificate_start_timestamp_seconds",
+                                            "When the certificate begins that a port shows.",
+                                            {"server"}};
 inline constexpr MetricFamily slice_requested{gauge,
                                               "liqo_slice_requested",
                                               "What this cluster asks of a provider (cores, bytes, pieces).",
@@ -76,21 +76,18 @@ inline constexpr MetricFamily slice_granted{gauge,
                                             "What the provider has granted of what this cluster asks for.",
                                             {"cluster_id", "slice", "resource"},
                                             handles};
-inline constexpr MetricFamily slice_accepted{gauge,
-                                             "liqo_slice_accepted",
-                                             "1 where the provider has accepted a slice, else 0.",
-                                             {"cluster_id", "slice"},
-                                             handles};
+inline constexpr MetricFamily slice_accepted{
+    gauge, "liqo_slice_accepted", "1 if the provider has accepted a slice, else 0.", {"cluster_id", "slice"}, handles};
 inline constexpr MetricFamily sessions_lost{
     counter,
     "liqo_sessions_lost_total",
     "Sessions with a provider that lost a worker by an exception and were started anew.",
-    {"cluster", "session"},
+    {"cluster_id", "session"},
     handles};
 inline constexpr MetricFamily writes_delayed{counter,
                                              "liqo_provider_writes_delayed_total",
                                              "Writes at home that had to wait because a provider causes too many.",
-                                             {"cluster"},
+                                             {"cluster_id"},
                                              handles};
 
 // Quotas, at the provider.
@@ -99,11 +96,12 @@ inline constexpr MetricFamily quota_granted{gauge,
                                             "What a consumer may have here (cores, bytes, pieces).",
                                             {"cluster_id", "slice", "resource"},
                                             handles};
-inline constexpr MetricFamily quota_used{gauge,
-                                         "liqo_quota_used",
-                                         "What its pods hold: those that are stored, and those that were admitted.",
-                                         {"cluster_id", "slice", "resource"},
-                                         handles};
+inline constexpr MetricFamily quota_used{
+    gauge,
+    "liqo_quota_used",
+    "What the pods of a consumer hold here: those that are stored, and those that were admitted.",
+    {"cluster_id", "slice", "resource"},
+    handles};
 inline constexpr MetricFamily quota_free{gauge,
                                          "liqo_quota_free",
                                          "What is granted and not used; never negative.",
@@ -114,26 +112,25 @@ inline constexpr MetricFamily quota_pods{
 inline constexpr MetricFamily quota_left_out{
     gauge,
     "liqo_quota_series_left_out",
-    "Amounts that are not shown, because a consumer has more slices or resources than are.",
+    "Amounts that are not shown, because a consumer has more slices or resources than are shown.",
     {"cluster_id"},
     handles};
 inline constexpr MetricFamily quota_admissions{
-    counter, "liqo_quota_admissions_total", "ShadowPods decided upon.", {"outcome"}};
+    counter, "liqo_quota_admissions_total", "ShadowPods that a quota has admitted or refused.", {"outcome"}};
 inline constexpr MetricFamily quota_refusals{counter,
                                              "liqo_quota_refusals_total",
                                              "ShadowPods refused by a quota, by reason.",
                                              {"cluster_id", "reason"},
                                              handles};
-inline constexpr MetricFamily quota_unproven{
-    gauge, "liqo_quota_unproven_reservations",
-    "Reservations that callers hold of whom nothing shows that they are API servers."};
+inline constexpr MetricFamily quota_unproven{gauge, "liqo_quota_unproven_reservations",
+                                             "Reservations of callers that are not proven to be API servers."};
 inline constexpr MetricFamily quota_commits{counter, "liqo_quota_commits_total",
                                             "Writes of the record of reservations."};
 inline constexpr MetricFamily quota_conflicts{
     counter, "liqo_quota_conflicts_total", "Writes that another replica was faster with, and that were decided anew."};
 inline constexpr MetricFamily unrecorded_pods{
     gauge, "liqo_shadowpods_unrecorded",
-    "ShadowPods whose pod runs, always restarts, and is not yet recorded to run: within a minute."};
+    "ShadowPods whose pod restarts always and runs, which is recorded within a minute."};
 
 // Admission.
 inline constexpr MetricFamily admissions{counter, "liqod_admissions_total", "Reviews answered.", {"path", "answer"}};
@@ -141,25 +138,28 @@ inline constexpr MetricFamily admission_time{
     histogram, "liqod_admission_seconds", "Time until a review is answered.", {"path"}};
 inline constexpr MetricFamily admission_unreadable{counter, "liqod_admission_unreadable_total",
                                                    "Requests that were no AdmissionReview."};
-inline constexpr MetricFamily admission_unknown{counter, "liqod_admission_unknown_callers_total",
-                                                "Requests without a certificate that may ask."};
+inline constexpr MetricFamily admission_unknown{
+    counter, "liqod_admission_unknown_callers_total",
+    "Requests whose sender showed no certificate that may ask for reviews."};
 inline constexpr MetricFamily admission_shadow_pods{
     counter,
     "liqod_admission_shadowpods_total",
-    "New ShadowPods that were asked about, by whether an API server is known to ask.",
+    "Reviews of new ShadowPods, by whether the caller is proven to be an API server.",
     {"caller"}};
 inline constexpr MetricFamily admission_not_awaited{
     counter, "liqod_admission_not_awaited_total",
-    "Answers for which it was not waited to know who asks, because too many wait."};
-inline constexpr MetricFamily admission_probes{
-    counter, "liqod_admission_probes_total", "Own requests by which API servers are known.", {"outcome"}};
+    "Answers that were given before it was known who asks, because too many others waited for that."};
+inline constexpr MetricFamily admission_probes{counter,
+                                               "liqod_admission_probes_total",
+                                               "Dry runs by which liqod finds the addresses of API servers.",
+                                               {"outcome"}};
 inline constexpr MetricFamily admission_proven{gauge, "liqod_admission_proven_callers",
                                                "Addresses from which API servers are known to ask."};
 
 // The kubelet API.
 inline constexpr MetricFamily kubelet_tokens_refused{
     counter, "liqod_kubelet_tokens_refused_total",
-    "Unknown tokens that the API server was not asked about, as too many came."};
+    "Unknown tokens that the API server was not asked about, because too many came."};
 inline constexpr MetricFamily kubelet_ports_missing{gauge, "liqod_kubelet_ports_missing",
                                                     "Ports of virtual nodes that this process cannot open."};
 inline constexpr MetricFamily streams{
@@ -170,13 +170,14 @@ inline constexpr MetricFamily figures_asked{counter,
                                             "liqod_kubelet_figures_total",
                                             "Requests for what virtual nodes and their pods use: served, refused, or "
                                             "cut short behind the head of the answer.",
-                                            {"result"}};
+                                            {"outcome"}};
 inline constexpr MetricFamily figures_remembered{gauge, "liqod_kubelet_figures_pods",
                                                  "Pods whose use is remembered from one look to the next."};
 
 // The port of the metrics.
-inline constexpr MetricFamily metrics_tokens_refused{counter, "liqod_metrics_tokens_refused_total",
-                                                     "Unknown tokens, likewise, of those who asked for metrics."};
+inline constexpr MetricFamily metrics_tokens_refused{
+    counter, "liqod_metrics_tokens_refused_total",
+    "Unknown tokens of scrapers that the API server was not asked about, because too many came."};
 
 // Figures of consumers' pods, at the provider.
 inline constexpr MetricFamily figures_told{

@@ -223,7 +223,7 @@ std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& c
   const Settings& settings = context_.settings;
   const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
                                       .objects = std::size_t(settings.provider_cache_objects)};
-  auto delayed = context_.metrics.counter(families::writes_delayed, {{"cluster", cluster}});
+  auto delayed = context_.metrics.counter(families::writes_delayed, {{"cluster_id", cluster}});
   auto budget = std::make_shared<ProviderBudget>(ProviderBudget{
       .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
       .home_writes =

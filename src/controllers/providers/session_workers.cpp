@@ -30,7 +30,7 @@ kube::Duration SessionRestarts::lose(kube::TimePoint now, kube::Random& random) 
 }
 
 void SessionRestarts::count(kube::Metrics& metrics, const std::string& cluster, const std::string& session) {
-  lost_ = metrics.counter(families::sessions_lost, {{"cluster", cluster}, {"session", session}});
+  lost_ = metrics.counter(families::sessions_lost, {{"cluster_id", cluster}, {"session", session}});
   lost_.add();
 }
 

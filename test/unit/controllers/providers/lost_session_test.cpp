@@ -134,7 +134,7 @@ TEST_CASE("the session of a virtual node that loses a worker is made anew, and i
   rome.offloading_bug = {"/livez", 1};
   REQUIRE(rome.reaches([&] { return rome.is_node_ready(); }));
   CHECK(rome.offloadings == 2);
-  CHECK(rome.metrics_have("liqo_sessions_lost_total{cluster=\"milan\",session=\"offloading\"} 1"));
+  CHECK(rome.metrics_have("liqo_sessions_lost_total{cluster_id=\"milan\",session=\"offloading\"} 1"));
   // Once is nothing that people could do anything about.
   CHECK(rome.events("ProviderUnusable").empty());
   rome.pass(20min);
@@ -166,7 +166,7 @@ TEST_CASE("a session of replication that loses its caches is made anew, and repl
   CHECK(rome.reaches([&] { return rome.milan.get(kinds::resource_slices, {"liqo-tenant-rome", "pool"}) != nullptr; }));
   CHECK(rome.replications == 3);
   CHECK(rome.offloadings == 1);
-  CHECK(rome.metrics_have("liqo_sessions_lost_total{cluster=\"milan\",session=\"replication\"} 2"));
+  CHECK(rome.metrics_have("liqo_sessions_lost_total{cluster_id=\"milan\",session=\"replication\"} 2"));
   // And ends in order.
   (void)rome.server.remove(kinds::resource_slices, {tenant, "pool"}, {}, "operator");
   CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, {tenant, "pool"}); }));
