@@ -228,7 +228,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
                 shown, uid = before[kind, "warned" if name == "taken" else name]
                 assert each.shown(copy) == shown, f"{each.kind} {name} is {each.shown(copy)}"
                 assert name != "deleted" or copy["metadata"]["uid"] != uid
-            message = f"Cluster {story.provider.name} warns of its copy: the {each.kind_of_copies} is broken (Broken)"
+            message = f"cluster {story.provider.name} warns of its copy: the {each.kind_of_copies} is broken (Broken)"
             assert told(story, each.kind, "warned", "RemoteWarning") == [message]
         for name in (*NAMES, "lost", "busy"):
             assert led_to(name) == ["192.0.2.9"], f"endpoints of {name}: {led_to(name)}"

@@ -109,7 +109,7 @@ def test_a_container_that_cannot_start_says_why_at_home(story: Story) -> None:
         return found["message"]
 
     message = wait_for(told, 90, "the warning to be told at home")
-    assert message.startswith("The pod is not ready in cluster milan: ") and message.endswith(" (ErrImageNeverPull)")
+    assert message.startswith("the pod is not ready in cluster milan: ") and message.endswith(" (ErrImageNeverPull)")
 
     def events() -> list[dict[str, Any]]:
         found = story.consumer.events(story.namespace, "one")

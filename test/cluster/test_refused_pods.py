@@ -76,7 +76,7 @@ def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, word
         return found
 
     message = wait_for(told, 60, "the refusal to be told at home")["message"]
-    assert message.startswith("Cluster milan refuses the pod: ")
+    assert message.startswith("cluster milan refuses the pod: ")
     assert words in (story.shadow("one") or {})["metadata"]["annotations"][REFUSED]
     assert story.phase("one") == "Pending"
 

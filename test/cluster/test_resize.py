@@ -94,7 +94,7 @@ def test_a_pod_gets_what_it_is_resized_to_where_the_quota_has_room(peering: Peer
     wait_for(lambda: pending(home.pod(namespace, "other")), 60, "the refusal of the cluster to be told")
     told = pending(home.pod(namespace, "other"))
     assert told["reason"] == "Infeasible"
-    assert "Cluster lecce does not resize the pod: " in told["message"] and "maximum cpu usage" in told["message"]
+    assert "cluster lecce does not resize the pod: " in told["message"] and "maximum cpu usage" in told["message"]
     away.api.delete("limitranges", twin, "small")
     wait_for(lambda: set_aside(home.pod(namespace, "other")) == "600m", 120, "what is allowed again to be done")
     peering.withdraw(namespace)

@@ -160,7 +160,7 @@ def test_a_token_that_is_refused_is_told_with_what_to_do(with_tokens: Story) -> 
     story.create(gated)
     story.consumer.api.delete("serviceaccounts", story.namespace, "short-lived")
     story.consumer.api.patch("pods", story.namespace, "one", {"spec": {"schedulingGates": None}})
-    words = "There is no service account short-lived: create it, so that the pod can get its token for the API server"
+    words = "there is no service account short-lived: create it, so that the pod can get its token for the API server"
     wait_for(
         lambda: any(words in event["message"] for event in story.consumer.api.list("events", story.namespace)),
         60,

@@ -80,7 +80,7 @@ void ReflectionWorld::check_events() {
     return std::ranges::any_of(events, [&](const Tree& event) {
       return kube::string_at(*event, {"reason"}) == api::reasons::remote_warning &&
              kube::string_at(*event, {"message"}) ==
-                 "Cluster " + said.provider + " warns of its copy: " + said.words + " (Trouble)" &&
+                 "cluster " + said.provider + " warns of its copy: " + said.words + " (Trouble)" &&
              kube::string_at(*event, {"involvedObject", "kind"}) == said.kind &&
              kube::string_at(*event, {"involvedObject", "name"}) == said.name;
     });

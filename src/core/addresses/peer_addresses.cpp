@@ -35,30 +35,30 @@ PeerAddresses PeerAddresses::of(const kube::Object& foreign_cluster, std::span<c
     if (!ranges) {
       made.basis_ = Basis::invalid;
       made.words_ =
-          "Pods at " + cluster + " show no addresses here: in " + key + ", " + ranges.error().text() + "; " + remedy;
+          "pods at " + cluster + " show no addresses here: in " + key + ", " + ranges.error().text() + "; " + remedy;
     } else if (ranges->empty()) {
       made.basis_ = Basis::none;
-      made.words_ = "Pods at " + cluster + " show no addresses here, as declared by " + key;
+      made.words_ = "pods at " + cluster + " show no addresses here, as declared by " + key;
     } else {
       made.basis_ = Basis::declared;
-      made.words_ = "Pods at " + cluster + " show their addresses in " + in_words(*ranges) +
+      made.words_ = "pods at " + cluster + " show their addresses in " + in_words(*ranges) +
                     (is_mapped ? ", and those that the network Configuration maps" : "");
       made.ranges_ = std::move(*ranges);
     }
   } else if (is_mapped) {
     made.basis_ = Basis::mapped;
-    made.words_ = "Pods at " + cluster + " show their addresses as the network Configuration maps them";
+    made.words_ = "pods at " + cluster + " show their addresses as the network Configuration maps them";
   } else if (peer.is_older_than_declarations()) {
     made.basis_ = Basis::unchecked;
-    made.words_ = "Every address that " + cluster +
+    made.words_ = "every address that " + cluster +
                   " reports of a pod is believed here, because the peering is older than declarations; " + remedy;
   } else if (!configurations.empty()) {
     made.basis_ = Basis::invalid;
-    made.words_ = "Pods at " + cluster + " show no addresses here: " +
+    made.words_ = "pods at " + cluster + " show no addresses here: " +
                   (mapping ? "the network Configuration names no ranges" : mapping.error().text()) +
                   "; wait for the network module, or " + remedy;
   } else {
-    made.words_ = "Pods at " + cluster + " show no addresses here" +
+    made.words_ = "pods at " + cluster + " show no addresses here" +
                   (made.assigned_.empty() ? "" : " but those that IP objects assign") +
                   ", because nobody has declared which they may have; " + remedy;
   }

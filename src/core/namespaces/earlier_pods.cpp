@@ -32,7 +32,7 @@ EarlierPod plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffload
 std::string describe_earlier_pods(const EarlierPods& pods, api::PodOffloadingStrategy strategy) {
   if (pods.placed + pods.waiting == 0) return {};
   std::string text =
-      "The podOffloadingStrategy does not count for pods that were created before the namespace was extended: ";
+      "the podOffloadingStrategy does not count for pods that were created before the namespace was extended: ";
   if (pods.placed > 0) text += std::to_string(pods.placed) + " have a node already, where they stay";
   if (pods.placed > 0 && pods.waiting > 0) text += "; ";
   if (pods.waiting > 0)
@@ -40,7 +40,7 @@ std::string describe_earlier_pods(const EarlierPods& pods, api::PodOffloadingStr
             (strategy == api::PodOffloadingStrategy::remote ? " wait for a node and may get one of this cluster"
                                                             : " wait for a node and get only one of this cluster") +
             ", because Kubernetes lets nobody change the node affinity of a pod without scheduling gates";
-  return text + ". Create them anew to have it count (kubectl rollout restart)";
+  return text + "; create them anew to have it count (kubectl rollout restart)";
 }
 
 }  // namespace liqo::core

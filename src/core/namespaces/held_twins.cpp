@@ -26,8 +26,8 @@ void keep_held(TwinWish& wish, const HeldTwins& held, const WantedTwins& current
 }
 
 std::string why_held(std::string_view ns, std::span<const storage::RemoteData> data) {
-  return "The remote namespace stays, because volumes hold data there: those of " + storage::in_words(data) +
-         ". Offload the namespace there again to use it, move it by liqoctl move volume, or delete it by liqoctl "
+  return "the remote namespace stays, because volumes hold data there: those of " + storage::in_words(data) +
+         "; offload the namespace there again to use it, move it by liqoctl move volume, or delete it by liqoctl "
          "unoffload namespace " +
          std::string(ns) + " --delete-volumes";
 }

@@ -35,11 +35,11 @@ bool has_amount(const json::object& resources, std::string_view name) {
 
 std::string why_not_ready(bool resources, const ProviderHealth& health) {
   if (!health.refusal.empty()) return kube::one_line(health.refusal, max_words);
-  if (!health.probed) return "The provider has not been reached yet.";
+  if (!health.probed) return "the provider has not been reached yet";
   if (health.failed_probes >= health.failure_threshold)
-    return "The provider does not answer: " + kube::one_line(health.last_error, max_words);
-  if (health.network == ProviderHealth::Network::down) return "The network between the clusters is not established.";
-  if (!resources) return "The provider offers no CPU or no memory.";
+    return "the provider does not answer: " + kube::one_line(health.last_error, max_words);
+  if (health.network == ProviderHealth::Network::down) return "the network between the clusters is not established";
+  if (!resources) return "the provider offers no CPU or no memory";
   return {};
 }
 
@@ -133,13 +133,13 @@ json::object node_resources(const api::VirtualNode& virtual_node) {
 json::array node_conditions(const json::object& resources, const ProviderHealth& health, kube::WallTime now) {
   using Network = ProviderHealth::Network;
   const bool enough = has_amount(resources, "cpu") && has_amount(resources, "memory");
-  const std::string plenty = "The provider offers CPU and memory.";
-  const std::string none = "The provider offers no CPU or no memory.";
+  const std::string plenty = "the provider offers CPU and memory";
+  const std::string none = "the provider offers no CPU or no memory";
   const std::string why = why_not_ready(enough, health);
   const std::string time = kube::format_time(now);
   json::array conditions;
   conditions.push_back(condition_of(
-      {"Ready", why.empty(), "KubeletReady", "KubeletNotReady", "The provider answers and offers resources.", why},
+      {"Ready", why.empty(), "KubeletReady", "KubeletNotReady", "the provider answers and offers resources", why},
       time));
   conditions.push_back(condition_of(
       {"MemoryPressure", !enough, "RemoteClusterHasMemoryPressure", "RemoteClusterHasSufficientMemory", none, plenty},
@@ -151,7 +151,7 @@ json::array node_conditions(const json::object& resources, const ProviderHealth&
   if (health.network != Network::unchecked)
     conditions.push_back(condition_of(
         {"NetworkUnavailable", health.network == Network::down, "LiqoNetworkingDown", "LiqoNetworkingUp",
-         "The network between the clusters is not established.", "The network between the clusters is established."},
+         "the network between the clusters is not established", "the network between the clusters is established"},
         time));
   if (health.custom) {
     using Reflected = CustomState::Reflected;

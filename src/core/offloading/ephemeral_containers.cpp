@@ -58,7 +58,7 @@ json::object read_note(const kube::Object& pod) {
 }
 
 json::value refused(const json::value& container, std::string_view provider, std::string_view words) {
-  const std::string message = "Cluster " + std::string(provider) +
+  const std::string message = "cluster " + std::string(provider) +
                               " does not run the ephemeral container: " + kube::one_line(words, max_refusal);
   return refused_container(container, message);
 }

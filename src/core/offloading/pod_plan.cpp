@@ -111,13 +111,13 @@ PodPlan plan_finished(const Known& known, const PodMemory& memory) {
 
 FailLocal lost() {
   return {.reason = std::string(api::reasons::remote_lost),
-          .message = "The pod was running at the provider and is lost; with its restart policy it is not run again."};
+          .message = "the pod was running at the provider and is lost; with its restart policy it is not run again"};
 }
 
 /// The pod would stay here without running, and keep its owner from making another one elsewhere.
 FailLocal shut_out() {
   return {.reason = std::string(api::reasons::offloading_aborted),
-          .message = "The pod was ended by the provider, which takes no new pods: it is drained or has no room."};
+          .message = "the provider ended the pod and takes no new ones: it is drained or has no room"};
 }
 
 /// The status at home may lag behind what was seen at the provider.
@@ -161,9 +161,9 @@ PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingCon
   if (known.stale) return known.stale->is_deleting() ? PodPlan{Nothing{}} : PodPlan{delete_unowned(*known.stale)};
   if (api::is_final_phase(api::phase_of(*local))) return plan_finished(known, memory);
   if (known.foreign)
-    return {RefuseForeign{"The provider has an object named \"" + std::string(local->name()) +
+    return {RefuseForeign{"the provider has an object named \"" + std::string(local->name()) +
                           "\" in the twin namespace that does not come from this pod: the remote object already "
-                          "exists, so the pod is not offloaded."}};
+                          "exists, so the pod is not offloaded"}};
   if (const auto most = known.remote ? ending_may_take(*known.remote) : std::nullopt;
       most && memory.remote_ending_for >= *most)
     return {EvictLocal{.uid = std::string(local->uid()), .remote_uid = std::string(known.remote->uid())}, true};

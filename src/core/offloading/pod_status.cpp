@@ -155,12 +155,12 @@ struct NotReady {
 };
 NotReady not_ready(const kube::Object& local, const kube::Object* remote) {
   if (local.label(api::labels::remote_unavailable) == "true")
-    return {api::reasons::remote_unavailable, "The cluster that runs the pod does not answer."};
-  if (!remote) return {api::reasons::remote_missing, "The pod at the provider is gone."};
+    return {api::reasons::remote_unavailable, "the cluster that runs the pod does not answer"};
+  if (!remote) return {api::reasons::remote_missing, "the pod at the provider is gone"};
   if (remote->is_deleting() && !local.is_deleting())
-    return {api::reasons::remote_missing, "The pod at the provider is being deleted."};
+    return {api::reasons::remote_missing, "the pod at the provider is being deleted"};
   if (const std::string_view gate = open_gate(local); !gate.empty())
-    return {"ReadinessGatesNotReady", "The condition \"" + std::string(gate) + "\" is not true."};
+    return {"ReadinessGatesNotReady", "the condition " + kube::in_quotes(gate) + " is not true"};
   return {};
 }
 
@@ -217,7 +217,7 @@ json::array wanted_conditions(const StatusObjects& of, const StatusContext& ctx,
   if (!ctx.resize_refusal.words.empty() && !kube::find_condition(wanted, "PodResizePending"))
     kube::set_condition(wanted, local.status(),
                         {"PodResizePending", "True", ctx.resize_refusal.may_pass ? "Deferred" : "Infeasible",
-                         "Cluster " + ctx.provider +
+                         "cluster " + ctx.provider +
                              " does not resize the pod: " + kube::one_line(ctx.resize_refusal.words, max_refusal)},
                         now);
   if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
@@ -348,7 +348,7 @@ std::optional<WantedStatus> forge_local_status(StatusObjects of, const StatusCon
     return forge_rejection(local,
                            {.phase = api::ShadowPod(*of.shadow).phase(),
                             .reason = api::reasons::remote_terminated,
-                            .message = "The pod ended at the provider, and what it left there is gone."},
+                            .message = "the pod ended at the provider, and what it left there is gone"},
                            now);
   auto missing = missing_status(local, now);
   const std::string_view refusal = of.shadow ? of.shadow->annotation(annotations::refused) : std::string_view();

@@ -79,7 +79,7 @@ std::string refusal_words(const kube::Failure& failure) {
 }
 
 std::string refusal_message(std::string_view provider, std::string_view words) {
-  return "Cluster " + std::string(provider) + " refuses the pod: " + kube::one_line(words, max_refusal);
+  return "cluster " + std::string(provider) + " refuses the pod: " + kube::one_line(words, max_refusal);
 }
 
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,

@@ -87,7 +87,7 @@ std::string newest_warning(const json::array& events, const kube::Object& remote
 }
 
 std::string warning_message(std::string_view provider, std::string_view words) {
-  return "The pod is not ready in cluster " + std::string(provider) + ": " + std::string(words);
+  return "the pod is not ready in cluster " + std::string(provider) + ": " + std::string(words);
 }
 
 void WarningQuestions::settle() {

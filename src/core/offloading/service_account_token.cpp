@@ -87,12 +87,12 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
   const std::string server = "the API server of cluster " + clusters.local;
   if (status->code == 404 && status->message.starts_with("pods \"")) return {};  // the pod has just gone
   if (status->code == 404 && status->message.starts_with("serviceaccounts \""))
-    return "There is no " + account + ": create it, so that the pod can get its token for " + server;
+    return "there is no " + account + ": create it, so that the pod can get its token for " + server;
   if (status->code == 404 || status->code == 405)
-    return "No token for " + account + ": " + server +
+    return "there is no token for " + account + ": " + server +
            " has no TokenRequest API, which Kubernetes has since 1.20: start liqod with "
            "--apiserver-support=never, or annotate the pod with liqo.io/api-server-support=disabled";
-  return "No token for " + account + " from " + server + ": " + refusal_words(failure);
+  return "there is no token for " + account + " from " + server + ": " + refusal_words(failure);
 }
 
 kube::Result<IssuedToken> read_token_answer(const kube::Object& answer) {

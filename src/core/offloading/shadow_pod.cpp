@@ -154,10 +154,10 @@ std::string api_server_trouble(const kube::Object& local_pod, const ForgingConte
   if (!wants_home_api_server(local_pod, ctx) || collect_token_requests(local_pod).empty()) return {};
   // The ShadowPod was made while the address was known, or while all pods got tokens.
   if (ctx.api_server_mode == ApiServerMode::needed && has_tokens) return {};
-  return "Pods in cluster " + ctx.clusters.remote + " do not know the address of the API server of cluster " +
+  return "pods in cluster " + ctx.clusters.remote + " do not know the address of the API server of cluster " +
          ctx.clusters.local + " (--home-api-server-host of liqod): " +
-         (ctx.api_server_mode == ApiServerMode::needed ? "this one has no token for it."
-                                                       : "this one has a token for it, and asks kubernetes.default.");
+         (ctx.api_server_mode == ApiServerMode::needed ? "this one has no token for it"
+                                                       : "this one has a token for it, and asks kubernetes.default");
 }
 
 kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,

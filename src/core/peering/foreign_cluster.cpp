@@ -230,7 +230,7 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
 }
 
 std::string describe_withdrawal(std::string_view cluster, std::string_view remote_namespace) {
-  return "Cluster " + std::string(cluster) + std::string(withdrawal_words) + " in namespace " +
+  return "cluster " + std::string(cluster) + std::string(withdrawal_words) + " in namespace " +
          std::string(remote_namespace) +
          " there, as it does when the Tenant is deleted: ask its operator, peer again (liqoctl peer), or end the "
          "peering here, too (liqoctl unpeer)";

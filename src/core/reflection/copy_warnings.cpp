@@ -48,7 +48,7 @@ std::vector<CopyWarning> copy_warnings(const kube::json::array& events) {
 }
 
 std::string copy_warning_message(std::string_view provider, const CopyWarning& warning) {
-  return "Cluster " + std::string(provider) + " warns of its copy: " + warning.words;
+  return "cluster " + std::string(provider) + " warns of its copy: " + warning.words;
 }
 
 bool CopyWarnings::is_news(const CopyWarning& warning, kube::TimePoint now) const {

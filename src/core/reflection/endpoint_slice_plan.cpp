@@ -84,7 +84,7 @@ class Judge {
     for (std::size_t i = 0; i < std::min<std::size_t>(things_.size(), 4); ++i)
       plan_.told += (i > 0 ? ", " : "") + things_[i];
     if (things_.size() > 4) plan_.told += ", …";
-    plan_.told += ". " + around_.addresses.words();
+    plan_.told += "; " + around_.addresses.words();
   }
 
  private:

@@ -21,7 +21,7 @@ HeldTwins held_twins(std::span<const storage::RemoteData> data, std::string_view
 /// Adds the twins that hold data to the wish, under the names that they have now.
 void keep_held(TwinWish& wish, const HeldTwins& held, const WantedTwins& current);
 
-/// Why the twin stays and what to do about it, in two sentences.
+/// Why the twin stays and what to do about it, in one sentence.
 std::string why_held(std::string_view ns, std::span<const storage::RemoteData> data);
 
 }  // namespace liqo::core

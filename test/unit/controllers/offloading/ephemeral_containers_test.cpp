@@ -117,11 +117,11 @@ TEST_CASE("what the provider refuses is told once, and asked once") {
   };
   rome.debug("look");
   REQUIRE(rome.reaches([&] { return rome.told("look") != ""; }));
-  CHECK(rome.told("look") == "ended Cluster milan does not run the ephemeral container: no privileges");
+  CHECK(rome.told("look") == "ended cluster milan does not run the ephemeral container: no privileges");
   const std::size_t before = rome.orders();
   rome.report("other", "running");
   rome.pass(10min);
-  CHECK(rome.told("look") == "ended Cluster milan does not run the ephemeral container: no privileges");
+  CHECK(rome.told("look") == "ended cluster milan does not run the ephemeral container: no privileges");
   CHECK(rome.told("other") == "");
   CHECK(rome.orders() == before);
   // Another one is another question.

@@ -80,7 +80,7 @@ struct Waiting : Offloading {
   int events_made_ = 0;
 };
 
-const std::string missing = "The pod is not ready in cluster milan: no such image (Failed)";
+const std::string missing = "the pod is not ready in cluster milan: no such image (Failed)";
 
 }  // namespace
 

@@ -29,7 +29,7 @@ TEST_CASE("what the provider refuses after it has taken the order is told at hom
   const auto message = [&] { return world.condition("web", api::offloaded_condition, "message"); };
   refuse("exceeded quota: none, used: pods=0");
   REQUIRE(
-      world.reaches([&] { return message() == "Cluster milan refuses the pod: exceeded quota: none, used: pods=0"; }));
+      world.reaches([&] { return message() == "cluster milan refuses the pod: exceeded quota: none, used: pods=0"; }));
   CHECK(world.condition("web", api::offloaded_condition, "reason") == "OffloadingRefused");
   const std::size_t writes = world.writes();
   world.pass(10min);

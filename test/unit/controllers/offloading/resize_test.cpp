@@ -76,7 +76,7 @@ TEST_CASE("a resize for which there is no room is told, and asked for again unti
   REQUIRE(rome.reaches([&] { return rome.pending("status") == "True"; }));
   CHECK(rome.pending("reason") == "Deferred");
   CHECK(rome.pending("message") ==
-        "Cluster milan does not resize the pod: quota liqo-tenant-rome/pool has not enough cpu: asked 5, used 8 of 8, "
+        "cluster milan does not resize the pod: quota liqo-tenant-rome/pool has not enough cpu: asked 5, used 8 of 8, "
         "free 0");
   const std::size_t before = rome.asked;
   rome.pass(5min);
@@ -191,7 +191,7 @@ TEST_CASE("what the provider's cluster refuses of a resize is told at home") {
   rome.change_at_milan("web", "", [](json::object& next) {
     next["metadata"].as_object()["annotations"].as_object()[api::annotations::resize_refused] = "abc too much";
   });
-  CHECK(rome.reaches([&] { return rome.pending("message") == "Cluster milan does not resize the pod: too much"; }));
+  CHECK(rome.reaches([&] { return rome.pending("message") == "cluster milan does not resize the pod: too much"; }));
 }
 
 TEST_CASE("the provider resizes the Pod when its ShadowPod changes, and then only") {

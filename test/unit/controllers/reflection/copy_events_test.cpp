@@ -87,7 +87,7 @@ TEST_CASE("a warning about a copy of any kind is an Event of its object within 3
       if (resource.kind == kind)
         CHECK(kube::string_at(*event, {"involvedObject", "uid"}) == world.find(resource, {shop, name})->uid());
     if (kind == "Service")
-      CHECK(kube::string_at(*event, {"message"}) == "Cluster milan warns of its copy: no room (Failed)");
+      CHECK(kube::string_at(*event, {"message"}) == "cluster milan warns of its copy: no room (Failed)");
   }
   world.pass(30min);
   CHECK(world.told().size() == 4);
@@ -131,7 +131,7 @@ TEST_CASE("a warning about the copy of a claim is told on the claim") {
   world.warn(kinds::claims, "theirs", "the disk is full");
   CHECK(world.reaches([&] { return !world.told().empty(); }, 30s));
   world.pass(1min);
-  CHECK(world.told() == std::vector<std::string>{"Cluster milan warns of its copy: the disk is full (Failed)"});
+  CHECK(world.told() == std::vector<std::string>{"cluster milan warns of its copy: the disk is full (Failed)"});
 }
 
 TEST_CASE("what was told or happened before is not told by who leads next") {

@@ -288,7 +288,7 @@ TEST_CASE("addresses follow the policy, the network and what this cluster has, a
   REQUIRE(milan.reaches([&] { return !milan.events("AddressLeftOut").empty(); }));
   CHECK(milan.events("AddressLeftOut")
             .front()
-            .starts_with("2 of 3 addresses are left out here: 10.2.0.5 (not declared), 10.4.0.5 (not declared). "
+            .starts_with("2 of 3 addresses are left out here: 10.2.0.5 (not declared), 10.4.0.5 (not declared); "
                          "Services of rome lead "
                          "here to addresses in 10.1.0.0/16; "));
   // A pod of this cluster gets the address, and gives it back.

@@ -163,7 +163,7 @@ TEST_CASE("where nothing is shown, one sentence says why and what to do") {
   CHECK(words("10.2.0.0", "{}", {}).contains(command));
   CHECK(
       words(nullptr, "{}", {configuration(R"("status": "False")")}).contains("liqo-tenant-milan/milan has no ranges"));
-  CHECK(words("10.2.1.0/16", "{}", {}) == "Pods at milan show their addresses in 10.2.0.0/16");
+  CHECK(words("10.2.1.0/16", "{}", {}) == "pods at milan show their addresses in 10.2.0.0/16");
 }
 
 }  // namespace liqo::core

@@ -15,7 +15,7 @@ TEST_CASE("what a provider leaves out is read as it was written") {
   CHECK(forge_left_out(things) == R"(["annotation a.b/c","toleration of every taint"])");
   CHECK(read_left_out(forge_left_out(things)) == things);
   CHECK(describe_left_out(things, "milan") ==
-        "Cluster milan runs the pod without: annotation a.b/c, toleration of every taint. Its administrator can allow "
+        "cluster milan runs the pod without: annotation a.b/c, toleration of every taint; its administrator can allow "
         "them in the policy of this cluster");
 }
 

@@ -358,7 +358,7 @@ TEST_CASE("a resize that the provider refuses is told, as long as it is asked fo
   const auto told = status_of(at_home, pod, refused);
   CHECK(condition(told.status, "PodResizePending", "status") == "True");
   CHECK(condition(told.status, "PodResizePending", "reason") == "Deferred");
-  CHECK(condition(told.status, "PodResizePending", "message") == "Cluster milan does not resize the pod: no room");
+  CHECK(condition(told.status, "PodResizePending", "message") == "cluster milan does not resize the pod: no room");
   const kube::Object shown = written(at_home, told);
   CHECK_FALSE(status_patch(shown, status_of(shown, pod, refused)));
   CHECK(condition(status_of(shown, pod).status, "PodResizePending", "status") == "(none)");
@@ -470,7 +470,7 @@ TEST_CASE("of a refusal the user reads the words of the provider") {
 }
 
 TEST_CASE("a provider's words neither break a line nor move a cursor") {
-  CHECK(refusal_message("milan", "free\n  0\x1b, \u202Easked 2") == "Cluster milan refuses the pod: free 0 , asked 2");
+  CHECK(refusal_message("milan", "free\n  0\x1b, \u202Easked 2") == "cluster milan refuses the pod: free 0 , asked 2");
 }
 
 TEST_CASE("the provider's words stand in one condition until the pod is there") {

@@ -123,7 +123,7 @@ TEST_CASE("what a provider writes is cut") {
   CHECK(words.size() > 500);
   CHECK(words.size() < 700);
   CHECK(warning_message("milan", "no such image (Failed)") ==
-        "The pod is not ready in cluster milan: no such image (Failed)");
+        "the pod is not ready in cluster milan: no such image (Failed)");
 }
 
 TEST_CASE("the provider is asked after a while, and then less and less often") {
@@ -194,7 +194,7 @@ TEST_CASE("the warning stands in one condition at home while the pod is not read
     const StatusContext ctx{.provider = "milan", .warning = warning};
     return std::string(warning_told(forge_local_status({.local = local, .remote = &pod}, ctx, at())->status));
   };
-  const std::string told = "The pod is not ready in cluster milan: no such image (Failed)";
+  const std::string told = "the pod is not ready in cluster milan: no such image (Failed)";
   kube::Object local = local_pod(pending);
   CHECK(shown(local, remote(pending), nullptr).empty());
   CHECK(shown(local, remote(pending), &nothing).empty());

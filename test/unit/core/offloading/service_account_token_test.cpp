@@ -72,16 +72,17 @@ TEST_CASE("every projected token of a pod is asked for, bound to the pod") {
 TEST_CASE("a token that is refused for good is told with what to do") {
   const std::pair<kube::Status, std::string> cases[] = {
       {{.code = 404, .reason = "NotFound", .message = "404 page not found"},
-       "No token for service account sa1: the API server of cluster local-cluster has no TokenRequest API, which "
+       "there is no token for service account sa1: the API server of cluster local-cluster has no TokenRequest API, "
+       "which "
        "Kubernetes has "
        "since 1.20: start liqod with --apiserver-support=never, or annotate the pod with "
        "liqo.io/api-server-support=disabled"},
       {{.code = 404, .reason = "NotFound", .message = "serviceaccounts \"sa1\" not found"},
-       "There is no service account sa1: create it, so that the pod can get its token for the API server of cluster "
+       "there is no service account sa1: create it, so that the pod can get its token for the API server of cluster "
        "local-cluster"},
       {{.code = 404, .reason = "NotFound", .message = "pods \"web\" not found"}, ""},
       {{.code = 403, .reason = "Forbidden", .message = "liqod may not"},
-       "No token for service account sa1 from the API server of cluster local-cluster: liqod may not"},
+       "there is no token for service account sa1 from the API server of cluster local-cluster: liqod may not"},
       {{.code = 409, .reason = "Conflict", .message = "the pod is another one"}, ""},
       {{.code = 503, .reason = "ServiceUnavailable", .message = "later"}, ""},
   };

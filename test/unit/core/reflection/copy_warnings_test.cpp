@@ -66,7 +66,7 @@ TEST_CASE("what it says is one line of bounded length") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].version == 7);
   CHECK(found[0].time == ten);
-  CHECK(copy_warning_message("milan", found[0]) == "Cluster milan warns of its copy: no room (SyncLoadBalancerFailed)");
+  CHECK(copy_warning_message("milan", found[0]) == "cluster milan warns of its copy: no room (SyncLoadBalancerFailed)");
   json::object long_one = event("{}");
   long_one["message"] = std::string(100'000, 'x');
   CHECK(copy_warnings(json::array{long_one}).at(0).words.size() < 1000);

@@ -256,7 +256,7 @@ TEST_CASE("endpoints of a slice and of a consumer are bounded") {
   CHECK(plan.endpoints == 100);
   CHECK_FALSE(plan.crowded);
   CHECK(plan.left_out == R"x(["50 endpoints (one slice has 100 at most)"])x");
-  CHECK(plan.told.starts_with("50 of 150 addresses are left out here: 50 endpoints (one slice has 100 at most). "));
+  CHECK(plan.told.starts_with("50 of 150 addresses are left out here: 50 endpoints (one slice has 100 at most); "));
   milan.room = 3;
   plan = milan.plan(shadow(many));
   CHECK(addresses_of(plan) == Texts{"10.1.0.1", "10.1.0.2", "10.1.0.3"});
