@@ -6,10 +6,10 @@ namespace liqo::api {
 
 std::string_view NamespaceMap::remote_cluster() const { return object_->label(labels::remote_cluster_id); }
 
-std::vector<MappedNamespace> NamespaceMap::current_mapping(std::size_t limit) const {
+std::vector<MappedNamespace> NamespaceMap::current_mapping(std::size_t max_entries) const {
   std::vector<MappedNamespace> entries;
   for (const auto& [local, value] : kube::object_at(object_->status(), {"currentMapping"})) {
-    if (entries.size() >= limit) break;
+    if (entries.size() >= max_entries) break;
     entries.push_back({.local = std::string(local),
                        .remote = std::string(kube::string_at(value, {"remoteNamespace"})),
                        .phase = std::string(kube::string_at(value, {"phase"})),
@@ -18,10 +18,10 @@ std::vector<MappedNamespace> NamespaceMap::current_mapping(std::size_t limit) co
   return entries;
 }
 
-std::vector<WantedNamespace> NamespaceMap::desired_mapping(std::size_t limit) const {
+std::vector<WantedNamespace> NamespaceMap::desired_mapping(std::size_t max_entries) const {
   std::vector<WantedNamespace> entries;
   for (const auto& [local, value] : kube::object_at(object_->spec(), {"desiredMapping"})) {
-    if (entries.size() >= limit) break;
+    if (entries.size() >= max_entries) break;
     if (value.is_string()) entries.push_back({.local = std::string(local), .remote = std::string(value.get_string())});
   }
   return entries;

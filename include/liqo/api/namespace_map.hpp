@@ -14,7 +14,7 @@ struct MappedNamespace {
   std::string local, remote;
   std::string phase;    ///< "Accepted", "CreationLoopBackOff", "Terminating"
   std::string message;  ///< why, in the provider's words; the Go version says nothing
-  bool accepted() const { return phase == "Accepted"; }
+  bool is_accepted() const { return phase == "Accepted"; }
 };
 
 /// One entry of `spec.desiredMapping`.
@@ -28,18 +28,19 @@ class NamespaceMap {
   explicit NamespaceMap(const kube::Object& object) : object_(&object) {}
   /// The provider's cluster ID (label).
   std::string_view remote_cluster() const;
-  /// The entries of `status.currentMapping` as they stand, unchecked. At most `limit` are read.
-  std::vector<MappedNamespace> current_mapping(std::size_t limit = 10'000) const;
+  /// The entries of `status.currentMapping` as they stand, unchecked. At most `max_entries` are read.
+  std::vector<MappedNamespace> current_mapping(std::size_t max_entries = 10'000) const;
   /// The entries of `spec.desiredMapping` as they stand, unchecked; those that are no strings are left out.
-  std::vector<WantedNamespace> desired_mapping(std::size_t limit = 10'000) const;
+  std::vector<WantedNamespace> desired_mapping(std::size_t max_entries = 10'000) const;
   /// The twin that `spec.desiredMapping` has for a namespace, "" where it has none.
   std::string_view desired_twin(std::string_view local) const {
     return kube::string_at(object_->spec(), {"desiredMapping", local});
   }
   /// Whether it is this cluster's wish, to be copied to the provider `remote`.
   bool is_outgoing_to(std::string_view remote) const;
-  /// Whether it is the copy of another cluster's wish; of which one is for origin() to say, which that cluster wrote.
+  /// Whether it is the copy of another cluster's wish.
   bool is_incoming() const;
+  /// The cluster ID that the copy names as the one that wishes, "" = none. That cluster wrote it, so it is a claim.
   std::string_view origin() const;
 
  private:

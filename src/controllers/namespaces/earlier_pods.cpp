@@ -12,7 +12,7 @@ namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
-using Fate = core::EarlierPod::Fate;
+namespace action = core::earlier_pod_action;
 
 /// API servers learn a moment late of the label that makes them ask about pods: a second look finds what was created in
 /// between.
@@ -27,10 +27,11 @@ asio::awaitable<kube::Result<core::EarlierPods>> NamespaceOffloadingController::
   const auto listed = co_await kube::list_all(
       context_.home.api(), {.resource = kube::resources::pods, .ns = std::string(offloading.ns())}, {},
       [&](const kube::Object& pod) {
-        core::EarlierPod earlier = core::plan_earlier_pod(pod, api::NamespaceOffloading(offloading));
-        if (earlier.fate == Fate::placed) ++left.placed;
-        if (earlier.fate == Fate::waits) ++left.waiting;
-        if (earlier.fate == Fate::adjustable) adjustable.emplace_back(pod.key(), std::move(earlier.patch));
+        core::EarlierPodPlan plan = core::plan_earlier_pod(pod, api::NamespaceOffloading(offloading));
+        if (std::holds_alternative<action::LeavePlaced>(plan)) ++left.placed;
+        if (std::holds_alternative<action::LeaveWaiting>(plan)) ++left.waiting;
+        if (auto* patch = std::get_if<action::Patch>(&plan))
+          adjustable.emplace_back(pod.key(), std::move(patch->steps));
         return true;
       });
   if (!listed) co_return kube::fail(listed.error(), "looking for pods that were there before");

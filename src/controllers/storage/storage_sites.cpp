@@ -35,7 +35,7 @@ std::string StorageProvisioner::twin_of(const kube::Object& virtual_node, std::s
     const auto map = namespace_maps_->find(key);
     if (!map || !api::NamespaceMap(*map).is_outgoing_to(cluster)) continue;
     for (const api::MappedNamespace& mapped : api::NamespaceMap(*map).current_mapping())
-      if (mapped.local == ns && mapped.accepted()) return mapped.remote;
+      if (mapped.local == ns && mapped.is_accepted()) return mapped.remote;
   }
   return {};
 }

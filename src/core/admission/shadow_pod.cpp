@@ -36,8 +36,8 @@ std::optional<std::string> difference(const json::object& before, const json::ob
   };
   for (const auto& [key, value] : before) {
     if (may_change(path, key)) continue;
-    const json::value* now = after.if_contains(key);
-    if (auto found = difference(value, now ? *now : json::value(), inner(key))) return found;
+    const json::value* changed = after.if_contains(key);
+    if (auto found = difference(value, changed ? *changed : json::value(), inner(key))) return found;
   }
   for (const auto& [key, value] : after) {
     if (before.contains(key) || may_change(path, key)) continue;

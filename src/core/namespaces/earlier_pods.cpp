@@ -9,24 +9,24 @@
 namespace liqo::core {
 namespace json = kube::json;
 
-EarlierPod plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffloading& offloading) {
-  using Fate = EarlierPod::Fate;
-  if (pod.is_deleting() || api::is_final_phase(api::phase_of(pod))) return {};
+EarlierPodPlan plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffloading& offloading) {
+  using namespace earlier_pod_action;
+  if (pod.is_deleting() || api::is_final_phase(api::phase_of(pod))) return Keep{};
   auto patch = plan_pod_scheduling(pod.tree(), offloading);
-  if (patch && patch->empty()) return {};
+  if (patch && patch->empty()) return Keep{};
   if (!kube::string_at(pod.spec(), {"nodeName"}).empty()) {
     // A pod on a local node is right where the strategy allows local nodes.
     const bool is_right = offloading.pod_strategy() == api::PodOffloadingStrategy::local_and_remote;
-    return {.fate = is_right ? Fate::as_wanted : Fate::placed, .patch = {}};
+    return is_right ? EarlierPodPlan(Keep{}) : LeavePlaced{};
   }
   const bool is_gated = !kube::array_at(pod.spec(), {"schedulingGates"}).empty();
   const auto moves = [](const json::value& step) {
     return kube::string_at(step, {"path"}).starts_with("/spec/affinity");
   };
-  if (!patch || (!is_gated && std::ranges::any_of(*patch, moves))) return {.fate = Fate::waits, .patch = {}};
+  if (!patch || (!is_gated && std::ranges::any_of(*patch, moves))) return LeaveWaiting{};
   json::array checked{json::object{{"op", "test"}, {"path", "/metadata/uid"}, {"value", pod.uid()}}};
   for (json::value& step : *patch) checked.push_back(std::move(step));
-  return {.fate = Fate::adjustable, .patch = std::move(checked)};
+  return Patch{std::move(checked)};
 }
 
 std::string describe_earlier_pods(const EarlierPods& pods, api::PodOffloadingStrategy strategy) {

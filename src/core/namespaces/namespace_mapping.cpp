@@ -21,7 +21,7 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
         made.withdrawn.emplace(std::move(entry.local), std::move(entry.remote));
       continue;
     }
-    if (!entry.accepted()) {
+    if (!entry.is_accepted()) {
       if (entry.phase != "CreationLoopBackOff") continue;
       const std::string* used = before ? before->to_remote(entry.local) : nullptr;
       if (!used || *used != entry.remote) {

@@ -123,12 +123,12 @@ BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existin
   return Patch{std::move(*patch)};
 }
 
-std::string too_many_twins(std::size_t limit) {
-  return "the provider makes no more than " + std::to_string(limit) + " namespaces for one cluster; offload fewer";
+std::string too_many_twins(std::size_t max_count) {
+  return "the provider makes no more than " + std::to_string(max_count) + " namespaces for one cluster; offload fewer";
 }
 
 TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere,
-                           std::size_t limit) {
+                           std::size_t max_count) {
   std::map<std::string_view, std::string_view> existing;  // twin -> local namespace
   for (const kube::Object& twin : twins) existing[twin.name()] = twin.annotation(annotations::original_name);
   std::vector<api::WantedNamespace> wanted = map.desired_mapping();
@@ -142,7 +142,7 @@ TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::O
   TwinSelection selection;
   std::map<std::string, std::string> used;  // twin -> local namespace
   const auto refuse = [&](const api::WantedNamespace& entry, std::string why) {
-    if (selection.refused.size() >= limit) {
+    if (selection.refused.size() >= max_count) {
       ++selection.left_out;
       return;
     }
@@ -157,8 +157,8 @@ TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::O
       refuse(entry,
              "the wanted name is that of the twin of another namespace already, and a twin belongs to one namespace; "
              "use another name");
-    } else if (rank(entry) > 0 && selection.taken.size() + elsewhere >= limit) {
-      refuse(entry, too_many_twins(limit));
+    } else if (rank(entry) > 0 && selection.taken.size() + elsewhere >= max_count) {
+      refuse(entry, too_many_twins(max_count));
     } else {
       selection.taken.push_back(std::move(entry));
     }

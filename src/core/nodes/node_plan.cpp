@@ -106,9 +106,10 @@ std::string_view gist(std::string_view message) { return message.substr(0, messa
 bool says_the_same(const json::object& have, const json::object& wanted) {
   for (std::string_view key : {"status", "reason"})
     if (kube::string_at(have, {key}) != kube::string_at(wanted, {key})) return false;
-  const std::string_view said = kube::string_at(have, {"message"}), next = kube::string_at(wanted, {"message"});
+  const std::string_view said = kube::string_at(have, {"message"}),
+                         wanted_message = kube::string_at(wanted, {"message"});
   const bool has_details = kube::string_at(wanted, {"type"}) == "Ready";
-  return has_details ? gist(said) == gist(next) : said == next;
+  return has_details ? gist(said) == gist(wanted_message) : said == wanted_message;
 }
 
 bool is_due(const json::object& condition, kube::WallTime now, std::chrono::seconds heartbeat) {

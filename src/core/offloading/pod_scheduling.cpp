@@ -193,9 +193,9 @@ kube::Result<json::array> plan_daemon_set_scheduling(const json::object& daemon_
   return patch;
 }
 
-json::array keep_toleration(const json::object& before, const json::object& now) {
+json::array keep_toleration(const json::object& before, const json::object& after) {
   json::array patch;
-  const json::value* present = kube::find(now, {"spec", "tolerations"});
+  const json::value* present = kube::find(after, {"spec", "tolerations"});
   const bool has_list = present && present->is_array();
   for (const json::value& toleration : kube::array_at(before, {"spec", "tolerations"})) {
     if (kube::string_at(toleration, {"key"}) != api::virtual_node_taint) continue;

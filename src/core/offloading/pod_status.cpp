@@ -88,15 +88,15 @@ std::int64_t number_annotation(const kube::Object& object, std::string_view key)
 /// counts as a restart. It is kept in annotations of the local pod, so that it survives a restart of liqod.
 std::int64_t restart_offset(const kube::Object& local, const kube::Object& remote) {
   const json::array& have = kube::array_at(local.status(), {"containerStatuses"});
-  const json::array& now = kube::array_at(remote.status(), {"containerStatuses"});
+  const json::array& present = kube::array_at(remote.status(), {"containerStatuses"});
   const std::string_view name = have.empty() ? std::string_view() : kube::string_at(have.front(), {"name"});
   const std::int64_t shown = have.empty() ? 0 : kube::int_at(have.front(), {"restartCount"});
   const std::string_view known = local.annotation(annotations::remote_pod_uid);
   const std::int64_t offset = number_annotation(local, annotations::restart_offset);
   if (known == remote.uid()) return offset;
-  const std::int64_t difference = have.empty() ? 0 : shown - restart_count(now, name, shown);
+  const std::int64_t difference = have.empty() ? 0 : shown - restart_count(present, name, shown);
   if (known.empty()) return std::max<std::int64_t>(0, difference);
-  const std::int64_t restarts = have.empty() ? 0 : shown + 1 - restart_count(now, name, 0);
+  const std::int64_t restarts = have.empty() ? 0 : shown + 1 - restart_count(present, name, 0);
   return std::max(offset + 1, restarts);
 }
 

@@ -21,13 +21,14 @@ json::object heartbeat_patch(std::string_view consumer, kube::WallTime now) {
 }
 
 SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, kube::WallTime now,
-                         kube::Duration limit) {
+                         kube::Duration max_silence) {
   const std::string_view last = kube::string_at(lease.spec(), {"renewTime"});
   const auto time = kube::parse_time(last);
   // A consumer that writes an unreadable time is there all the same, so it is not cordoned.
-  if (time && now - *time >= limit && tenant.annotation(silent_since_annotation) != last)
+  if (time && now - *time >= max_silence && tenant.annotation(silent_since_annotation) != last)
     return silence_action::Cordon{std::string(last)};
-  return silence_action::LookAgain{std::clamp<kube::Duration>(limit / 10, std::chrono::seconds(1), heartbeat_interval)};
+  return silence_action::LookAgain{
+      std::clamp<kube::Duration>(max_silence / 10, std::chrono::seconds(1), heartbeat_interval)};
 }
 
 json::object silence_patch(const kube::Object& tenant, std::string_view last) {

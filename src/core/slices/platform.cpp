@@ -36,10 +36,10 @@ void Platforms::set_node(const std::string& name, const kube::Object* node) {
     nodes_.erase(known);
   }
   if (!node || !is_for_consumers(*node)) return;
-  Node now{.platform = platform_of(*node),
-           .tainted = std::ranges::any_of(kube::array_at(node->spec(), {"taints"}), is_lasting)};
-  ++(now.tainted ? tainted_ : open_)[now.platform.os][now.platform.architecture];
-  nodes_.emplace(name, std::move(now));
+  Node counted{.platform = platform_of(*node),
+               .tainted = std::ranges::any_of(kube::array_at(node->spec(), {"taints"}), is_lasting)};
+  ++(counted.tainted ? tainted_ : open_)[counted.platform.os][counted.platform.architecture];
+  nodes_.emplace(name, std::move(counted));
 }
 
 Platform Platforms::common() const {

@@ -82,8 +82,8 @@ TEST_CASE("a NamespaceMap is read up to a limit") {
   CHECK(map.remote_cluster() == "milan");
   const auto entries = map.current_mapping();
   REQUIRE(entries.size() == 3);
-  CHECK(entries[0].accepted());
-  CHECK_FALSE(entries[1].accepted());
+  CHECK(entries[0].is_accepted());
+  CHECK_FALSE(entries[1].is_accepted());
   CHECK(entries[2].remote == "");
   CHECK(map.current_mapping(1).size() == 1);
 }

@@ -41,6 +41,7 @@ class OwnAddresses {
   /// Records what an object holds now; `now` is empty where the object is gone. `kind` tells objects with the same key
   /// apart.
   Change set(std::string_view kind, const kube::ObjectKey& key, HeldAddresses now);
+  /// Whether the address belongs to this cluster: an object holds it, or a range has it.
   bool contain(const IpAddress& address) const;
 
  private:

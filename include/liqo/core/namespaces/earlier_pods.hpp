@@ -3,27 +3,33 @@
 
 #include <cstddef>
 #include <string>
+#include <variant>
 
 #include "kube/k8s/object.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 
 namespace liqo::core {
 
-/// What becomes of one of them.
-struct EarlierPod {
-  enum class Fate {
-    as_wanted,   ///< the NamespaceOffloading asks for no change, or the pod has ended
-    adjustable,  ///< it has no node yet, and `patch` changes it as admission would have
-    waits,       ///< it has no node yet, and Kubernetes allows no change of where it may go
-    placed,      ///< it is bound to a node that the strategy would not have chosen, and stays there
-  };
-  Fate fate = Fate::as_wanted;
-  kube::json::array patch;  ///< JSON patch with the pod's UID as precondition, where it is adjustable
+namespace earlier_pod_action {
+/// The NamespaceOffloading asks for no change, or the pod has ended.
+struct Keep {};
+/// The pod has no node yet: change it as admission would have.
+struct Patch {
+  kube::json::array steps;  ///< JSON patch with the pod's UID as precondition
 };
+/// The pod has no node yet, and Kubernetes allows no change of where it may go.
+struct LeaveWaiting {};
+/// The pod is bound to a node that the strategy would not have chosen, and stays there.
+struct LeavePlaced {};
+}  // namespace earlier_pod_action
+
+/// What to do about one of them.
+using EarlierPodPlan = std::variant<earlier_pod_action::Keep, earlier_pod_action::Patch,
+                                    earlier_pod_action::LeaveWaiting, earlier_pod_action::LeavePlaced>;
 
 /// Kubernetes lets tolerations be added to any pod. The required node affinity can be tightened only while a pod has a
 /// scheduling gate, and not in every form: the API server may refuse such a patch (422).
-EarlierPod plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffloading& offloading);
+EarlierPodPlan plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffloading& offloading);
 
 /// How many earlier pods the strategy does not reach.
 struct EarlierPods {

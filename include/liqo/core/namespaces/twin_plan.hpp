@@ -88,17 +88,17 @@ using BindingPlan = std::variant<binding_action::Keep, binding_action::Create, b
                                  binding_action::Patch, binding_action::Refuse>;
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx);
 
-/// Which of the wanted twins the consumer gets: those that exist, further ones within the limit, and one for each name.
+/// Which of the wanted twins the consumer gets: those that exist, further ones up to the bound, and one for each name.
 struct TwinSelection {
   std::vector<api::WantedNamespace> taken;
-  std::map<std::string, api::MappedNamespace> refused;  ///< by local namespace; at most `limit`
+  std::map<std::string, api::MappedNamespace> refused;  ///< by local namespace; at most `max_count`
   std::size_t left_out = 0;  ///< how many more are refused and not in `refused`, which is full
 };
 /// `twins` are the namespaces that carry the mark of this map; `elsewhere` is how many other maps of the consumer have.
 TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere = 0,
-                           std::size_t limit = max_twins);
+                           std::size_t max_count = max_twins);
 /// The message for a twin that is one too many.
-std::string too_many_twins(std::size_t limit = max_twins);
+std::string too_many_twins(std::size_t max_count = max_twins);
 
 /// JSON merge patch of the status that makes `currentMapping` these entries; nothing where it is. Messages are cut to
 /// 300 bytes.

@@ -32,7 +32,7 @@ kube::Result<kube::json::array> plan_daemon_set_scheduling(const kube::json::obj
 
 /// The JSON patch that gives a changed pod back the toleration of virtual nodes that it had. A user who replaces the
 /// list never wrote this toleration, and the API server refuses a change that removes one.
-kube::json::array keep_toleration(const kube::json::object& before, const kube::json::object& now);
+kube::json::array keep_toleration(const kube::json::object& before, const kube::json::object& after);
 
 /// Whether the removal of a Node need not wait for the pod: a DaemonSet that tolerates everything replaces its pod on a
 /// Node, even on a cordoned one, as soon as it is gone. `since`: when the removal began, RFC 3339; "" = it has not

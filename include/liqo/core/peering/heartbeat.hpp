@@ -25,9 +25,11 @@ kube::Object forge_heartbeat_lease(const kube::Object& tenant);
 kube::json::object heartbeat_patch(std::string_view consumer, kube::WallTime now);
 
 namespace silence_action {
+/// The tenant is not silent, or not for long enough: look at its Lease again after this time.
 struct LookAgain {
   kube::Duration after;
 };
+/// The tenant has been silent for max_silence: cordon it (silence_patch).
 struct Cordon {
   std::string last;  ///< the last heartbeat
 };
@@ -35,10 +37,10 @@ struct Cordon {
 
 /// What a provider does about the silence of an active tenant.
 using SilencePlan = std::variant<silence_action::LookAgain, silence_action::Cordon>;
-/// `limit` is how long a consumer may be silent. A consumer without any heartbeat, as all of the Go version are, is not
-/// silent.
+/// Looks at the heartbeat of an active tenant. `max_silence` is how long a consumer may be silent. A consumer without
+/// any heartbeat, as all of the Go version are, is not silent.
 SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, kube::WallTime now,
-                         kube::Duration limit);
+                         kube::Duration max_silence);
 /// JSON merge patch that cordons the Tenant, with its resourceVersion.
 kube::json::object silence_patch(const kube::Object& tenant, std::string_view last);
 
