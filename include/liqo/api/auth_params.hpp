@@ -9,6 +9,7 @@
 
 namespace liqo::api {
 
+/// The fields of `authParams`, decoded.
 struct AuthParams {
   std::string ca_pem;           ///< "" = the authorities that the consumer's system trusts
   std::string certificate_pem;  ///< `signedCRT`

@@ -9,7 +9,9 @@ namespace labels {
 /// Cluster that an object is about; on a twin namespace of a provider: the consumer.
 inline constexpr std::string_view remote_cluster_id = "liqo.io/remote-cluster-id";
 inline constexpr std::string_view replication = "liqo.io/replication";  ///< "true": to be copied to the other cluster
+/// On what is to be copied to the other cluster: the ID of that cluster.
 inline constexpr std::string_view replication_destination = "liqo.io/remoteID";
+/// On a copy from the other cluster: the ID of that cluster, as it wrote it.
 inline constexpr std::string_view replication_origin = "liqo.io/originID";
 inline constexpr std::string_view replicated = "liqo.io/replicated";      ///< "true": a copy from the other cluster
 inline constexpr std::string_view creator_user = "liqo.io/creator-user";  ///< stamped by the provider's admission
@@ -18,6 +20,7 @@ inline constexpr std::string_view reflection_origin = "offloading.liqo.io/origin
 inline constexpr std::string_view reflection_destination = "offloading.liqo.io/destination";
 /// Virtual node that a ShadowPod, its pod, or a token Secret belongs to.
 inline constexpr std::string_view node_name = "offloading.liqo.io/nodename";
+/// On a provider's objects that were made of a consumer's: of which kind.
 inline constexpr std::string_view managed_by = "liqo.io/managed-by";
 inline constexpr std::string_view managed_by_shadow_pod = "shadowpod";
 inline constexpr std::string_view managed_by_shadow_endpoint_slice = "shadowendpointslice";
@@ -31,12 +34,13 @@ inline constexpr std::string_view remote_unavailable =
     "liqo.io/remote-unavailable";  ///< "true": virtual node not ready
 inline constexpr std::string_view type = "liqo.io/type";
 inline constexpr std::string_view type_virtual_node = "virtual-node";
-inline constexpr std::string_view virtual_node = "liqo.io/virtual-node";
+/// On a virtual Node, "true" or "false": whether its provider offers storage classes.
 inline constexpr std::string_view storage_available = "storage.liqo.io/available";
 /// On a backing claim in this cluster: the claim of class liqo whose data it holds.
 inline constexpr std::string_view virtual_claim_namespace = "storage.liqo.io/virtual-pvc-namespace";
 inline constexpr std::string_view virtual_claim_name = "storage.liqo.io/virtual-pvc-name";
 inline constexpr std::string_view storage_provisioner = "liqo.io/storage-provisioner";  ///< "true": has real claims
+/// On a Secret with the tokens of a pod: its service account, or a digest of a name that is no value of a label.
 inline constexpr std::string_view service_account_name = "offloading.liqo.io/service-account-name";
 inline constexpr std::string_view ip_type = "ipam.liqo.io/ip-type";
 inline constexpr std::string_view ip_type_api_server = "api-server";
@@ -63,13 +67,19 @@ namespace annotations {
 inline constexpr std::string_view anti_affinity_preset = "liqo.io/anti-affinity-preset";  ///< propagate, soft, hard
 inline constexpr std::string_view anti_affinity_labels = "liqo.io/anti-affinity-labels";  ///< label keys, commas
 inline constexpr std::string_view api_server_support = "liqo.io/api-server-support";      ///< home, remote, disabled
+/// On a pod: the service account of the provider as which it runs there.
 inline constexpr std::string_view remote_service_account = "liqo.io/remote-service-account-name";
+/// On a pod: the RuntimeClass of the provider with which it runs there.
 inline constexpr std::string_view remote_runtime_class = "liqo.io/remote-runtime-class-name";
+/// On an object, any value but "false": it is not copied to providers.
 inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
+/// Likewise: it is copied, also where only what allows it is.
 inline constexpr std::string_view allow_reflection = "liqo.io/allow-reflection";
 /// On a Service, "true": its copy gets the same node ports.
 inline constexpr std::string_view force_remote_node_port = "liqo.io/force-remote-node-port";
+/// On what a provider makes for a NamespaceMap: its key, "namespace/name".
 inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by-namespace-map";
+/// On a twin: the consumer's namespace.
 inline constexpr std::string_view original_name = "liqo.io/original-name";
 /// On a ShadowEndpointSlice: which of its addresses are those of pods in third clusters, {"clusterAddresses": {…}}.
 inline constexpr std::string_view direct_connections = "liqo.io/direct-connections-data";
@@ -77,6 +87,7 @@ inline constexpr std::string_view direct_connections = "liqo.io/direct-connectio
 inline constexpr std::string_view use_direct_connections = "liqo.io/use-direct-connections";
 /// On the tenant namespace of a consumer: what it may do beyond the default (docs/pod-firewall.md).
 inline constexpr std::string_view pod_policy = "liqo.io/pod-policy";
+/// On a Secret with the tokens of a pod: the name and the UID of that pod.
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
 inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
 /// On a ControlPlane kubeconfig Secret: our namespace at the provider.
@@ -90,6 +101,7 @@ inline constexpr std::string_view remote_pod_cidrs = "liqo.io/remote-pod-cidrs";
 inline constexpr std::string_view cordon = "liqo.io/cordon";
 inline constexpr std::string_view cordon_tenant = "liqo.io/cordon-tenant";
 inline constexpr std::string_view cordoned_resource = "liqo.io/cordoned-resource";  ///< as `cordon`, of older documents
+/// Likewise: when the first of the tokens expires, RFC 3339.
 inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
 
 /// On a ResourceSlice, "" or "false": no VirtualNode is made of it. Absent means that one is.

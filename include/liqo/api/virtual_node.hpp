@@ -63,9 +63,9 @@ class VirtualNode {
   const kube::Object* object_;
 };
 
-/// The status with this condition set, once: `type` is "Node" or "VirtualKubelet", `status` one of "None", "Running",
-/// "Creating", "Draining", "Deleting". (Older writers left duplicates, which are collapsed), or nullopt if it is
-/// so already. The transition time changes only with the status.
+/// The status with this condition set once (duplicates of older writers are collapsed); nullopt if it is so already.
+/// `type` is "Node" or "VirtualKubelet", `status` one of "None", "Running", "Creating", "Draining", "Deleting". The
+/// transition time changes only with the status.
 std::optional<kube::json::object> with_condition(const kube::Object& virtual_node, const kube::Condition& wanted,
                                                  kube::WallTime now);
 

@@ -51,6 +51,7 @@ class MetricAgent {
   /// Why the agent cannot answer yet; "" once it can.
   std::string waiting_for() const;
 
+  /// Answers one request of a front proxy, whose headers name the user; public for tests.
   asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);
 
  private:

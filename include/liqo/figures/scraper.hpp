@@ -32,7 +32,8 @@ struct ScrapeSettings {
   std::size_t max_read = 64U << 20;         ///< bytes of one kubelet's answer
   std::size_t max_kept_of_node = 8U << 20;  ///< bytes of the consumer's lines in it
   std::size_t max_kept_of_answer = 16U << 20;
-  /// Of all answers, until the last who reads them has them: whoever reads slowly, or not at all, holds up his own.
+  /// Bytes of all answers for one consumer until their last reader has them: a consumer that reads slowly holds up its
+  /// own requests alone.
   std::size_t max_kept_of_consumer = 32U << 20;
   std::size_t max_kept = 64U << 20;  ///< of all consumers
 };

@@ -6,6 +6,7 @@
 
 namespace liqo {
 
+/// Shows it as the certificate of that port, by the name of the server.
 inline void show_serving_certificate(kube::Metrics& metrics, const std::string& server, kube::WallTime not_before,
                                      kube::WallTime not_after) {
   const auto show = [&](const kube::MetricFamily& family, kube::WallTime time) {

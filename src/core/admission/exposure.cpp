@@ -144,6 +144,15 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
   return found;
 }
 
+/// Whether the list names the host or has a "*.domain" above it; "*" names every host, also "".
+bool is_listed_host(std::string_view host, const std::vector<std::string>& list) {
+  return std::ranges::any_of(list, [host](const std::string& entry) {
+    if (entry == "*" || (!entry.empty() && entry == host)) return true;
+    const std::string_view domain = entry;
+    return domain.starts_with("*.") && host.size() > domain.size() - 1 && host.ends_with(domain.substr(1));
+  });
+}
+
 std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolicy& policy,
                                      std::span<const std::string> external_names, std::size_t most) {
   std::vector<Finding> found;
@@ -175,14 +184,6 @@ Answer answer(const Request& request, std::string_view kind, std::vector<Finding
 }
 
 }  // namespace
-
-bool is_listed_host(std::string_view host, const std::vector<std::string>& list) {
-  return std::ranges::any_of(list, [host](const std::string& entry) {
-    if (entry == "*" || (!entry.empty() && entry == host)) return true;
-    const std::string_view domain = entry;
-    return domain.starts_with("*.") && host.size() > domain.size() - 1 && host.ends_with(domain.substr(1));
-  });
-}
 
 std::vector<std::string> backends_of(const kube::Object& ingress) {
   std::vector<std::string> names;

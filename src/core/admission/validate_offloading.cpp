@@ -81,13 +81,14 @@ Answer validate_namespace_map(const Request& request) {
   if (!entries) return Answer::invalid("spec.desiredMapping must map names of namespaces to names of their twins");
   const json::object* had = before ? before->if_object() : nullptr;
   if (entries->size() > std::max(max_mappings_taken, had ? had->size() : 0))
-    return Answer::invalid("spec.desiredMapping has more than 2000 entries, and a provider makes 1000 namespaces for " +
-                           std::string("one cluster: offload fewer namespaces"));
+    return Answer::invalid("spec.desiredMapping has more than " + std::to_string(max_mappings_taken) +
+                           " entries, and a provider makes " + std::to_string(max_mappings) +
+                           " namespaces for one cluster: offload fewer namespaces");
   std::map<std::string_view, std::string_view> taken;
   for (const auto& [key, value] : *entries) {
     const std::string_view local = key;
     const json::string* twin = value.if_string();
-    const std::string where = "spec.desiredMapping[" + std::string(local.substr(0, 100)) + "]: ";
+    const std::string where = "spec.desiredMapping[" + kube::printable(kube::cut_text(local, 100)) + "]: ";
     if (!twin) return Answer::invalid(where + "the name of the twin must be text");
     if (const std::string mistake = refuse_twin(*twin); !mistake.empty()) return Answer::deny(where + mistake);
     const auto [other, fresh] = taken.emplace(*twin, local);

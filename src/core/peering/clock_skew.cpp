@@ -6,7 +6,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds tolerated = 60s;
-/// The limit for a return is lower, so that a clock at the limit is not reported by turns.
+/// A clock that was told of is right again below this. It is less than `tolerated`, so that a clock between the two is
+/// not told of by turns.
 constexpr std::chrono::seconds settled = 50s;
 constexpr std::string_view beginning = "its clock is ";
 

@@ -23,13 +23,17 @@ struct AddressDeclarations {
 
 /// What is declared here about the endpoints of one consumer. A value: equal values decide equally.
 ///
-/// An address that the consumer's network Configuration maps is replaced by the address at which this cluster reaches
-/// it. An address in a declared range stays as it is. Ranges are declared by `endpointCIDRs` in the consumer's policy
-/// or, where that is not set, by the annotation `liqo.io/remote-pod-cidrs` of its ForeignCluster. A declaration without
-/// any range forbids every address, also those that the network maps. Without a declaration and a Configuration no
-/// address is allowed.
+/// Guarantees: an address that the consumer's network Configuration maps is replaced by the address at which this
+/// cluster reaches it. An address in a declared range stays as it is. Ranges are declared by `endpointCIDRs` in the
+/// consumer's policy or, where that is not set, by the annotation `liqo.io/remote-pod-cidrs` of its ForeignCluster. A
+/// declaration without any range forbids every address, also those that the network maps. Without a declaration and a
+/// Configuration no address is allowed.
+///
+/// Failures: a declaration that cannot be understood forbids every address, and words() says why.
 class ConsumerAddresses {
  public:
+  /// Reads the declarations about the consumer; its ID and its tenant namespace here are for the words. A declaration
+  /// that cannot be understood forbids every address.
   static ConsumerAddresses of(std::string_view consumer, std::string_view tenant_namespace,
                               const AddressDeclarations& declarations);
 

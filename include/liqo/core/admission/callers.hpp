@@ -20,7 +20,9 @@ class ProvenCallers {
   static constexpr std::size_t most = 256;
   static constexpr kube::Duration lifetime = std::chrono::hours(1);
 
+  /// An API server calls from the address: the proof of now replaces an earlier one.
   void prove(std::string_view address, kube::TimePoint now);
+  /// Whether the address is proven and the proof has not expired.
   bool has(std::string_view address, kube::TimePoint now) const;
   /// Whether all of the addresses are proven; false for an empty list.
   bool has_all(std::span<const std::string> addresses, kube::TimePoint now) const;

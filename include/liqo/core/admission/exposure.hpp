@@ -44,7 +44,4 @@ std::vector<std::string> backends_of(const kube::Object& ingress);
 /// Whether a Service is an `externalName`.
 bool is_external_name(const kube::Object& service);
 
-/// Whether the list names the host or has a "*.domain" above it; "*" names every host, also "".
-bool is_listed_host(std::string_view host, const std::vector<std::string>& list);
-
 }  // namespace liqo::core::admission

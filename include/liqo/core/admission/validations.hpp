@@ -29,6 +29,8 @@ struct TenantSurroundings {
   std::string decisions;                      ///< kept on the namespace from an earlier Tenant
   std::string owned_namespace;                ///< that of somebody else which the ID would claim (namespace_of_id)
 };
+/// Tenant: its cluster ID is that of the namespace, which has no other Tenant. Consumers write neither its status nor
+/// what its provider decides.
 Answer validate_tenant(const Request& request, const TenantSurroundings& around);
 /// Gives a Tenant the label with its cluster ID where it has none. A Tenant that a consumer creates again gets the
 /// `decisions` of the one before it.
@@ -50,6 +52,7 @@ Answer mutate_virtual_node(const Request& request, const kube::Object* node,
                            const kube::Object* options_template = nullptr);
 /// Whether the request creates a VirtualNode that leaves a field to its VkOptionsTemplate.
 bool needs_options_template(const Request& request);
+/// VirtualNode: its name fits into a label, its amounts are quantities, and its provider stays.
 Answer validate_virtual_node(const Request& request);
 
 /// Quota. `others`: keys ("namespace/name") of the other Quotas for the same user (escaped).

@@ -12,7 +12,7 @@
 namespace liqo::core {
 
 inline constexpr kube::Resource api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
-/// The object that has API servers send requests for that API to the Service of this name.
+/// The APIService by which API servers send requests for metrics.liqo.io to the Service below.
 inline constexpr std::string_view metrics_api_service = "v1beta1.metrics.liqo.io";
 inline constexpr std::string_view metric_agent_service = "liqo-metric-agent";
 

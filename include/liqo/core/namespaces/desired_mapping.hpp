@@ -44,6 +44,7 @@ struct TwinRequest {
   std::string by;                             ///< UID and selector; differs where somebody has changed the wish
   bool operator==(const TwinRequest&) const = default;
 };
+/// Reads a NamespaceOffloading, also one that is invalid or being deleted; `local_cluster` is part of default names.
 TwinRequest twin_request(const kube::Object& offloading, std::string_view local_cluster);
 
 /// Local namespace to twin.
@@ -74,6 +75,7 @@ struct TwinRules {
   kube::Duration grace;  ///< how long a twin stays after changed labels left it without a node
 };
 
+/// The twins that a provider is to have, and those among them that will go.
 struct TwinWish {
   WantedTwins twins;
   /// A namespace whose twin is kept for a while, because the change of labels may be a mistake.

@@ -22,6 +22,7 @@ struct TwinState {
   std::string held = {};
 };
 
+/// What the status of a NamespaceOffloading is made of.
 struct OffloadingFacts {
   std::string remote_name;  ///< of the twins, "" where there is no valid one
   std::string trouble;      ///< why no twin can be asked for at all, "" = it can

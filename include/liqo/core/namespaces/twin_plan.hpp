@@ -86,6 +86,8 @@ struct Refuse {
 /// What to do about the RoleBinding of a twin.
 using BindingPlan = std::variant<binding_action::Keep, binding_action::Create, binding_action::Replace,
                                  binding_action::Patch, binding_action::Refuse>;
+/// `existing` is the RoleBinding of that name in the twin, or null. One that Liqo did not make and that says something
+/// else is not touched.
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx);
 
 /// Which of the wanted twins the consumer gets: those that exist, further ones up to the bound, and one for each name.

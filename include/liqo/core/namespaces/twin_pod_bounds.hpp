@@ -61,6 +61,7 @@ struct TwinPodsQuota {
   const Resources& hard;               ///< these amounts, beside those that it has
   const std::set<std::string>& kinds;  ///< custom kinds of which a twin holds at most max_custom_objects each
 };
+/// The ResourceQuota to create in the twin.
 kube::Object forge_twin_pods_quota(std::string_view twin, const TwinPodsQuota& wanted);
 /// Whether the API server counts each of the kinds. It creates no object of a bounded kind that it does not count.
 bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds);

@@ -47,6 +47,7 @@ std::set<std::string> spent_bounds(const TwinBounds& bounds, const Resources& us
 /// `spec.hard` for a twin's ResourceQuota: of a spent name no more than the twin holds by `quota` (null = nothing).
 Resources twin_hard(const TwinBounds& bounds, const std::set<std::string>& spent, const kube::Object* quota);
 
+/// The ResourceQuota to create in the twin, with these amounts.
 kube::Object forge_twin_quota(std::string_view twin, const TwinContext& ctx, const Resources& hard);
 /// JSON merge patch that makes an existing ResourceQuota as it should be; nothing where it is so already.
 std::optional<kube::json::object> plan_twin_quota(const kube::Object& quota, const TwinContext& ctx,

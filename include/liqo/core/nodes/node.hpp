@@ -84,6 +84,7 @@ struct Update {
 };
 }  // namespace node_action
 
+/// What to do about the Node of a VirtualNode.
 using NodePlan = std::variant<node_action::Refuse, node_action::Update>;
 
 /// What to write so that the Node is as the VirtualNode wants it. Labels, taints and conditions of others stay. What an

@@ -84,12 +84,14 @@ struct FailLocal {
 };
 }  // namespace pod_action
 
+/// One step about a pod at home and its ShadowPod.
 using PodAction =
     std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow, pod_action::AwaitOrder,
                  pod_action::CreateShadow, pod_action::KeepShadow, pod_action::TellGrace, pod_action::AwaitEnding,
                  pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::EvictLocal, pod_action::Reject,
                  pod_action::FailLocal>;
 
+/// What to do about a pod at home.
 struct PodPlan {
   PodAction action;
   /// After the action: bring the status home (`forge_local_status`, `status_patch`).

@@ -13,6 +13,7 @@
 
 namespace liqo::core {
 
+/// What the status of a pod at home depends on besides the objects.
 struct StatusContext {
   std::string provider;                      ///< its cluster ID, for sentences
   std::string node_ip;                       ///< becomes hostIP, "" = left as it is

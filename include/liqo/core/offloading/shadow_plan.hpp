@@ -96,6 +96,7 @@ struct Keep {
 };
 }  // namespace shadow_action
 
+/// What to do about one ShadowPod and its Pod.
 using ShadowPlan =
     std::variant<shadow_action::Nothing, shadow_action::Refuse, shadow_action::LeaveForeign, shadow_action::Release,
                  shadow_action::RemovePod, shadow_action::RecordLoss, shadow_action::AwaitCreate,
@@ -113,9 +114,9 @@ kube::json::object release_patch(const kube::Object& pod);
 /// Nothing where it tells that already.
 std::optional<kube::json::object> refusal_patch(const kube::Object& shadow, std::string_view words);
 
-/// Decides. A pod that is lost is created again, unless the phase is
-/// final. Where restartPolicy is not Always, and it had started (Never) or one of its containers had ended (OnFailure),
-/// the phase becomes Failed instead; OnFailure as well where a pod that had started has vanished without its finalizer.
+/// Plans the next step. A pod that is lost is created again, unless the phase is final. Where restartPolicy is not
+/// Always, and it had started (Never) or one of its containers had ended (OnFailure), the phase becomes Failed instead;
+/// OnFailure as well where a pod that had started has vanished without its finalizer.
 /// A pod that is not controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late
 /// (`core/offloading/order.hpp`) until its consumer confirms it, and for one that says how its pod is to end
 /// (`core/offloading/ending.hpp`). `api_server_ips` remaps the host aliases of `kubernetes.default`; `policy` is that

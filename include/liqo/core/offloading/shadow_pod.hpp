@@ -10,6 +10,7 @@
 
 namespace liqo::core {
 
+/// A ShadowPod to create, and what of the pod it cannot carry.
 struct ForgedShadowPod {
   kube::Object shadow;
   /// Fields of the pod that have an effect at home and none remotely, e.g. "hostNetwork", for one Event.

@@ -37,6 +37,7 @@ struct IdentityOrder {
   std::string remote_namespace;  ///< tenant namespace at the provider; for ControlPlane identities
   std::string slice;             ///< "" = ControlPlane
 };
+/// The Identity of the order, named by control_plane_identity_name() or slice_identity_name().
 kube::Object forge_identity(const IdentityOrder& order);
 
 /// The Secret `kubeconfig-<identity>` with that text, owned by the Identity.
@@ -78,6 +79,7 @@ struct CertificateRecord {
   kube::WallTime received;
   std::optional<kube::OwnerReference> owner;
 };
+/// The Secret with the record, named by certificate_secret_name().
 kube::Object forge_certificate_secret(const CertificateRecord& record);
 
 /// The Secret authentication-keys of a cluster.

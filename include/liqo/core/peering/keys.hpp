@@ -18,6 +18,7 @@ using Entropy = std::function<kube::Result<std::string>(std::size_t)>;
 /// OpenSSL's entropy. Errors: Errc::missing (there is none; the caller has to give up).
 kube::Result<std::string> secure_random(std::size_t size);
 
+/// The algorithms of keys that Liqo understands.
 enum class KeyType {
   ed25519,
   rsa,    ///< 2048 to 8192 bits; new ones have 2048

@@ -34,13 +34,16 @@ struct HeldPod {
   std::optional<std::int64_t> generation = {};
 };
 
-/// Sums, per user, what stored ShadowPods and Pods hold: the larger of the two while both exist, and the Pod alone
-/// until it is gone or has finished. Names are unique per namespace, so that one key has at most one of each; a Pod
-/// that outlives its ShadowPod beside a successor of the same name counts on its own. A ShadowPod that is gone and
-/// whose Pod was never seen counts until `confirm_gone`, because the cache of Pods may be behind. For the same reason a
-/// ShadowPod that shrinks counts with the most that it has asked for until its Pod is seen to have the present amounts,
-/// and a Pod that outlives its ShadowPod counts with the last amounts of that ShadowPod where it was not seen to have
-/// them. One thread.
+/// Sums, per user, what stored ShadowPods and Pods hold. One thread.
+///
+/// Guarantees: of a ShadowPod and its Pod the larger counts while both exist, and the Pod alone until it is gone or has
+/// finished. Names are unique per namespace, so that one key has at most one of each; a Pod that outlives its ShadowPod
+/// beside a successor of the same name counts on its own.
+///
+/// Failures: the cache of Pods may be behind. A ShadowPod that is gone and whose Pod was never seen therefore counts
+/// until `confirm_gone`, a ShadowPod that shrinks counts with the most that it has asked for until its Pod is seen to
+/// have the present amounts, and a Pod that outlives its ShadowPod counts with the last amounts of that ShadowPod where
+/// it was not seen to have them.
 class QuotaAccount {
  public:
   /// Takes what the caches have under a key now. Returns true if the key must be confirmed: read its Pod live, then

@@ -84,6 +84,7 @@ class AdmissionRound {
     bool is_stored = false;    ///< it was seen stored as it asks to be
     bool is_doubtful = false;  ///< its reservation was made when the Quota was another one
   };
+  /// Answers one question. What it reserves counts for the questions of the round that come after it.
   Decision decide(const QuotaQuestion& question, Known known);
 
   /// The record with the reservations of this round.

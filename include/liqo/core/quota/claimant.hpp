@@ -17,11 +17,11 @@ struct Claimant {
   bool may_be_large = false;
 };
 
-/// Callers that are not proven may together hold one part in so many of each resource ...
+/// Callers that are not proven may together hold one part in so many of each resource.
 inline constexpr std::int64_t parts_for_unproven = 10;
-/// ... by so many reservations.
+/// Callers that are not proven may together have this many reservations.
 inline constexpr std::size_t max_unproven = 64;
-/// One of these takes at most so many bytes of the record.
+/// The most bytes of the record that one of these reservations takes.
 inline constexpr std::size_t max_unproven_bytes = 1024;
 
 /// What unproven callers hold of a Quota.

@@ -14,6 +14,7 @@ struct Needs {
   Resources requests, limits;
 };
 
+/// What one container of a PodSpec needs.
 struct ContainerNeeds {
   std::string name;
   Needs needs;

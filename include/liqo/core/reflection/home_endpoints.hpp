@@ -14,10 +14,10 @@ namespace liqo::core {
 
 /// The addresses at which one provider reaches addresses of this cluster, or those that this cluster reaches. A value.
 ///
-/// Where there is a network between the two (a Configuration), an IP object gives a single address another one, and
-/// pods of this cluster are reached as they are called here, because the provider maps their ranges. Nothing else is
-/// reached. Without such a network nothing is known here: every address is sent, and the provider takes those that its
-/// administrator has declared.
+/// Guarantees: where there is a network between the two (a Configuration), an IP object gives a single address another
+/// one, and pods of this cluster are reached as they are called here, because the provider maps their ranges. Nothing
+/// else is reached. Without such a network nothing is known here: every address is sent, and the provider takes those
+/// that its administrator has declared.
 class OutwardAddresses {
  public:
   OutwardAddresses() = default;

@@ -50,6 +50,7 @@ struct Refuse {
 };
 }  // namespace slice_node_action
 
+/// What to do about the VirtualNode of an accepted slice.
 struct SliceNodePlan {
   std::variant<slice_node_action::Keep, slice_node_action::Create, slice_node_action::Patch, slice_node_action::Refuse>
       action;

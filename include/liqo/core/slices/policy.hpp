@@ -43,6 +43,7 @@ inline constexpr std::string_view policy_config_map = "liqo-sharing-policy";
 /// Errc::invalid_input for an invalid text or an unknown name; the policy is unchanged then.
 kube::Result<void> set_policy(SlicePolicy& policy, std::string_view name, std::string_view text);
 
+/// A policy as far as it could be read.
 struct PolicyReading {
   SlicePolicy policy;
   std::vector<std::string> mistakes;  ///< one sentence for each key that was ignored

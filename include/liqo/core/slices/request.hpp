@@ -12,6 +12,7 @@ namespace liqo::core {
 /// The classes that Liqo decides; slices of other classes are left to a controller of the provider.
 inline constexpr std::string_view default_class = "default";
 inline constexpr std::string_view share_class = "share";
+/// Whether the class is one of the two.
 bool is_built_in_class(std::string_view slice_class);
 
 /// Most resources that one slice may name.
@@ -19,6 +20,7 @@ inline constexpr std::size_t max_slice_resources = 64;
 /// Most characters of a slice's name: with a '-' and twelve digits it is the value of a label on every ShadowPod.
 inline constexpr std::size_t max_slice_name = 50;
 
+/// What a ResourceSlice asks for.
 struct SliceRequest {
   std::string slice_class;  ///< "default" where none is named
   Resources resources;
@@ -28,6 +30,8 @@ struct SliceRequest {
 /// Amounts that only come whole: `pods` and extended resources.
 bool is_counted(std::string_view resource);
 
+/// Reads a ResourceSlice of another cluster. Never fails: `problem` says what is wrong with it, and then there are no
+/// resources.
 SliceRequest read_slice_request(const kube::Object& slice);
 
 }  // namespace liqo::core

@@ -26,6 +26,7 @@ struct PendingShare {
   kube::TimePoint since{};
 };
 
+/// What a share is granted now, and what is left to decide.
 struct ShareStep {
   Resources granted;                    ///< from now on
   std::optional<PendingShare> pending;  ///< for the next call

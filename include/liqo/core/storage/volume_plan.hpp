@@ -58,6 +58,7 @@ struct Keep {
 using VolumePlan = std::variant<volume_action::CreateBacking, volume_action::CreateVolume, volume_action::Discard,
                                 volume_action::AwaitBacking, volume_action::Keep>;
 
+/// Plans the next step for one claim of class liqo, its backing claim and its volume.
 VolumePlan plan_volume(const VolumeSight& sight);
 
 /// Whether the capacity of `backing` is what the claim asks for, or more.
