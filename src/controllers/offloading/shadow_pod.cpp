@@ -100,9 +100,10 @@ asio::awaitable<Outcome> ShadowPodController::record(kube::WorkKey work) {
   const auto pod = pods_->find(key);
   core::ShadowPlan plan;
   if (shadow && pod) plan = core::plan_shadow_pod({*shadow, &*pod}, core::ShadowMemory(), nullptr, policy_of(key.ns));
-  if (const auto* keep = std::get_if<core::shadow_action::Keep>(&plan);
-      keep && keep->record && keep->record->may_wait) {
-    auto recorded = co_await write_record(key, keep->record->status);
+  const auto* keep = std::get_if<core::shadow_action::Keep>(&plan);
+  const auto* due = keep ? core::find_step<core::shadow_action::Record>(*keep) : nullptr;
+  if (due && due->may_wait) {
+    auto recorded = co_await write_record(key, due->status);
     if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
   }
   unrecorded_.erase(key);

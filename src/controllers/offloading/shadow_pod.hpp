@@ -87,6 +87,19 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::AwaitPod& plan);
   asio::awaitable<kube::Outcome> act(const Look& look, core::shadow_action::Create& plan);
   asio::awaitable<kube::Outcome> act(const Look& look, core::shadow_action::Keep& plan);
+  /// How a step of Keep has ended.
+  struct Taken {
+    std::optional<kube::Outcome> end = {};  ///< of the reconcile: no further step is taken
+    /// When the ShadowPod is to be looked at again after all steps.
+    std::optional<kube::Duration> again_after = {};
+  };
+  asio::awaitable<kube::Result<Taken>> take(const Look& look, core::shadow_action::Tell& step);
+  asio::awaitable<kube::Result<Taken>> take(const Look& look, const core::shadow_action::PatchPod& step);
+  asio::awaitable<kube::Result<Taken>> take(const Look& look, const core::shadow_action::Record& step);
+  asio::awaitable<kube::Result<Taken>> take(const Look& look, const core::shadow_action::Release& step);
+  asio::awaitable<kube::Result<Taken>> take(const Look& look, core::PodResize& step);
+  asio::awaitable<kube::Result<Taken>> take(const Look& look, core::EphemeralAddition& step);
+  asio::awaitable<kube::Result<Taken>> take(const Look& look, const core::shadow_action::AwaitNode& step);
   /// Whether the Pod may be sent, its containers saying what they request where its twin is bounded; else how the
   /// reconcile ends.
   asio::awaitable<std::optional<kube::Outcome>> bound(const kube::Object& shadow, kube::Object& pod);

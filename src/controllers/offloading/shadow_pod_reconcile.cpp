@@ -109,11 +109,13 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
       if (memory.resize_short) short_[key.ns].insert(key);
       co_return left;
     }
-  if (plan.patch && !plan.is_begun) {
-    plan.done = std::move(plan.begin);
-  } else if (plan.patch) {
+  kube::json::object note;
+  if (auto* only = std::get_if<core::resize_action::Note>(&plan)) note = std::move(only->patch);
+  if (auto* begin = std::get_if<core::resize_action::Begin>(&plan)) note = std::move(begin->patch);
+  if (auto* apply = std::get_if<core::resize_action::Apply>(&plan)) {
+    note = std::move(apply->done);
     auto patched = co_await home.patch(kube::resources::pods, key,
-                                       {kube::PatchType::strategic_merge, kube::json::serialize(*plan.patch)},
+                                       {kube::PatchType::strategic_merge, kube::json::serialize(apply->patch)},
                                        {.subresource = "resize"});
     // What webhooks made of the resize is noted as done, or each change of the Pod would ask for it again.
     if (patched) {
@@ -133,13 +135,13 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
                                 "The resize is refused: " + words);
       memory.resize_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
       if (memory.resize_short) short_[key.ns].insert(key);
-      auto note = core::resize_refusal_patch(shadow, pod, words);
-      if (!note) co_return resize_pause;
-      plan.done = std::move(*note);
+      auto refused = core::resize_refusal_patch(shadow, pod, words);
+      if (!refused) co_return resize_pause;
+      note = std::move(*refused);
     }
   }
-  auto noted = co_await home.patch(kube::resources::pods, key,
-                                   {kube::PatchType::strategic_merge, kube::json::serialize(plan.done)});
+  auto noted =
+      co_await home.patch(kube::resources::pods, key, {kube::PatchType::strategic_merge, kube::json::serialize(note)});
   if (!noted && !noted.error().is_not_found())
     co_return kube::fail(std::move(noted.error()), "noting what the pod was resized to");
   if (noted) pods_->observe(std::move(*noted));
@@ -348,46 +350,72 @@ asio::awaitable<Outcome> ShadowPodController::create(const kube::Object& shadow,
 }
 
 asio::awaitable<Outcome> ShadowPodController::act(const Look& look, action::Keep& plan) {
-  const kube::ObjectKey key = look.shadow.key();
-  if (plan.told) {
-    auto told = co_await write_told(key, std::move(*plan.told));
-    if (!told) co_return Outcome::retry(std::move(told.error()));
+  std::optional<kube::Duration> again_after;
+  for (action::Step& step : plan.steps) {
+    auto taken = co_await std::visit([&](auto& part) { return take(look, part); }, step);
+    if (!taken) co_return Outcome::retry(std::move(taken.error()));
+    if (taken->end) co_return std::move(*taken->end);
+    if (taken->again_after) again_after = taken->again_after;
   }
-  if (plan.patch) {
-    auto patched = co_await patch_pod(look.shadow, *plan.patch);
-    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  co_return again_after ? Outcome::again_after(*again_after) : Outcome::done();
+}
+
+asio::awaitable<kube::Result<ShadowPodController::Taken>> ShadowPodController::take(const Look& look,
+                                                                                    action::Tell& step) {
+  auto told = co_await write_told(look.shadow.key(), std::move(step.patch));
+  if (!told) co_return std::unexpected(std::move(told.error()));
+  co_return Taken();
+}
+
+asio::awaitable<kube::Result<ShadowPodController::Taken>> ShadowPodController::take(const Look& look,
+                                                                                    const action::PatchPod& step) {
+  auto patched = co_await patch_pod(look.shadow, step.patch);
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return Taken();
+}
+
+asio::awaitable<kube::Result<ShadowPodController::Taken>> ShadowPodController::take(const Look& look,
+                                                                                    const action::Record& step) {
+  if (step.may_wait) {
+    record_later(look.shadow.key());
+    co_return Taken();
   }
-  if (plan.record && plan.record->may_wait) {
-    record_later(key);
-  } else if (plan.record) {
-    auto recorded = co_await write_record(key, plan.record->status);
-    if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
-    // The pod is not released without its record. A ShadowPod that is gone brings it back here by its own event.
-    if (!*recorded) co_return Outcome::done();
-  }
-  if (plan.release) {
-    auto released = co_await release(*look.pod, false);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
-  }
-  std::optional<kube::Duration> resize_left;
-  if (plan.resize) {
-    auto resized = co_await resize(look.shadow, *look.pod, std::move(*plan.resize));
-    if (!resized) co_return Outcome::retry(std::move(resized.error()));
-    if (!*resized) co_return Outcome::done();
-    resize_left = *resized;
-  }
-  if (plan.add_ephemeral) {
-    auto added = co_await add_ephemeral(look.shadow, *look.pod, std::move(*plan.add_ephemeral));
-    if (!added) co_return Outcome::retry(std::move(added.error()));
-  }
-  if (plan.await_node) {
-    Memory& now = memory_[key];
-    if (std::exchange(now.awaited, std::string(look.pod->uid())) != look.pod->uid())
-      now.awaited_since = context_.clock.now();
-    co_return Outcome::again_after(core::node_patience - (context_.clock.now() - now.awaited_since));
-  }
-  if (resize_left) co_return Outcome::again_after(*resize_left);
-  co_return Outcome::done();
+  auto recorded = co_await write_record(look.shadow.key(), step.status);
+  if (!recorded) co_return std::unexpected(std::move(recorded.error()));
+  // The pod is not released without its record. A ShadowPod that is gone brings it back here by its own event.
+  if (!*recorded) co_return Taken{.end = Outcome::done()};
+  co_return Taken();
+}
+
+asio::awaitable<kube::Result<ShadowPodController::Taken>> ShadowPodController::take(const Look& look,
+                                                                                    const action::Release&) {
+  auto released = co_await release(*look.pod, false);
+  if (!released) co_return std::unexpected(std::move(released.error()));
+  co_return Taken();
+}
+
+asio::awaitable<kube::Result<ShadowPodController::Taken>> ShadowPodController::take(const Look& look,
+                                                                                    core::PodResize& step) {
+  auto left = co_await resize(look.shadow, *look.pod, std::move(step));
+  if (!left) co_return std::unexpected(std::move(left.error()));
+  // The change of the Pod brings the ShadowPod back here.
+  if (!*left) co_return Taken{.end = Outcome::done()};
+  co_return Taken{.again_after = *left};
+}
+
+asio::awaitable<kube::Result<ShadowPodController::Taken>> ShadowPodController::take(const Look& look,
+                                                                                    core::EphemeralAddition& step) {
+  auto added = co_await add_ephemeral(look.shadow, *look.pod, std::move(step));
+  if (!added) co_return std::unexpected(std::move(added.error()));
+  co_return Taken();
+}
+
+asio::awaitable<kube::Result<ShadowPodController::Taken>> ShadowPodController::take(const Look& look,
+                                                                                    const action::AwaitNode&) {
+  Memory& memory = memory_[look.shadow.key()];
+  if (std::exchange(memory.awaited, std::string(look.pod->uid())) != look.pod->uid())
+    memory.awaited_since = context_.clock.now();
+  co_return Taken{.again_after = core::node_patience - (context_.clock.now() - memory.awaited_since)};
 }
 
 asio::awaitable<kube::Result<bool>> ShadowPodController::write_record(kube::ObjectKey key,

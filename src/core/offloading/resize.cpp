@@ -147,12 +147,10 @@ std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube:
   if (applied.empty() || applied == note) return std::nullopt;
   json::object noted{{annotations::applied_resources, note}};
   if (pod.has_annotation(annotations::resize_refused)) noted[annotations::resize_refused] = nullptr;
-  PodResize plan{.patch = std::nullopt,
-                 .is_begun = applied == begun,
-                 .begin = with_annotations(pod, {{annotations::applied_resources, begun}}),
-                 .done = with_annotations(pod, std::move(noted))};
+  json::object done = with_annotations(pod, std::move(noted));
   // Another field of the ShadowPod has changed, so only the note is written.
-  if (!applied.starts_with(being_resized) && digest_of(applied) == digest_of(note)) return plan;
+  if (!applied.starts_with(being_resized) && digest_of(applied) == digest_of(note))
+    return resize_action::Note{std::move(done)};
   json::object spec;
   for (const std::string_view list : lists) {
     json::array changed;
@@ -168,10 +166,11 @@ std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube:
   }
   if (json::object amounts = other_amounts_of_pod(spec_of(shadow), pod.spec()); !amounts.empty())
     spec["resources"] = std::move(amounts);
-  if (!spec.empty())
-    plan.patch = json::object{{"metadata", json::object{{"resourceVersion", pod.resource_version()}}},
-                              {"spec", std::move(spec)}};
-  return plan;
+  if (spec.empty()) return resize_action::Note{std::move(done)};
+  if (applied != begun) return resize_action::Begin{with_annotations(pod, {{annotations::applied_resources, begun}})};
+  return resize_action::Apply{
+      .patch = {{"metadata", json::object{{"resourceVersion", pod.resource_version()}}}, {"spec", std::move(spec)}},
+      .done = std::move(done)};
 }
 
 std::optional<json::object> resize_refusal_patch(const kube::Object& shadow, const kube::Object& pod,

@@ -57,29 +57,26 @@ bool is_forced(const kube::Object& pod) {
   return pod.is_deleting() && kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, 1) == 0;
 }
 
-/// What is to be recorded of a tracked pod that goes, and whether it may go.
-void plan_release(const ShadowSight& sight, const ShadowMemory& memory, Keep& plan) {
+/// How far a tracked pod that goes has come.
+enum class Leave { not_yet, asks_node, granted };
+
+/// Whether the pod may go, and what is to be recorded of it before.
+Leave plan_leave(const ShadowSight& sight, const ShadowMemory& memory, std::optional<Record>& record) {
   const kube::Object& pod = *sight.pod;
   const bool is_final = api::is_final_phase(api::phase_of(pod));
-  if (is_final && !is_made_again(pod)) {
-    plan.release = true;
-    return;
-  }
-  if (!is_over(pod) && !is_forced(pod)) return;
+  if (is_final && !is_made_again(pod)) return Leave::granted;
+  if (!is_over(pod) && !is_forced(pod)) return Leave::not_yet;
   const bool never = kube::string_at(pod.spec(), {"restartPolicy"}) == "Never";
   if (!is_over(pod)) {
     const bool is_run = never ? has_started(pod) : has_ended_container(pod);
-    if (!is_run && !memory.node_silent) {
-      plan.await_node = true;
-      return;
-    }
+    if (!is_run && !memory.node_silent) return Leave::asks_node;
     // A pod that has a node may have run, whatever its status says.
-    if (is_run || never) plan.record = Record{phase_patch(sight.shadow, "Failed")};
+    if (is_run || never) record = Record{phase_patch(sight.shadow, "Failed")};
   }
-  plan.release = true;
   // With "Running" still recorded, the pod that is gone could not be made again.
-  if (!plan.record && api::ShadowPod(sight.shadow).phase() == "Running")
-    plan.record = Record{phase_patch(sight.shadow, "Pending")};
+  if (!record && api::ShadowPod(sight.shadow).phase() == "Running")
+    record = Record{phase_patch(sight.shadow, "Pending")};
+  return Leave::granted;
 }
 
 /// The seconds within which the pod is to end, as its consumer says, but at most what the policy admits; nothing where
@@ -115,19 +112,28 @@ LeaveForeign leave_foreign(const ShadowSight& sight) {
 
 Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const admission::PodPolicy& policy) {
   const auto& [shadow, pod] = std::tie(sight.shadow, *sight.pod);
-  Keep plan;
+  std::optional<Record> record;
   if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty()) {
     const bool waits = may_wait(api::ShadowPod(shadow), phase);
-    plan.record = Record{phase_patch(shadow, phase, waits), waits};
+    record = Record{phase_patch(shadow, phase, waits), waits};
   }
-  if (is_tracked(pod)) plan_release(sight, memory, plan);
-  if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod))) {
-    plan.patch = plan_provider_pod_update(shadow, pod, policy);
-    // The answer to the patch brings the ShadowPod back here.
-    if (!plan.patch) plan.resize = plan_pod_resize(shadow, pod);
-    if (!plan.patch) plan.add_ephemeral = plan_ephemeral_addition(shadow, pod, policy);
-  }
-  plan.told = refusal_patch(shadow, "");
+  const Leave leave = is_tracked(pod) ? plan_leave(sight, memory, record) : Leave::not_yet;
+  const bool is_alive = !pod.is_deleting() && !api::is_final_phase(api::phase_of(pod));
+  auto patch = is_alive ? plan_provider_pod_update(shadow, pod, policy) : std::nullopt;
+  // The answer to the patch brings the ShadowPod back here.
+  const bool may_grow = is_alive && !patch;
+
+  Keep plan;
+  const auto add = [&plan](auto step) { plan.steps.emplace_back(std::move(step)); };
+  if (auto told = refusal_patch(shadow, "")) add(Tell{std::move(*told)});
+  if (patch) add(PatchPod{std::move(*patch)});
+  if (record) add(std::move(*record));
+  if (leave == Leave::granted) add(Release{});
+  if (may_grow)
+    if (auto resize = plan_pod_resize(shadow, pod)) add(std::move(*resize));
+  if (may_grow)
+    if (auto addition = plan_ephemeral_addition(shadow, pod, policy)) add(std::move(*addition));
+  if (leave == Leave::asks_node) add(AwaitNode{});
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "kube/base/failure.hpp"
 #include "kube/k8s/object.hpp"
@@ -33,17 +34,28 @@ std::string applied_note(const kube::Object& shadow);
 /// never resized; 0 for a Pod that is being resized.
 std::optional<std::int64_t> applied_generation(const kube::Object& pod);
 
-/// At the provider: the steps of a resize, where the ShadowPod has other amounts than those with which the Pod was
+namespace resize_action {
+/// The Pod has the amounts already: only the note is to be written.
+struct Note {
+  kube::json::object patch;  ///< strategic merge patch for the Pod, with its UID
+};
+/// Note on the Pod that it is being resized to these amounts.
+struct Begin {
+  kube::json::object patch;  ///< strategic merge patch for the Pod, with its UID
+};
+/// The Pod notes that it is being resized to these amounts: resize it, then note that it has them.
+struct Apply {
+  kube::json::object patch;  ///< strategic merge patch for `pods/<name>/resize`, with the Pod's resourceVersion
+  kube::json::object done;   ///< strategic merge patch for the Pod after it, with its UID
+};
+}  // namespace resize_action
+
+/// At the provider: the next step of a resize, where the ShadowPod has other amounts than those with which the Pod was
 /// created or last resized. Changes that the provider's own admission made to them do not count. The Pod notes the
 /// resize before it begins, so that any replica that finds it halfway brings it to what the ShadowPod asks for then.
-struct PodResize {
-  /// Strategic merge patch for `pods/<name>/resize`, with the Pod's resourceVersion; nothing where the Pod has them.
-  std::optional<kube::json::object> patch;
-  bool is_begun = false;     ///< the Pod notes that it is being resized to these
-  kube::json::object begin;  ///< strategic merge patch for the Pod before, with its UID
-  kube::json::object done;   ///< the same once it has them
-};
-/// Nothing for a Pod that does not note its amounts, because a version without resizes created it.
+using PodResize = std::variant<resize_action::Note, resize_action::Begin, resize_action::Apply>;
+/// Nothing for a Pod that has the amounts, and for one that does not note its amounts, because a version without
+/// resizes created it.
 std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube::Object& pod);
 
 /// The strategic merge patch, with the Pod's UID, that notes on the Pod that it does not get the present amounts of its

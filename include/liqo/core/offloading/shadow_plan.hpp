@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
@@ -26,7 +27,7 @@ struct ShadowMemory {
   bool create_tried = false;  ///< a POST of the pod ended without an answer: what we know of the ShadowPod may be old
   bool pod_seen = false;      ///< its pod was in the cache
   bool pod_started = false;   ///< a container of its pod was seen to run or end (`has_started`)
-  bool node_silent = false;   ///< its pod has waited `node_patience` for its node (`Keep::await_node`)
+  bool node_silent = false;   ///< its pod has waited `node_patience` for its node (`AwaitNode`)
   bool inherited = false;     ///< it may be older than what this process knows: its pod may have run and gone
 };
 
@@ -82,19 +83,32 @@ struct Record {
   kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
   bool may_wait = false;      ///< nobody acts upon it (`max_record_delay`)
 };
-/// The Pod is there and is this ShadowPod's. Several parts may be due at once. They are written in this order, so that
-/// the record comes before the release of the Pod.
+/// The ShadowPod tells its consumer no more that the Pod is refused.
+struct Tell {
+  kube::json::object patch;  ///< merge patch for the ShadowPod (`refusal_patch`)
+};
+/// Bring the Pod to what the ShadowPod says by now.
+struct PatchPod {
+  kube::json::object patch;  ///< strategic merge patch for the Pod, with its UID
+};
+/// The Pod was deleted by force, and nobody knows whether it has run: its node may still say.
+struct AwaitNode {};
+/// A PodResize and an EphemeralAddition are to be PATCHed to the Pod, and to be noted there where they are refused.
+using Step = std::variant<Tell, PatchPod, Record, Release, PodResize, EphemeralAddition, AwaitNode>;
+/// The Pod is there and is this ShadowPod's. At most one step of each kind is due, in the order of Step, so that the
+/// record comes before the release of the Pod.
 struct Keep {
-  std::optional<kube::json::object> told;   ///< merge patch for the ShadowPod (`refusal_patch`)
-  std::optional<kube::json::object> patch;  ///< strategic merge patch for the Pod, with its UID
-  std::optional<Record> record;
-  bool release = false;                            ///< as `Release`
-  std::optional<PodResize> resize;                 ///< PATCH it to the Pod; where that is refused, note it there
-  std::optional<EphemeralAddition> add_ephemeral;  ///< PATCH it to the Pod; where that is refused, note it there
-  /// The Pod was deleted by force, and nobody knows whether it has run: its node may still say.
-  bool await_node = false;
+  std::vector<Step> steps;
 };
 }  // namespace shadow_action
+
+/// The step of that kind; null where it is not due.
+template <class Kind>
+const Kind* find_step(const shadow_action::Keep& plan) {
+  for (const shadow_action::Step& step : plan.steps)
+    if (const Kind* found = std::get_if<Kind>(&step)) return found;
+  return nullptr;
+}
 
 /// What to do about one ShadowPod and its Pod.
 using ShadowPlan =

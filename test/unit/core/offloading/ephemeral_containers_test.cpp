@@ -140,8 +140,8 @@ TEST_CASE("a consumer cannot have the note taken off the Pod, to be refused agai
   pod.mutable_metadata()["uid"] = "r1";
   pod.set_annotation("offloading.liqo.io/ephemeral-containers-left-out", R"({"a": "no"})");
   const auto plan = keep(shadow, pod);
-  CHECK_FALSE(plan.patch);
-  CHECK_FALSE(plan.add_ephemeral);
+  CHECK_FALSE(find_step<shadow_action::PatchPod>(plan));
+  CHECK_FALSE(find_step<EphemeralAddition>(plan));
 }
 
 TEST_CASE("how ephemeral containers fare is told at home") {
@@ -236,13 +236,13 @@ TEST_CASE("a Pod is made without ephemeral containers, and one that is made agai
     CHECK_FALSE(pod.spec().contains("ephemeralContainers"));
     pod.mutable_metadata()["uid"] = "r2";
     const auto next = keep(shadow, pod);
-    CHECK_FALSE(next.patch);
-    CHECK(next.add_ephemeral.has_value() == !again);
+    CHECK_FALSE(find_step<shadow_action::PatchPod>(next));
+    CHECK((find_step<EphemeralAddition>(next) != nullptr) == !again);
     // Another one comes all the same.
     shadow.mutable_spec()["pod"].as_object()["ephemeralContainers"] = parse_value(R"([{"name": "a"}, {"name": "b"}])");
     const auto more = keep(shadow, pod);
-    REQUIRE(more.add_ephemeral);
-    CHECK(more.add_ephemeral->name == (again ? "b" : "a"));
+    REQUIRE(find_step<EphemeralAddition>(more));
+    CHECK(find_step<EphemeralAddition>(more)->name == (again ? "b" : "a"));
   }
   CHECK_FALSE(forge_provider_pod(lying).has_annotation("offloading.liqo.io/ephemeral-containers-left-out"));
 }

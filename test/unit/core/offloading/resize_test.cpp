@@ -45,6 +45,16 @@ kube::Object shadow_of(json::object spec) {
 
 json::object plain() { return kube::parse_json(two_containers).value().as_object(); }
 
+/// The Pod once it notes that it is being resized to what the ShadowPod asks for.
+kube::Object after_begin(const kube::Object& shadow, kube::Object pod) {
+  const auto plan = plan_pod_resize(shadow, pod);
+  REQUIRE((plan && std::holds_alternative<resize_action::Begin>(*plan)));
+  const json::object& patch = std::get<resize_action::Begin>(*plan).patch;
+  for (const auto& [key, value] : kube::object_at(patch, {"metadata", "annotations"}))
+    pod.set_annotation(key, value.as_string());
+  return pod;
+}
+
 }  // namespace
 
 TEST_CASE("a resize at home changes the amounts of the ShadowPod, and nothing else of it") {
@@ -93,9 +103,10 @@ TEST_CASE("what a pod asks for as a whole travels like that of its containers, w
   CHECK(resources_digest(with("1")) != resources_digest(with("2")));
   const kube::Object pod = forge_provider_pod(shadow);
   CHECK_FALSE(plan_pod_resize(shadow, pod));
-  const auto plan = plan_pod_resize(shadow_of(with("3")), pod);
-  REQUIRE((plan && plan->patch));
-  CHECK(kube::object_at(*plan->patch, {"spec"}) ==
+  const kube::Object grown = shadow_of(with("3"));
+  const auto plan = plan_pod_resize(grown, after_begin(grown, pod));
+  REQUIRE((plan && std::holds_alternative<resize_action::Apply>(*plan)));
+  CHECK(kube::object_at(std::get<resize_action::Apply>(*plan).patch, {"spec"}) ==
         json::object{{"resources", json::object{{"requests", json::object{{"cpu", "3"}}}}}});
   // A ShadowPod of a version that did not carry it.
   CHECK_FALSE(asks_otherwise(with("2"), plain()));
@@ -113,36 +124,32 @@ TEST_CASE("the Pod gets what its ShadowPod has got since, whatever the provider 
       .as_object()["memory"] = "128Mi";
   CHECK_FALSE(plan_pod_resize(shadow_of(plain()), pod));
   const kube::Object grown = shadow_of(spec_with("side", "requests", "cpu", "2"));
-  const auto plan = plan_pod_resize(grown, pod);
-  REQUIRE(plan);
-  REQUIRE(plan->patch);
-  const json::object& container = kube::array_at(*plan->patch, {"spec", "containers"}).back().get_object();
+  const kube::Object begun = after_begin(grown, pod);
+  const auto plan = plan_pod_resize(grown, begun);
+  REQUIRE((plan && std::holds_alternative<resize_action::Apply>(*plan)));
+  const auto& apply = std::get<resize_action::Apply>(*plan);
+  const json::object& container = kube::array_at(apply.patch, {"spec", "containers"}).back().get_object();
   CHECK(json::serialize(container) == R"({"name":"side","resources":{"requests":{"cpu":"2"}}})");
-  CHECK_FALSE(plan->is_begun);
+  CHECK(kube::string_at(apply.done, {"metadata", "annotations", api::annotations::applied_resources}) ==
+        applied_note(grown));
   // Between the two steps it is looked at whatever the ShadowPod says, also where that is what it was before.
-  kube::Object begun = pod;
-  for (const auto& [key, value] : kube::object_at(plan->begin, {"metadata", "annotations"}))
-    begun.set_annotation(key, value.as_string());
-  CHECK(plan_pod_resize(grown, begun)->is_begun);
   const auto back_again = plan_pod_resize(shadow_of(plain()), begun);
   REQUIRE(back_again);
-  CHECK_FALSE(back_again->is_begun);
+  CHECK(std::holds_alternative<resize_action::Begin>(*back_again));
   CHECK(applied_generation(begun) == 0);
   // Where something else of the ShadowPod has changed, only that is noted.
   kube::Object other_image = shadow_of(plain());
   other_image.mutable_metadata()["generation"] = 4;
   const auto seen = plan_pod_resize(other_image, pod);
-  REQUIRE(seen);
-  CHECK_FALSE(seen->patch);
-  CHECK(kube::string_at(plan->done, {"metadata", "annotations", api::annotations::applied_resources}) ==
-        applied_note(grown));
+  REQUIRE((seen && std::holds_alternative<resize_action::Note>(*seen)));
+  CHECK(kube::string_at(std::get<resize_action::Note>(*seen).patch,
+                        {"metadata", "annotations", api::annotations::applied_resources}) == applied_note(other_image));
   CHECK(applied_generation(pod) == 3);
 
   // It has them: only the note is missing.
   pod.mutable_spec() = kube::object_at(grown.spec(), {"pod"});
   const auto noted = plan_pod_resize(grown, pod);
-  REQUIRE(noted);
-  CHECK_FALSE(noted->patch);
+  REQUIRE((noted && std::holds_alternative<resize_action::Note>(*noted)));
 
   // A Pod of an earlier version does not say what it was made with.
   pod.mutable_metadata()["annotations"].as_object().erase(api::annotations::applied_resources);
@@ -163,9 +170,13 @@ TEST_CASE("a refusal is noted for the amounts that it was about") {
   CHECK_FALSE(resize_refusal_patch(grown, pod, "no node has so much"));
   CHECK(resize_refusal_patch(grown, pod, "other words"));
   // Asked for less again, it goes.
-  const auto back = plan_pod_resize(shadow_of(spec_with("main", "requests", "cpu", "600m")), pod);
-  REQUIRE(back);
-  CHECK(kube::find(back->done, {"metadata", "annotations", api::annotations::resize_refused})->is_null());
+  const kube::Object less = shadow_of(spec_with("main", "requests", "cpu", "600m"));
+  const auto back = plan_pod_resize(less, after_begin(less, pod));
+  REQUIRE((back && std::holds_alternative<resize_action::Apply>(*back)));
+  const json::value* note_after = kube::find(std::get<resize_action::Apply>(*back).done,
+                                             {"metadata", "annotations", api::annotations::resize_refused});
+  REQUIRE(note_after);
+  CHECK(note_after->is_null());
   pod.set_annotation(api::annotations::resize_refused, "no-space");
   CHECK(resize_left_out(pod).empty());
 }

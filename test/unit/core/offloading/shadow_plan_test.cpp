@@ -45,12 +45,15 @@ std::string in_words(const shadow_action::AwaitCreate&) { return "wait "; }
 std::string in_words(const shadow_action::AwaitPod&) { return "await "; }
 std::string in_words(const shadow_action::Create& plan) { return plan.confirm_first ? "confirm create " : "create "; }
 std::string in_words(const shadow_action::Keep& plan) {
-  std::string text = plan.patch ? "patch " : "";
-  if (plan.record)
-    text += "phase=" + std::string(kube::string_at(plan.record->status, {"status", "phase"})) +
-            (plan.record->may_wait ? "-later " : " ");
-  if (plan.release) text += "release ";
-  if (plan.await_node) text += "ask-node ";
+  std::string text;
+  for (const shadow_action::Step& step : plan.steps) {
+    if (std::holds_alternative<shadow_action::PatchPod>(step)) text += "patch ";
+    if (const auto* record = std::get_if<shadow_action::Record>(&step))
+      text += "phase=" + std::string(kube::string_at(record->status, {"status", "phase"})) +
+              (record->may_wait ? "-later " : " ");
+    if (std::holds_alternative<shadow_action::Release>(step)) text += "release ";
+    if (std::holds_alternative<shadow_action::AwaitNode>(step)) text += "ask-node ";
+  }
   return text;
 }
 
@@ -212,8 +215,9 @@ TEST_CASE("the phase is recorded when it says something new") {
     const kube::Object pod = pod_of(order, c.status, c.deleting);
     const auto plan = plan_shadow_pod({order, &pod}, {});
     CHECK(summary(plan) == c.expected);
-    if (const auto* keep = std::get_if<shadow_action::Keep>(&plan); keep && keep->record)
-      CHECK(kube::string_at(keep->record->status, {"metadata", "uid"}) == "s1");
+    if (const auto* keep = std::get_if<shadow_action::Keep>(&plan))
+      if (const auto* record = find_step<shadow_action::Record>(*keep))
+        CHECK(kube::string_at(record->status, {"metadata", "uid"}) == "s1");
   }
 }
 
@@ -223,14 +227,15 @@ TEST_CASE(
   order.mutable_metadata()["resourceVersion"] = "7";
   kube::Object pod = pod_of(order, R"({"phase": "Running"})");
   const auto plan = keeping(plan_shadow_pod({order, &pod}, {}));
-  REQUIRE(plan.record.has_value());
-  CHECK(plan.record->may_wait);
-  CHECK(plan.record->status ==
+  const auto* record = find_step<shadow_action::Record>(plan);
+  REQUIRE(record);
+  CHECK(record->may_wait);
+  CHECK(record->status ==
         parse_value(R"({"metadata": {"uid": "s1", "resourceVersion": "7"}, "status": {"phase": "Running"}})"));
   order.mutable_spec()["pod"].as_object()["ephemeralContainers"] = parse_value(R"([{"name": "debug", "image": "i"}])");
   const auto debugged = keeping(plan_shadow_pod({order, &pod}, {}));
-  REQUIRE(debugged.record.has_value());
-  CHECK_FALSE(debugged.record->may_wait);
+  REQUIRE(find_step<shadow_action::Record>(debugged));
+  CHECK_FALSE(find_step<shadow_action::Record>(debugged)->may_wait);
 }
 
 TEST_CASE("a pod that must not run twice is held until it is on record how it ended") {
@@ -323,8 +328,8 @@ TEST_CASE("a record that a pod may run again does not undo a later one") {
   order.mutable_metadata()["resourceVersion"] = "7";
   kube::Object pod = pod_of(order, R"({"phase": "Failed"})", true);
   const auto plan = keeping(plan_shadow_pod({order, &pod}, {}));
-  REQUIRE(plan.record.has_value());
-  CHECK(plan.record->status ==
+  REQUIRE(find_step<shadow_action::Record>(plan));
+  CHECK(find_step<shadow_action::Record>(plan)->status ==
         parse_value(R"({"metadata": {"uid": "s1", "resourceVersion": "7"}, "status": {"phase": "Pending"}})"));
 }
 
