@@ -113,12 +113,10 @@ void SliceGrantController::see_slice(const kube::Change& change) {
     incoming_.erase(key);
   const bool shares = comes_in && api::ResourceSlice(*slice).slice_class() == core::share_class;
   const bool more = shares ? share_slices_.insert(key).second : share_slices_.erase(key) > 0;
+  // Always, because a slice that is gone is not among those of its namespace any more.
+  enqueue(key);
   // One more or less of a consumer changes the part of each of them.
-  if (more) {
-    enqueue_all(key.ns);
-  } else {
-    enqueue(key);
-  }
+  if (more) enqueue_all(key.ns);
 }
 
 int SliceGrantController::share_slices_of(std::string_view ns) const {

@@ -62,4 +62,19 @@ TEST_CASE("a share follows the nodes and pods of the provider, but not the consu
   CHECK(cpu_is("3"));
 }
 
+TEST_CASE("the last share slice that goes ends the watch of all pods") {
+  SliceProvider milan;
+  // No other cache of a liqod without virtual nodes holds a pod that is not offloaded.
+  const std::string held = R"(kube_informer_objects{cluster="milan",resource="pods"} 1)";
+  kube::Object pod = kube::Object::make(resources::pods, {"shop", "own"});
+  pod.mutable_spec() = parsed(R"({"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]})");
+  milan.apply(resources::pods, pod);
+  milan.add_slice("{}", "share");
+  REQUIRE(milan.reaches([&] { return milan.metrics().contains(held); }));
+  static_cast<void>(
+      milan.server.remove(kinds::resource_slices, milan.slice_key, {.grace_period_seconds = 0}, "operator"));
+  REQUIRE_FALSE(milan.has(kinds::resource_slices, milan.slice_key));
+  CHECK(milan.reaches([&] { return !milan.metrics().contains(held); }));
+}
+
 }  // namespace liqo::testing
