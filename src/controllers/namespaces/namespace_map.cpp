@@ -6,10 +6,12 @@
 #include <set>
 
 #include "controllers/guarded_write.hpp"
+#include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -65,9 +67,10 @@ NamespaceMapController::NamespaceMapController(Context context)
     if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);
   });
   namespaces_->add_index(std::string(by_consumer), [](const kube::Object& object, std::vector<std::string>& out) {
-    if (object.has_annotation(annotations::managed_by_namespace_map) && !object.has_label(labels::tenant_namespace))
-      out.emplace_back(object.label(labels::remote_cluster_id));
+    if (object.has_annotation(annotations::managed_by_namespace_map) && !core::is_tenant_namespace(object))
+      out.emplace_back(core::consumer_of_twin(object));
   });
+  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
   const auto synced = [this] {
     for (const kube::ObjectKey& key : maps_->store().keys()) enqueue(key);
   };
@@ -77,7 +80,7 @@ NamespaceMapController::NamespaceMapController(Context context)
         const kube::ObjectKey& key = change.key;
         const kube::Object* object = change.now;
         if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
-        const bool is_peer = object && object->has_label(labels::tenant_namespace);
+        const bool is_peer = object && core::is_tenant_namespace(*object);
         // Whose a name is depends on who is known.
         const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
         if (is_peer ? std::exchange(peers_[key.name], peer) != peer : peers_.erase(key.name) > 0)
@@ -150,9 +153,7 @@ void NamespaceMapController::see_grant(const kube::ObjectKey& key) {
 }
 
 std::string NamespaceMapController::tenant_of(std::string_view consumer) const {
-  const auto found =
-      std::ranges::find(peers_, consumer, [](const auto& peer) { return std::string_view(peer.second); });
-  return consumer.empty() || found == peers_.end() ? "" : found->first;
+  return tenant_namespace_of(namespaces_->store(), consumer);
 }
 
 core::TwinBounds NamespaceMapController::bounds_of(std::string_view tenant_namespace) const {
@@ -431,7 +432,7 @@ asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx
     const kube::Object& twin = *found;
     const std::string name(twin.name());
     // Marked by hand: such a mark gives nobody the right to have these deleted.
-    if (twin.has_label(labels::tenant_namespace) || name == ctx.liqo_namespace) continue;
+    if (core::is_tenant_namespace(twin) || name == ctx.liqo_namespace) continue;
     std::string local(twin.annotation(annotations::original_name));
     if (local.empty()) local = name;
     round.entries.try_emplace(

@@ -7,6 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/twin_quota.hpp"
 #include "liqo/core/quota/demand.hpp"
 
@@ -29,7 +30,7 @@ constexpr std::string_view by_tenant = "bounds-tenant", by_twin = "bounds-twin";
 
 void index_twin(const kube::Object& ns, std::vector<std::string>& out) {
   const std::string_view map = ns.annotation(annotations::managed_by_namespace_map);
-  if (!map.empty() && !ns.has_label(labels::tenant_namespace)) out.emplace_back(map.substr(0, map.find('/')));
+  if (!map.empty() && !core::is_tenant_namespace(ns)) out.emplace_back(map.substr(0, map.find('/')));
 }
 void index_role_binding(const kube::Object& binding, std::vector<std::string>& out) {
   if (core::is_tenant_role_binding(binding)) out.emplace_back(binding.ns());
@@ -98,7 +99,7 @@ std::string TwinPodBounds::tenant_of(const std::string& ns) const {
 void TwinPodBounds::see_namespace(const kube::Change& change) {
   const std::string& name = change.key.name;
   const kube::Object* ns = change.now;
-  if (ns && ns->has_label(labels::tenant_namespace)) {
+  if (ns && core::is_tenant_namespace(*ns)) {
     const auto policy = core::admission::read_pod_policy(ns->annotation(annotations::pod_policy));
     std::vector<std::string> roles = policy ? policy->cluster_roles : std::vector<std::string>();
     // A consumer that had roles once may have left something, also before this process began.
@@ -210,7 +211,7 @@ TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
 
 asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   const auto tenant = namespaces_->find(work.object);
-  if (!tenant || !tenant->has_label(labels::tenant_namespace)) co_return Outcome::done();
+  if (!tenant || !core::is_tenant_namespace(*tenant)) co_return Outcome::done();
   const auto policy = core::admission::read_pod_policy(tenant->annotation(annotations::pod_policy));
   auto looked = co_await look_at(policy ? policy->cluster_roles : std::vector<std::string>());
   if (!looked) co_return Outcome::retry(std::move(looked.error()).in("looking at the ClusterRoles of a policy"));

@@ -3,6 +3,7 @@
 #include "controllers/slices/shared_capacity.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::string_view by_consumer = "twins";
 
 /// Indexes a twin namespace by its consumer; other namespaces have no value.
 void index_twin(const kube::Object& ns, std::vector<std::string>& values) {
-  if (!ns.annotation(original_name).empty()) values.emplace_back(ns.label(labels::remote_cluster_id));
+  if (!ns.annotation(original_name).empty()) values.emplace_back(core::consumer_of_twin(ns));
 }
 
 std::string address_of(const kube::Object& node) {

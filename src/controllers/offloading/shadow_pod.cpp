@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "controllers/known.hpp"
+#include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -161,10 +162,9 @@ const core::admission::PodPolicy& ShadowPodController::policy_of(const std::stri
   const auto ns = namespaces_->find({{}, twin});
   const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
   if (consumer.empty()) return at->second;
-  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer))
-    if (const auto tenant = namespaces_->find(key))
-      at->second = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy))
-                       .value_or(core::admission::PodPolicy());
+  if (const auto tenant = namespaces_->find({{}, tenant_namespace_of(namespaces_->store(), consumer)}))
+    at->second = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy))
+                     .value_or(core::admission::PodPolicy());
   return at->second;
 }
 
@@ -173,8 +173,8 @@ kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube
   const auto ns = namespaces_->find({{}, std::string(shadow.ns())});
   const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
   std::vector<kube::Object> configurations;
-  for (const kube::ObjectKey& tenant : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer))
-    for (kube::Object& found : configurations_->objects_in(tenant.name))
+  if (const std::string tenant = tenant_namespace_of(namespaces_->store(), consumer); !tenant.empty())
+    for (kube::Object& found : configurations_->objects_in(tenant))
       if (found.label(api::labels::remote_cluster_id) == consumer) configurations.push_back(std::move(found));
   auto mapping = core::read_network_mapping(configurations);
   // An address that its administrator declared, such as a public one, needs no network between the clusters.

@@ -11,6 +11,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/peering/foreign_cluster.hpp"
 
 namespace liqo::controllers {
@@ -170,14 +171,14 @@ void Replicator::read_namespaces() {
   if (!namespaces_->has_synced()) return;
   std::erase_if(secrets_, [this](const auto& entry) {
     const auto ns = namespaces_->find({"", entry.first});
-    const bool gone = !ns || ns->label(api::labels::tenant_namespace) == "false";
+    const bool gone = !ns || !core::is_tenant_namespace(*ns);
     if (gone) enqueue_namespace(entry.first);
     return gone;
   });
   unread_.clear();
   for (const kube::Object& tenant : namespaces_->objects()) {
     const std::string ns(tenant.name());
-    if (tenant.label(api::labels::tenant_namespace) == "false" || secrets_.contains(ns)) continue;
+    if (!core::is_tenant_namespace(tenant) || secrets_.contains(ns)) continue;
     // Told when they may be read; those of one that is ending could be read before, or never will be.
     if (!tenant.is_deleting() && !tenants_.secrets(ns)) {
       unread_.insert(ns);

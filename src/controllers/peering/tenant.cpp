@@ -10,6 +10,7 @@
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/peering/forge.hpp"
@@ -64,8 +65,8 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
   const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
   consumer_namespaces_->add_index(std::string(twins_of_consumer),
                                   [](const kube::Object& ns, std::vector<std::string>& values) {
-                                    if (!ns.has_label(labels::tenant_namespace))
-                                      values.emplace_back(ns.label(labels::remote_cluster_id));
+                                    if (const auto consumer = core::consumer_of_twin(ns); !consumer.empty())
+                                      values.emplace_back(consumer);
                                   });
   tenants_->add_index(std::string(drained_cluster), [](const kube::Object& tenant, std::vector<std::string>& values) {
     const api::Tenant view(tenant);

@@ -10,6 +10,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/replication.hpp"
@@ -55,9 +56,7 @@ TenantNamespaces::TenantNamespaces(Context context)
 
 std::string TenantNamespaces::peer_of(std::string_view ns) const {
   const auto found = namespaces_->find({"", std::string(ns)});
-  if (!found || found->is_deleting() || !found->has_label(api::labels::tenant_namespace) ||
-      found->label(api::labels::tenant_namespace) == "false")
-    return "";
+  if (!found || found->is_deleting() || !core::is_tenant_namespace(*found)) return "";
   const std::string_view peer = found->label(api::labels::remote_cluster_id);
   return core::is_dns_label(peer) ? std::string(peer) : "";
 }

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "controllers/is_older.hpp"
+#include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/reflection/was_there_before.hpp"
 
 namespace liqo::controllers {
@@ -109,7 +111,7 @@ void ShadowEndpointSliceController::enqueue_all() {
 
 void ShadowEndpointSliceController::take_namespace(const kube::ObjectKey& key) {
   const auto ns = namespaces_->find(key);
-  if (ns && ns->has_label(api::labels::tenant_namespace)) {
+  if (ns && core::is_tenant_namespace(*ns)) {
     const std::string consumer(ns->label(api::labels::remote_cluster_id));
     consumers_.erase(consumer);
     enqueue_consumer(consumer);
@@ -171,8 +173,7 @@ void ShadowEndpointSliceController::take_own(const core::OwnAddresses::Change& c
 
 std::string ShadowEndpointSliceController::consumer_of(const std::string& ns) const {
   const auto twin = namespaces_->find({{}, ns});
-  if (!twin || twin->has_label(api::labels::tenant_namespace)) return {};
-  return std::string(twin->label(api::labels::remote_cluster_id));
+  return std::string(twin ? core::consumer_of_twin(*twin) : "");
 }
 
 const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::look_at(const std::string& consumer) {
@@ -180,11 +181,9 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
   Consumer& made = at->second;
   if (!is_new) return made;
   kube::Result<core::admission::PodPolicy> policy;
-  for (const kube::Object& tenant : namespaces_->objects(core::admission::tenants_by_cluster, consumer)) {
-    made.tenant_namespace = tenant.name();
-    policy = core::admission::read_pod_policy(tenant.annotation(api::annotations::pod_policy));
-    break;
-  }
+  made.tenant_namespace = tenant_namespace_of(namespaces_->store(), consumer);
+  if (const auto tenant = namespaces_->find({{}, made.tenant_namespace}))
+    policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
   // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
   std::optional<kube::Object> peer;
   for (kube::Object& found : foreign_clusters_->objects(by_cluster, consumer))

@@ -2,6 +2,7 @@
 
 #include "controllers/keep_fields.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 namespace json = kube::json;
@@ -72,10 +73,7 @@ void SharedCapacity::take_pod(const kube::Change& pod) {
 }
 
 void SharedCapacity::take_namespace(const kube::Change& ns) {
-  // Tenant namespaces are for slices, pods are offloaded elsewhere.
-  inventory_.set_namespace(ns.key.name, ns.now && !ns.now->has_label(api::labels::tenant_namespace)
-                                            ? std::string(ns.now->label(api::labels::remote_cluster_id))
-                                            : std::string());
+  inventory_.set_namespace(ns.key.name, std::string(ns.now ? core::consumer_of_twin(*ns.now) : ""));
   changed_();
 }
 

@@ -9,6 +9,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/bindings.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
 
 namespace liqo::core {
@@ -47,7 +48,7 @@ kube::Result<std::string> check_origin(const api::NamespaceMap& map, const kube:
   const auto refuse = [](std::string text) { return kube::fail(kube::Errc::invalid_input, std::move(text)); };
   if (!is_dns_label(origin))
     return refuse("its label " + std::string(labels::replication_origin) + " is no cluster ID");
-  if (!tenant_namespace || !tenant_namespace->has_label(labels::tenant_namespace))
+  if (!tenant_namespace || !is_tenant_namespace(*tenant_namespace))
     return refuse("it is not in a tenant namespace, so nothing is made for it; delete it");
   const std::string_view tenant = tenant_namespace->label(labels::remote_cluster_id);
   if (tenant != origin)
@@ -81,8 +82,8 @@ TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* exist
     return Create{std::move(twin)};
   }
   const std::string_view cluster = existing->label(labels::remote_cluster_id);
-  if (existing->annotation(annotations::managed_by_namespace_map) != ctx.map_id() ||
-      existing->has_label(labels::tenant_namespace) || (!cluster.empty() && cluster != ctx.origin))
+  if (existing->annotation(annotations::managed_by_namespace_map) != ctx.map_id() || is_tenant_namespace(*existing) ||
+      (!cluster.empty() && cluster != ctx.origin))
     return Refuse{"the provider has a namespace " + wanted.remote +
                   " already, which was not made for this cluster; use another name, or ask the provider to remove it"};
   if (existing->is_deleting()) return AwaitEnd{};

@@ -7,6 +7,7 @@
 
 #include "kube/k8s/object.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::core::admission {
 
@@ -15,8 +16,7 @@ inline constexpr std::string_view tenants_by_cluster = "tenant";
 
 /// The index function: the value of a tenant namespace is its consumer; other namespaces have none.
 inline void index_tenant_namespace(const kube::Object& ns, std::vector<std::string>& values) {
-  const std::string_view marked = ns.label(api::labels::tenant_namespace);
-  if (!marked.empty() && marked != "false") values.emplace_back(ns.label(api::labels::remote_cluster_id));
+  if (core::is_tenant_namespace(ns)) values.emplace_back(ns.label(api::labels::remote_cluster_id));
 }
 
 }  // namespace liqo::core::admission

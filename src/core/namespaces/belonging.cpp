@@ -1,0 +1,16 @@
+#include "liqo/core/namespaces/belonging.hpp"
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+
+bool is_tenant_namespace(const kube::Object& ns) {
+  const std::string_view marked = ns.label(api::labels::tenant_namespace);
+  return !marked.empty() && marked != "false";
+}
+
+std::string_view consumer_of_twin(const kube::Object& ns) {
+  return is_tenant_namespace(ns) ? std::string_view() : ns.label(api::labels::remote_cluster_id);
+}
+
+}  // namespace liqo::core
