@@ -38,6 +38,9 @@ void index_role_binding(const kube::Object& binding, std::vector<std::string>& o
 
 kube::ObjectKey quota_of(const std::string& twin) { return {twin, std::string(core::twin_pods_quota_name)}; }
 
+/// Whether a sum of demands is that of no pod any more: each of them has one of "pods".
+bool has_no_pods(const core::Resources& sum) { return core::amount(sum, "pods").is_zero(); }
+
 /// The first failure counts; the others are tried as well.
 void note(kube::Result<void>& result, kube::Failure failure, std::string_view what) {
   if (result) result = kube::fail(std::move(failure), what);
@@ -141,10 +144,13 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
 void TwinPodBounds::recount(const kube::ObjectKey& key) {
   if (const auto had = counted_.find(key); had != counted_.end()) {
     const Counted& old = had->second;
-    core::subtract(held_[old.user], old.demand);
-    Sum& sum = sums_[old.ns];
-    core::subtract(sum.whole, old.demand);
-    if (old.waiting) core::subtract(sum.waiting, old.demand);
+    const auto held = held_.find(old.user);
+    core::subtract(held->second, old.demand);
+    if (has_no_pods(held->second)) held_.erase(held);
+    const auto sum = sums_.find(old.ns);
+    core::subtract(sum->second.whole, old.demand);
+    if (old.waiting) core::subtract(sum->second.waiting, old.demand);
+    if (has_no_pods(sum->second.whole)) sums_.erase(sum);
     counted_.erase(had);
   }
   const std::string tenant = tenant_of(key.ns);

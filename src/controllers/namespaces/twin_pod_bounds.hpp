@@ -85,7 +85,7 @@ class TwinPodBounds final : public Runnable {
   std::map<std::string, std::vector<std::string>> roles_;  ///< tenant namespace to the ClusterRoles of its policy
   std::map<std::string, std::string> twins_;               ///< namespace to the tenant namespace that it is for
   std::unordered_map<kube::ObjectKey, Counted> counted_;
-  std::map<std::string, Sum> sums_;  ///< by twin
+  std::map<std::string, Sum> sums_;  ///< by twin that has a pod which counts
   core::HeldByUser held_;
   std::map<std::string, core::Resources> last_used_;  ///< of twins that are leaving
   struct Uncounted {
