@@ -5,6 +5,7 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/slices/policy.hpp"
@@ -25,8 +26,8 @@ constexpr kube::Duration patience = 60s;
 /// A provider's claim that is not bound by then, and of which no provisioner has taken notice, waits for a pod, though
 /// no Event says so: Events may get lost.
 constexpr kube::Duration silence = 20s;
-/// Of Events of one claim, and of pods in its namespace.
-constexpr std::int64_t max_events = 50, max_pods = 500;
+/// Of one claim.
+constexpr std::int64_t max_events = 50;
 
 }  // namespace
 
@@ -162,7 +163,11 @@ asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::lo
       .claim = claim, .volume = volume, .backing = behind.live ? &*behind.live : nullptr, .where = site.where};
   if (behind.is_pending) {
     // Nobody waits for a volume that no pod uses.
-    if (volume && (co_await pods_of(claim)).empty()) waiting_since_.erase(std::string(claim.uid()));
+    if (volume) {
+      const auto users = co_await pods_of(claim);
+      // Where it cannot be read, a pod may use it.
+      if (users && users->empty()) waiting_since_.erase(std::string(claim.uid()));
+    }
     behind.waited = waited(claim.uid());
     sight.is_late = behind.waited >= patience;
     if (!volume && !site.cluster.empty())
@@ -264,18 +269,19 @@ asio::awaitable<bool> StorageProvisioner::waits_for_consumer(const kube::Object&
   });
 }
 
-asio::awaitable<std::vector<kube::Object>> StorageProvisioner::pods_of(const kube::Object& claim) {
+asio::awaitable<kube::Result<std::vector<kube::Object>>> StorageProvisioner::pods_of(const kube::Object& claim) {
   const std::string name(claim.name());
-  auto page = co_await context_.home.api().list(kube::resources::pods, claim.ns(), {.limit = max_pods});
   std::vector<kube::Object> users;
-  if (!page) co_return users;
-  for (json::value& item : page->items) {
-    auto pod = kube::Object::from(std::move(item));
-    if (pod && std::ranges::any_of(kube::array_at(pod->spec(), {"volumes"}), [&](const json::value& volume) {
-          return kube::string_at(volume, {"persistentVolumeClaim", "claimName"}) == name;
-        }))
-      users.push_back(std::move(*pod));
-  }
+  auto listed = co_await kube::list_all(
+      context_.home.api(), {.resource = kube::resources::pods, .ns = std::string(claim.ns())}, {},
+      [&](kube::Object pod) {
+        if (std::ranges::any_of(kube::array_at(pod.spec(), {"volumes"}), [&](const json::value& volume) {
+              return kube::string_at(volume, {"persistentVolumeClaim", "claimName"}) == name;
+            }))
+          users.push_back(std::move(pod));
+        return true;
+      });
+  if (!listed) co_return kube::fail(std::move(listed.error()), "looking for the pods of a claim");
   co_return users;
 }
 
@@ -290,7 +296,13 @@ asio::awaitable<void> StorageProvisioner::warn(const kube::Object& claim,
 
 asio::awaitable<void> StorageProvisioner::tell(kube::Object claim, std::string_view reason, std::string message) {
   context_.events.warning(claim, kinds::claims, reason, message);
-  for (kube::Object& pod : co_await pods_of(claim)) {
+  auto users = co_await pods_of(claim);
+  if (!users) {
+    log_.warn("the pods of a claim are not told what it waits for",
+              {{"claim", claim.key()}, {"error", users.error().text()}});
+    co_return;
+  }
+  for (kube::Object& pod : *users) {
     // Items of a list do not say what they are.
     pod.tree()["apiVersion"] = "v1";
     pod.tree()["kind"] = "Pod";

@@ -99,7 +99,7 @@ class StorageProvisioner final : public Runnable {
   /// Tells the claim, and the pods that use it.
   asio::awaitable<void> tell(kube::Object claim, std::string_view reason, std::string message);
   /// The pods that use the claim.
-  asio::awaitable<std::vector<kube::Object>> pods_of(const kube::Object& claim);
+  asio::awaitable<kube::Result<std::vector<kube::Object>>> pods_of(const kube::Object& claim);
 
   /// The site of a claim whose volume is not there yet. Failure: why there is none, a sentence.
   asio::awaitable<kube::Result<Site>> site_of(kube::Object claim) const;

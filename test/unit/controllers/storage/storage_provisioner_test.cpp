@@ -48,6 +48,21 @@ TEST_CASE_FIXTURE(Volumes, "a remote claim that waits for its first pod has its 
   CHECK(events(api::reasons::volume_resized).size() == 1);
 }
 
+TEST_CASE_FIXTURE(Volumes, "a volume that is not bound is told of, also while nobody can say which pods use it") {
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return volume(made).has_value(); }, 40s));
+  SUBCASE("but not where no pod uses it") {
+    pass(5min);
+    CHECK(events(api::reasons::volume_pending).empty());
+    return;
+  }
+  refuses = [](const kube::HttpRequest& request) -> std::string {
+    return request.method == "GET" && request.target.starts_with("/api/v1/namespaces/shop/pods") ? "no" : "";
+  };
+  pass(5min);
+  CHECK_FALSE(events(api::reasons::volume_pending).empty());
+}
+
 TEST_CASE_FIXTURE(Volumes, "the pods of a claim are told what it waits for, and that it got what it did not ask for") {
   kube::Object pod = kube::Object::make(resources::pods, {shop, "db"});
   pod.mutable_spec() = json::object{
