@@ -1,6 +1,8 @@
 // How the Node of a virtual node goes: drained, and with everything that is on it.
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/virtual_node.hpp"
+#include "kube/client/list_all.hpp"
+#include "kube/k8s/condition.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -22,10 +24,9 @@ constexpr std::string_view node_not_wanted = "NodeNotWanted";
 
 /// When the removal of its Node began, as its condition says.
 std::string_view draining_since(const kube::Object& virtual_node) {
-  for (const kube::json::value& condition : kube::array_at(virtual_node.status(), {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Node" && kube::string_at(condition, {"status"}) == "Draining")
-      return kube::string_at(condition, {"lastTransitionTime"});
-  return {};
+  const kube::json::object* node = kube::find_condition(virtual_node.status(), "Node");
+  if (!node || kube::string_at(*node, {"status"}) != "Draining") return {};
+  return kube::string_at(*node, {"lastTransitionTime"});
 }
 
 }  // namespace
@@ -87,9 +88,9 @@ asio::awaitable<Outcome> VirtualNodeController::withdraw_node(kube::Object virtu
   const kube::ObjectKey key = virtual_node.key();
   auto told = co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = node_not_wanted});
   if (!told) co_return Outcome::retry(std::move(told.error()));
-  const auto now = virtual_nodes_->find(key);
-  if (!now) co_return Outcome::done();
-  auto left = co_await remove_node(*now, std::move(node), std::string(draining_since(*now)));
+  const auto latest = virtual_nodes_->find(key);
+  if (!latest) co_return Outcome::done();
+  auto left = co_await remove_node(*latest, std::move(node), std::string(draining_since(*latest)));
   if (!left) co_return Outcome::retry(std::move(left.error()));
   if (*left > kube::Duration::zero()) co_return Outcome::again_after(*left);
   leases_.forget(key.name);
@@ -145,34 +146,37 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   }
   // A consistent read: the Node goes only when no pod is on it, and a cache could lag behind a late binding.
   const kube::ListOptions options{.selection = {.field_selector = "spec.nodeName=" + std::string(node.name())}};
-  auto page = co_await home.list(kube::resources::pods, "", options);
-  if (!page) co_return kube::fail(std::move(page.error()), "listing the pods of the Node");
+  std::vector<kube::Object> pods;
+  auto listed =
+      co_await kube::list_all(home, {.resource = kube::resources::pods, .ns = {}}, options, [&pods](kube::Object pod) {
+        pods.push_back(std::move(pod));
+        return true;
+      });
+  if (!listed) co_return kube::fail(std::move(listed.error()), "listing the pods of the Node");
   Drained drained;
   std::size_t left = 0;
   bool all_end = true;
-  for (kube::json::value& item : page->items) {
-    auto pod = kube::Object::from(std::move(item));
-    if (!pod) continue;
-    if (core::goes_with_node(*pod, since)) {
-      drained.leftovers.push_back(std::move(*pod));
+  for (kube::Object& pod : pods) {
+    if (core::goes_with_node(pod, since)) {
+      drained.leftovers.push_back(std::move(pod));
       continue;
     }
     ++left;
     if (force) {
       // Nobody will ever tell of its end: no budget and no grace period can be waited for.
-      auto removed = co_await home.remove(kube::resources::pods, pod->key(),
-                                          {.uid = std::string(pod->uid()), .grace_period_seconds = 0});
+      auto removed = co_await home.remove(kube::resources::pods, pod.key(),
+                                          {.uid = std::string(pod.uid()), .grace_period_seconds = 0});
       if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
         co_return kube::fail(std::move(removed.error()), "removing a pod of a provider that is gone");
       continue;
     }
-    if (pod->is_deleting()) continue;
+    if (pod.is_deleting()) continue;
     kube::json::object eviction{
         {"apiVersion", evictions.api_version()},
         {"kind", evictions.kind},
-        {"metadata", kube::json::object{{"name", pod->name()}, {"namespace", pod->ns()}}},
-        {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod->uid()}}}}}};
-    auto evicted = co_await home.post(kube::resources::pods, pod->key(), "eviction", std::move(eviction));
+        {"metadata", kube::json::object{{"name", pod.name()}, {"namespace", pod.ns()}}},
+        {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod.uid()}}}}}};
+    auto evicted = co_await home.post(kube::resources::pods, pod.key(), "eviction", std::move(eviction));
     // 429: a disruption budget asks for patience; 404 and 409: gone, or another pod by now.
     all_end = all_end && evicted;
     if (!evicted && evicted.error().http_code() != 429 && evicted.error().http_code() != 404 &&

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -53,10 +54,14 @@ asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string 
   const kube::TimePoint now = context_.clock.now();
   std::erase_if(confirmed_, [now](const auto& entry) { return now - entry.second > confirmation; });
   if (confirmed_.contains(user)) co_return false;
-  auto listed = co_await context_.home.api().list(api::kinds::quotas, "", {});
+  bool has_one = false;
+  auto listed = co_await kube::list_all(context_.home.api(), {.resource = api::kinds::quotas, .ns = {}}, {},
+                                        [&](const kube::Object& quota) {
+                                          has_one = core::admission::escape_user(api::Quota(quota).user()) == user;
+                                          return !has_one;
+                                        });
   if (!listed) co_return std::unexpected(std::move(listed.error()));
-  for (const kube::json::value& item : listed->items)
-    if (core::admission::escape_user(kube::string_at(item, {"spec", "user"})) == user) co_return true;
+  if (has_one) co_return true;
   confirmed_[std::move(user)] = context_.clock.now();
   co_return false;
 }
@@ -72,7 +77,7 @@ asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
   auto removed = co_await context_.home.api().remove(kube::resources::pods, key, same);
   if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
     co_return Outcome::retry(std::move(removed.error()).in("removing a Pod without ShadowPod"));
-  log_.info("removed a Pod that its ShadowPod has left behind", {{"pod", key}});
+  if (removed) log_.info("removed a Pod that its ShadowPod has left behind", {{"pod", key}});
   co_return Outcome::done();
 }
 

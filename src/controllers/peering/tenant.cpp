@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
 #include "controllers/is_older.hpp"
+#include "kube/client/list_all.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -312,16 +314,17 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
 
 asio::awaitable<kube::Result<std::string>> TenantController::find_namesake(std::string consumer) {
   for (const kube::Resource& kind : {api::kinds::cluster_role_bindings, api::kinds::role_bindings}) {
-    const kube::ListOptions all;
-    auto page = co_await context_.home.api().list(kind, "", all);
-    if (!page) co_return kube::fail(std::move(page.error()), "looking whether the consumer's name is free");
-    for (json::value& item : page->items) {
-      const auto binding = kube::Object::from(std::move(item));
-      if (!binding || !core::is_for_namesake(*binding, consumer)) continue;
-      const auto ns = consumer_namespaces_->find({"", std::string(binding->ns())});
-      if (ns && ns->label(labels::remote_cluster_id) == consumer) continue;
-      co_return std::string(kind.kind) + " " + binding->key().text();
-    }
+    std::string namesake;
+    auto listed = co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = {}}, {},
+                                          [&](const kube::Object& binding) {
+                                            if (!core::is_for_namesake(binding, consumer)) return true;
+                                            const auto ns = consumer_namespaces_->find({"", std::string(binding.ns())});
+                                            if (ns && ns->label(labels::remote_cluster_id) == consumer) return true;
+                                            namesake = std::string(kind.kind) + " " + binding.key().text();
+                                            return false;
+                                          });
+    if (!listed) co_return kube::fail(std::move(listed.error()), "looking whether the consumer's name is free");
+    if (!namesake.empty()) co_return namesake;
   }
   co_return std::string();
 }
@@ -397,14 +400,15 @@ asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::strin
   const kube::Selection theirs{.label_selector = kube::label_is(labels::replicated) + "," +
                                                  kube::label_is(labels::replication_origin, peer)};
   for (const kube::Resource& kind : {api::kinds::resource_slices, api::kinds::renews, api::kinds::namespace_maps}) {
-    const kube::ListOptions replicas{.selection = theirs};
-    auto page = co_await context_.home.api().list(kind, ns, replicas);
-    if (!page) co_return kube::fail(std::move(page.error()), "listing what the consumer leaves");
-    for (json::value& item : page->items) {
-      const auto object = kube::Object::from(std::move(item));
-      if (!object || object->is_deleting()) continue;
-      const kube::DeleteOptions same{.uid = std::string(object->uid())};
-      auto removed = co_await context_.home.api().remove(kind, object->key(), same);
+    std::map<kube::ObjectKey, std::string> left;  // with the UID
+    auto listed = co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = ns}, {.selection = theirs},
+                                          [&left](const kube::Object& object) {
+                                            if (!object.is_deleting()) left.emplace(object.key(), object.uid());
+                                            return true;
+                                          });
+    if (!listed) co_return kube::fail(std::move(listed.error()), "listing what the consumer leaves");
+    for (const auto& [key, uid] : left) {
+      auto removed = co_await context_.home.api().remove(kind, key, {.uid = uid});
       if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
         co_return kube::fail(std::move(removed.error()), "removing what the consumer leaves");
     }

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "controllers/ensure_binding.hpp"
+#include "kube/client/list_all.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/runtime/finalizer.hpp"
-#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -135,25 +135,22 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
   if (!binding || !binding->has_finalizer(api::finalizers::tenant_namespace)) co_return true;
   const kube::ListOptions credentials{
       .selection = {.label_selector = kube::label_is(api::labels::identity_type, api::control_plane_identity)}};
-  auto page = co_await context_.home.api().list(kube::resources::secrets, ns, credentials);
+  bool is_needed = false;
+  auto listed = co_await kube::list_all(context_.home.api(), {.resource = kube::resources::secrets, .ns = ns},
+                                        credentials, [&](const kube::Object& secret) {
+                                          // One that is not guarded yet may be in a moment, unless the namespace is
+                                          // going.
+                                          is_needed = secret.has_finalizer(api::finalizers::replication_credentials) ||
+                                                      (!is_ending(ns) && !secret.is_deleting());
+                                          return !is_needed;
+                                        });
   // Without the right to read them we cannot let go of them either.
-  if (!page && !page.error().is_forbidden() && !page.error().is_not_found())
-    co_return kube::fail(std::move(page.error()), "looking for credentials");
-  json::array left;
-  if (page) left = std::move(page->items);
-  const bool ending = is_ending(ns);
-  for (json::value& item : left) {
-    const auto secret = kube::Object::from(std::move(item));
-    if (!secret) continue;
-    // One that is not guarded yet may be in a moment, unless the namespace is going.
-    if (secret->has_finalizer(api::finalizers::replication_credentials) || (!ending && !secret->is_deleting()))
-      co_return false;
-  }
-  const auto patch = kube::finalizer_patch(*binding, api::finalizers::tenant_namespace, false);
-  auto patched = co_await kube::merge_patch(
-      context_.home.api(), *bindings_, binding->key(),
-      {.body = kube::json::serialize(*patch), .phase = "letting go of the rights in a tenant namespace"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (!listed && !listed.error().is_forbidden() && !listed.error().is_not_found())
+    co_return kube::fail(std::move(listed.error()), "looking for credentials");
+  if (is_needed) co_return false;
+  auto released =
+      co_await remove_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace);
+  if (!released) co_return kube::fail(std::move(released.error()), "letting go of the rights in a tenant namespace");
   co_return true;
 }
 
