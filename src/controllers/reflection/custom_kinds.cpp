@@ -45,12 +45,13 @@ asio::awaitable<void> CustomKinds::run() {
   while (!context_.settings.custom_resources.empty()) {
     bool has_changed = false;
     for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
-      kube::TimePoint& next = next_[resource.name()];
-      if (context_.clock.now() < next) continue;
+      if (context_.clock.now() < next_[resource.name()]) continue;
       auto found = co_await look(resource);
       const bool is_well = found && found->trouble.empty() && found->is_sure;
       const bool is_there = found && found->kind && found->is_sure;
-      next = context_.clock.now() + (is_well ? found_pause : is_there ? partial_pause : missing_pause);
+      next_[resource.name()] = context_.clock.now() + (is_well    ? found_pause
+                                                       : is_there ? partial_pause
+                                                                  : missing_pause);
       if (!found) continue;
       const auto [known, is_new] = findings_.try_emplace(resource.name());
       if (!is_new && known->second == *found) continue;
