@@ -236,59 +236,75 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   core::NodeContext ctx = node_context(context_.settings);
   ctx.kubelet_port = decide_port(object);
   const core::ProviderHealth health = health_of(object);
-  const kube::ObjectKey node_key{"", std::string(object.name())};
-  kube::Api& home = context_.home.api();
-  auto node = nodes_->find(node_key);
+  auto node = nodes_->find({"", std::string(object.name())});
   if (!node) {
-    const kube::Object wish = with_template(object, nullptr);
-    const kube::Object wanted =
-        core::forge_node({.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx}, context_.clock.wall());
-    auto created = co_await home.create(kube::resources::nodes, wanted);
-    if (created) {
-      const bool again = !nodes_made_.insert(node_key.name).second;
-      if (again) {
-        log_.warn("Node created again: somebody has deleted it", {{"node", node_key}});
-      } else {
-        log_.info("Node created", {{"node", node_key}});
-      }
-      sessions_.note_foreign(object.key(), "");
-      const std::string uid(created->uid());
-      tell_readiness(node_key, core::unready_reason(*created));
-      nodes_->observe(std::move(*created));
-      co_await leases_.renew(node_key.name, uid);
-      co_return kube::Result<void>();
-    }
-    if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Node");
-    // Not in the cache of virtual nodes: look whose it is.
-    auto live = co_await home.get(kube::resources::nodes, node_key);
-    if (!live) co_return std::unexpected(std::move(live.error()));
-    node = std::move(*live);
+    auto found = co_await create_node(object, health, ctx);
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    if (!*found) co_return kube::Result<void>();
+    node = std::move(*found);
   }
-  const kube::Object wish = with_template(object, &*node);
-  const core::NodePlan plan = core::plan_node(*node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
+  co_return co_await update_node(object, *node, health, ctx);
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> VirtualNodeController::create_node(
+    const kube::Object& object, const core::ProviderHealth& health, const core::NodeContext& ctx) {
+  const kube::ObjectKey key{"", std::string(object.name())};
+  kube::Api& home = context_.home.api();
+  const kube::Object wish = with_template(object, nullptr);
+  auto created = co_await home.create(
+      kube::resources::nodes,
+      core::forge_node({.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx}, context_.clock.wall()));
+  if (!created && created.error().is_already_exists()) {
+    // Not in the cache of virtual nodes: look whose it is.
+    auto live = co_await home.get(kube::resources::nodes, key);
+    if (!live) co_return kube::fail(std::move(live.error()), "looking at the Node of that name");
+    co_return std::move(*live);
+  }
+  if (!created) co_return kube::fail(std::move(created.error()), "creating the Node");
+  if (nodes_made_.insert(key.name).second) {
+    log_.info("Node created", {{"node", key}});
+  } else {
+    log_.warn("Node created again: somebody has deleted it", {{"node", key}});
+  }
+  sessions_.note_foreign(object.key(), "");
+  const std::string uid(created->uid());
+  tell_readiness(key, core::unready_reason(*created));
+  nodes_->observe(std::move(*created));
+  co_await leases_.renew(key.name, uid);
+  co_return std::nullopt;
+}
+
+asio::awaitable<kube::Result<void>> VirtualNodeController::update_node(const kube::Object& object,
+                                                                       const kube::Object& node,
+                                                                       const core::ProviderHealth& health,
+                                                                       const core::NodeContext& ctx) {
+  const kube::ObjectKey key = node.key();
+  kube::Api& home = context_.home.api();
+  const kube::Object wish = with_template(object, &node);
+  const core::NodePlan plan = core::plan_node(node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
                                               context_.clock.wall(), earliest_refresh - 5s);
   const auto* refusal = std::get_if<core::node_action::Refuse>(&plan);
   // There is a session only where the Node is ours: the pods of a machine are not.
   sessions_.note_foreign(object.key(), refusal ? refusal->why : "");
   if (refusal) {
-    enqueue_nodes(ports_.forget(node_key.name));
+    enqueue_nodes(ports_.forget(key.name));
     context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", refusal->why);
     co_return kube::fail(kube::Errc::invalid_input, refusal->why);
   }
   const auto& update = std::get<core::node_action::Update>(plan);
-  nodes_made_.insert(node_key.name);
+  nodes_made_.insert(key.name);
   if (update.metadata) {
-    auto patched = co_await home.patch(kube::resources::nodes, node_key,
+    auto patched = co_await home.patch(kube::resources::nodes, key,
                                        {kube::PatchType::merge, kube::json::serialize(*update.metadata)});
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node");
     nodes_->observe(std::move(*patched));
   }
   if (update.status) {
-    auto patched = co_await home.patch(kube::resources::nodes, node_key,
+    auto patched = co_await home.patch(kube::resources::nodes, key,
                                        {kube::PatchType::strategic_merge, kube::json::serialize(*update.status)},
                                        {.subresource = "status"});
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node's status");
-    tell_readiness(node_key, core::unready_reason(*patched));
+    tell_readiness(key, core::unready_reason(*patched));
     nodes_->observe(std::move(*patched));
   }
   co_return kube::Result<void>();

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -64,6 +65,13 @@ class VirtualNodeController {
   /// to the Node, which may be null.
   kube::Object with_template(const kube::Object& virtual_node, const kube::Object* node) const;
   asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
+  /// Creates the Node. Answers with the one that has its name already, or with nothing where it was created.
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> create_node(const kube::Object& virtual_node,
+                                                                         const core::ProviderHealth& health,
+                                                                         const core::NodeContext& ctx);
+  /// Brings a Node of that name up to date where it is ours.
+  asio::awaitable<kube::Result<void>> update_node(const kube::Object& virtual_node, const kube::Object& node,
+                                                  const core::ProviderHealth& health, const core::NodeContext& ctx);
   std::uint16_t decide_port(const kube::Object& virtual_node);
   void enqueue_nodes(const std::vector<std::string>& names);
   asio::awaitable<void> heartbeat();

@@ -3,6 +3,7 @@
 
 #include "controllers/offloading/pod.hpp"
 #include "kube/base/text.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -50,11 +51,10 @@ std::string order_digest(const kube::Object& local, std::string_view remote_name
 
 /// When the scheduler at home bound the pod; later the condition holds the provider's words.
 std::optional<kube::WallTime> bound_at(const kube::Object& local) {
-  for (const kube::json::value& condition : kube::array_at(local.status(), {"conditions"})) {
-    if (kube::string_at(condition, {"type"}) != "PodScheduled") continue;
-    if (const auto time = kube::parse_time(kube::string_at(condition, {"lastTransitionTime"}))) return *time;
-  }
-  return std::nullopt;
+  const kube::json::object* scheduled = kube::find_condition(local.status(), "PodScheduled");
+  if (!scheduled) return std::nullopt;
+  const auto time = kube::parse_time(kube::string_at(*scheduled, {"lastTransitionTime"}));
+  return time ? std::optional(*time) : std::nullopt;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/base/base64.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "liqo/core/peering/csr.hpp"
@@ -43,12 +44,10 @@ std::optional<Stored> read_stored(const kube::Object& secret, const CertificateO
 }
 
 std::optional<kube::Failure> refusal_of(const kube::Object& request) {
-  for (const kube::json::value& condition : kube::array_at(request.status(), {"conditions"})) {
-    const std::string_view type = kube::string_at(condition, {"type"});
-    if (type == "Denied" || type == "Failed")
+  for (const std::string_view type : {"Denied", "Failed"})
+    if (const kube::json::object* condition = kube::find_condition(request.status(), type))
       return kube::Failure(kube::Errc::unsupported, "the cluster did not sign it (" + std::string(type) +
-                                                        "): " + std::string(kube::string_at(condition, {"message"})));
-  }
+                                                        "): " + std::string(kube::string_at(*condition, {"message"})));
   return std::nullopt;
 }
 
