@@ -5,8 +5,7 @@
 #include "controllers/is_older.hpp"
 #include "controllers/known.hpp"
 #include "kube/base/base64.hpp"
-#include "kube/k8s/finalizer.hpp"
-#include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -154,11 +153,10 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   if (object.is_deleting() && !object.has_finalizer(api::finalizers::api_server_checker)) co_return Outcome::done();
   if (!wanted && core::is_made_by_us(object)) co_return co_await remove(object);
   // The Go version holds what it probes; our probes end by themselves.
-  if (const auto patch = kube::finalizer_patch(object, api::finalizers::api_server_checker, false)) {
-    auto patched =
-        co_await kube::merge_patch(context_.home.api(), *foreign_clusters_.objects, object.key(),
-                                   {.body = kube::json::serialize(*patch), .phase = "releasing the ForeignCluster"});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  if (object.has_finalizer(api::finalizers::api_server_checker)) {
+    auto released = co_await remove_finalizer(context_.home.api(), *foreign_clusters_.objects, object,
+                                              api::finalizers::api_server_checker);
+    if (!released) co_return Outcome::retry(std::move(released.error()).in("releasing the ForeignCluster"));
     co_return Outcome::again_after(0ms);
   }
   // What was told stands until somebody knows better: a process that has just started does not.

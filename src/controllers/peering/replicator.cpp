@@ -4,8 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/finally.hpp"
-#include "kube/k8s/finalizer.hpp"
-#include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -272,28 +271,18 @@ std::vector<std::string> Replicator::held_by(const PeerKey& key, bool only_wante
 asio::awaitable<void> Replicator::stop_session(PeerKey key) {
   const auto found = peers_.find(key);
   if (found == peers_.end() || !found->second.session) co_return;
-  const auto session = std::move(found->second.session);
-  found->second.digest.clear();
-  // What has begun to stop is stopped to its end: a cancelled reconcile would leave the link open.
+  const auto session = found->second.take_out();
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await session->stop();
 }
 
 asio::awaitable<void> Replicator::end_lost_session(PeerKey key) {
-  Peer& peer = peers_[key];
-  const kube::TimePoint now = context_.clock.now();
-  const kube::Duration pause = peer.restarts.lose(now, context_.random);
-  peer.not_before = now + pause;
-  peer.restarts.count(context_.metrics, key.name, "replication");
-  log_.error("the session with the provider has lost a worker and starts anew",
-             {{"cluster", key.name},
-              {"namespace", key.ns},
-              {"error", peer.session->loss()},
-              {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  peers_[key].lose({.cluster = key.name, .purpose = "replication"}, context_, log_.with("namespace", key.ns));
   co_await stop_session(key);
 }
 
 asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
+  // The cache of the Secrets may be released while the API server answers, so that nothing may refer to it meanwhile.
   const auto patch = kube::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
   if (!patch) co_return kube::Result<void>();
   auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(),
@@ -328,18 +317,18 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   if (!peer) return std::unexpected(std::move(peer.error()));
   auto link = connect_(peer->remote, secret);
   if (!link) return std::unexpected(std::move(link.error()));
-  Peer& now = peers_[key];
-  now.trouble.reset();
-  now.refused_since.reset();
-  now.digest = digest_of(secret);
-  now.session = std::make_unique<ReplicationSession>(std::move(*peer), std::move(*link), context_);
-  now.session->on_health_change([this, cluster = key.name] { tell(cluster); });
-  now.session->on_loss([this, key] { enqueue_peer(key); });
-  now.restarts.begin(context_.clock.now());
-  now.session->set_peer_lost(is_lost(key.name));
-  now.session->start();
+  Peer& entry = peers_[key];
+  entry.trouble.reset();
+  entry.refused_since.reset();
+  entry.digest = digest_of(secret);
+  entry.session = std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), context_);
+  entry.session->on_health_change([this, cluster = key.name] { tell(cluster); });
+  entry.session->on_loss([this, key] { enqueue_peer(key); });
+  entry.restarts.begin(context_.clock.now());
+  entry.session->set_peer_lost(is_lost(key.name));
+  entry.session->start();
   log_.info("replication started",
-            {{"cluster", key.name}, {"namespace", key.ns}, {"remote", now.session->peer().remote_namespace}});
+            {{"cluster", key.name}, {"namespace", key.ns}, {"remote", entry.session->peer().remote_namespace}});
   return {};
 }
 
@@ -468,10 +457,8 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
   }
   log_.warn("let go without its replica: there are no credentials for its provider",
             {{"kind", kind->kind}, {"object", work.object}, {"cluster", cluster}});
-  const auto patch = kube::finalizer_patch(*object, api::finalizers::replicated_object, false);
-  auto released = co_await kube::merge_patch(
-      context_.home.api(), *informer, work.object,
-      {.body = kube::json::serialize(*patch), .phase = "removing the finalizer of replication"});
+  auto released =
+      co_await remove_finalizer(context_.home.api(), *informer, *object, api::finalizers::replicated_object);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   orphans_.erase(work);
   co_return Outcome::done();

@@ -49,13 +49,9 @@ class Replicator final : public Runnable {
  private:
   /// Local namespace and the provider's cluster ID, in the form of a key.
   using PeerKey = kube::ObjectKey;
-  struct Peer {
-    std::string digest;                            ///< of everything the session was made from
-    std::shared_ptr<ReplicationSession> session;   ///< shared by what waits for its provider
+  struct Peer : SessionSlot<ReplicationSession> {
     std::optional<std::string> trouble;            ///< why there is no session
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
-    kube::TimePoint not_before{};                  ///< of the next session, where one was lost
-    SessionRestarts restarts;
   };
   asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
   asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);

@@ -131,9 +131,7 @@ void ProviderSessions::note_foreign(const kube::ObjectKey& virtual_node, const s
 asio::awaitable<void> ProviderSessions::stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next) {
   const auto found = entries_.find(key);
   if (found == entries_.end() || !found->second.session) co_return;
-  const auto session = std::move(found->second.session);
-  found->second.digest.clear();
-  // What has begun to stop is stopped to its end: a cancelled reconcile would leave the link open.
+  const auto session = found->second.take_out();
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const std::shared_ptr<ProviderCluster> cluster = session->cluster();
   if (!is_ending_ && !lend_link(*cluster, std::move(next))) {
@@ -148,16 +146,9 @@ asio::awaitable<void> ProviderSessions::stop_session(kube::ObjectKey key, std::s
 
 asio::awaitable<kube::Duration> ProviderSessions::end_lost_session(kube::ObjectKey key) {
   Entry& entry = entries_[key];
-  const kube::TimePoint now = context_.clock.now();
-  const kube::Duration pause = entry.restarts.lose(now, context_.random);
-  entry.not_before = now + pause;
-  const std::string cluster = entry.session->pods().forging().clusters.remote;
-  entry.restarts.count(context_.metrics, cluster, "offloading");
-  log_.error("the session with the provider has lost a worker and starts anew",
-             {{"virtualnode", key},
-              {"cluster", cluster},
-              {"error", entry.session->loss()},
-              {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  const kube::Duration pause =
+      entry.lose({.cluster = entry.session->pods().forging().clusters.remote, .purpose = "offloading"}, context_,
+                 log_.with("virtualnode", key.text()));
   co_await stop_session(key);
   co_return pause;
 }
@@ -357,7 +348,7 @@ void ProviderSessions::start_session(const kube::Object& virtual_node, Makings m
   core::ForgingContext forging = forging_of(virtual_node, makings.left_out);
   forging.api_server_ips = std::move(makings.addresses);
   if (makings.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
-  entry.session = std::make_unique<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
+  entry.session = std::make_shared<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
   entry.session->on_health_change([this, key] {
     if (const ProviderSession* session = find(key)) (void)lend_link(*session->cluster());
     changed_(key);

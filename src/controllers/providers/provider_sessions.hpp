@@ -41,16 +41,12 @@ class ProviderSessions {
   void note_foreign(const kube::ObjectKey& virtual_node, const std::string& why);
 
  private:
-  struct Entry {
-    std::string digest;  ///< of everything the session was made from
-    std::unique_ptr<ProviderSession> session;
+  struct Entry : SessionSlot<ProviderSession> {
     bool is_settled = false;  ///< there has been one, or a reason for none
     kube::InformerHandle secret;
     std::string secret_name;
     std::optional<kube::Failure> trouble;  ///< why there is no session
     std::string foreign;                   ///< the Node is a machine's: why, a sentence; "" = it is not
-    kube::TimePoint not_before{};          ///< of the next session, where one had to be stopped
-    SessionRestarts restarts;
     /// Labels and annotations that its pods do not have at the provider, once that is known.
     std::optional<core::ReflectionFilters> left_out;
     std::string tokens_withheld;  ///< why the VkOptionsTemplate withholds tokens; "" = it does not

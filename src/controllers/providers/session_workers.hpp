@@ -5,7 +5,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/backoff.hpp"
@@ -55,6 +57,42 @@ class SessionRestarts {
   kube::TimePoint begun_{};
   int losses_ = 0;
   kube::Counter lost_;
+};
+
+/// Whose session is lost, for the log and the metrics.
+struct LostSession {
+  std::string cluster;
+  std::string purpose;  ///< of the session: a value of the label `session`
+};
+
+/// The place of one session: what is in it, and when the next one may begin.
+template <class Session>
+struct SessionSlot {
+  std::string digest;                ///< of everything the session was made from
+  std::shared_ptr<Session> session;  ///< null where there is none; shared by what waits for its provider
+  kube::TimePoint not_before{};      ///< of the next session, where one was lost
+  SessionRestarts restarts;
+
+  /// Takes the session out, for the caller to stop it. The caller switches cancellation off before: what has begun to
+  /// stop is stopped to its end, because a cancelled reconcile would leave the link open.
+  std::shared_ptr<Session> take_out() {
+    digest.clear();
+    return std::exchange(session, nullptr);
+  }
+
+  /// Notes, counts and logs that the session has lost a worker. It stays in its place. Answers how long to wait before
+  /// the next one.
+  kube::Duration lose(const LostSession& lost, const Context& context, const kube::Log& log) {
+    const kube::TimePoint now = context.clock.now();
+    const kube::Duration pause = restarts.lose(now, context.random);
+    not_before = now + pause;
+    restarts.count(context.metrics, lost.cluster, lost.purpose);
+    log.error("the session with the provider has lost a worker and starts anew",
+              {{"cluster", lost.cluster},
+               {"error", session->loss()},
+               {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+    return pause;
+  }
 };
 
 }  // namespace liqo::controllers
