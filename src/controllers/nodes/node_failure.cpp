@@ -1,5 +1,6 @@
 #include "controllers/nodes/node_failure.hpp"
 
+#include "controllers/keep_fields.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/nodes/node_failure.hpp"
 
@@ -12,11 +13,7 @@ namespace {
 /// Of a node only what tells its state is needed here.
 void prune_node(kube::json::object& tree) {
   tree.erase("spec");
-  kube::json::object* status = tree.contains("status") ? tree["status"].if_object() : nullptr;
-  if (!status) return;
-  kube::json::object kept;
-  if (const auto* conditions = status->if_contains("conditions")) kept["conditions"] = *conditions;
-  tree["status"] = std::move(kept);
+  keep_fields_of(tree, "status", {"conditions"});
 }
 
 }  // namespace

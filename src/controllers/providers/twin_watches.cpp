@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/keep_fields.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -13,14 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Of a provider's pod only what tells its state is needed here.
-void prune_remote_pod(kube::json::object& tree) {
-  kube::json::object* spec = tree.contains("spec") ? tree["spec"].if_object() : nullptr;
-  if (!spec) return;
-  kube::json::object kept;
-  for (std::string_view field : {"nodeName", "restartPolicy"})
-    if (const auto* value = spec->if_contains(field)) kept[field] = *value;
-  tree["spec"] = std::move(kept);
-}
+void prune_remote_pod(kube::json::object& tree) { keep_fields_of(tree, "spec", {"nodeName", "restartPolicy"}); }
 
 /// All virtual nodes of a provider ask when they begin, one after the other; within this time no other process can have
 /// led.

@@ -1,5 +1,6 @@
 #include "controllers/reflection/secret_references.hpp"
 
+#include "controllers/keep_fields.hpp"
 #include "controllers/known.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"
@@ -11,13 +12,8 @@ namespace {
 
 /// Of a ServiceAccount only what it pulls images by is needed here.
 void keep_pull_secrets(kube::json::object& tree) {
-  kube::json::object kept, metadata;
-  for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"})
-    if (const auto* value = kube::find(tree, {"metadata", field})) metadata[field] = *value;
-  for (std::string_view field : {"apiVersion", "kind", "imagePullSecrets"})
-    if (const auto* value = tree.if_contains(field)) kept[field] = *value;
-  kept["metadata"] = std::move(metadata);
-  tree = std::move(kept);
+  keep_fields(tree, {"apiVersion", "kind", "metadata", "imagePullSecrets"});
+  keep_fields_of(tree, "metadata", {"name", "namespace", "uid", "resourceVersion"});
 }
 
 }  // namespace
