@@ -210,7 +210,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
     if (!told) co_return Outcome::retry(std::move(told.error()));
   }
   kube::Result<void> told;
-  if (has_session && health.failed_probes < health.failure_threshold) {
+  if (has_session && core::is_alive(health)) {
     told = co_await set_condition(key, {.type = "VirtualKubelet", .status = "Running"});
   } else {
     const std::string message = has_session ? "The provider does not answer: " + health.last_error : trouble;

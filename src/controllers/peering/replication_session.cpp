@@ -7,6 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
 #include "liqo/core/peering/heartbeat.hpp"
+#include "liqo/core/peering/probe.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -34,11 +35,11 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
     : peer_(std::move(peer)),
       context_(context),
       link_(std::move(link)),
-      api_(link_->transport(), context.clock, context.random, context.metrics,
-           {.cluster = peer_.remote,
-            .may_write = [&lead = context.leadership] { return lead.may_write(); },
-            .packed_lists = true}),
-      provider_(context.executor, api_, context.metrics),
+      provider_api_(link_->transport(), context.clock, context.random, context.metrics,
+                    {.cluster = peer_.remote,
+                     .may_write = [&lead = context.leadership] { return lead.may_write(); },
+                     .packed_lists = true}),
+      provider_(context.executor, provider_api_, context.metrics),
       controller_(context,
                   {.name = "replication",
                    .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, max_pause}},
@@ -88,7 +89,7 @@ asio::awaitable<void> ReplicationSession::beat() {
   const kube::ObjectKey lease{peer_.remote_namespace, std::string(core::heartbeat_lease)};
   while (true) {
     const std::string patch = kube::json::serialize(core::heartbeat_patch(peer_.local, context_.clock.wall()));
-    const auto beaten = co_await api_.patch(kube::resources::leases, lease, {kube::PatchType::merge, patch});
+    const auto beaten = co_await provider_api_.patch(kube::resources::leases, lease, {kube::PatchType::merge, patch});
     // The Go version, and whoever does not ask for it, has no Lease for us.
     const bool is_unwanted = !beaten && (is_refusal(beaten.error()) || beaten.error().is_not_found());
     co_await context_.clock.sleep(is_unwanted ? unwanted_pause : core::heartbeat_interval);
@@ -192,7 +193,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> ReplicationSession::look(const Kind& kind,
                                                                                     const kube::ObjectKey& remote_key) {
-  auto live = co_await api_.get(kind.resource, remote_key);
+  auto live = co_await provider_api_.get(kind.resource, remote_key);
   if (!live && live.error().is_not_found()) co_return std::nullopt;
   if (!live) co_return kube::fail(std::move(live.error()), "looking for the replica");
   if (!core::is_replica(*live, peer_)) co_return std::nullopt;
@@ -213,7 +214,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
     }
   }
   if (replica && !replica->is_deleting()) {
-    auto removed = co_await api_.remove(kind.resource, remote_key, {.uid = std::string(replica->uid())});
+    auto removed = co_await provider_api_.remove(kind.resource, remote_key, {.uid = std::string(replica->uid())});
     if (removed) {
       log_.info("replica deleted", {{"kind", kind.resource.kind}, {"object", remote_key}});
     } else if (removed.error().is_not_found()) {
@@ -250,7 +251,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
 
 asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Object local, kube::Object replica) {
   const kube::ObjectKey remote_key = replica.key();
-  auto created = co_await api_.create(kind.resource, replica);
+  auto created = co_await provider_api_.create(kind.resource, replica);
   if (created) {
     log_.info("replica created", {{"kind", kind.resource.kind}, {"object", remote_key}});
     kind.provider->observe(std::move(*created));
@@ -269,8 +270,8 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
   }
   if (!(*live)->is_deleting()) {
     if (auto patch = core::update_replica(local, **live, peer_)) {
-      auto repaired =
-          co_await api_.patch(kind.resource, remote_key, {kube::PatchType::merge, kube::json::serialize(*patch)});
+      auto repaired = co_await provider_api_.patch(kind.resource, remote_key,
+                                                   {kube::PatchType::merge, kube::json::serialize(*patch)});
       if (!repaired) co_return failed(kind, local, std::move(repaired.error()).in("repairing the replica"));
       *live = std::move(*repaired);
     }
@@ -285,7 +286,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
   const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_update == text) co_return kube::Result<void>();
-  auto patched = co_await api_.patch(kind.resource, remote_key, {kube::PatchType::merge, text});
+  auto patched = co_await provider_api_.patch(kind.resource, remote_key, {kube::PatchType::merge, text});
   if (!patched && patched.error().is_not_found()) {
     // The watch is behind, or may not read any more. The change of the cache brings the key back.
     kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
@@ -322,7 +323,7 @@ asio::awaitable<kube::Result<bool>> ReplicationSession::has_replicas() {
   for (const Kind& kind : kinds_) {
     const kube::InformerScope scope = provider_scope(kind.resource);
     const kube::ListOptions options{.selection = scope.selection, .limit = 1};
-    auto page = co_await api_.list(kind.resource, scope.ns, options);
+    auto page = co_await provider_api_.list(kind.resource, scope.ns, options);
     if (!page && page.error().is_not_found()) continue;
     if (!page) co_return kube::fail(std::move(page.error()), "looking for replicas");
     if (!page->items.empty()) co_return true;
@@ -331,7 +332,7 @@ asio::awaitable<kube::Result<bool>> ReplicationSession::has_replicas() {
 }
 
 void ReplicationSession::look_at_clock() {
-  const std::chrono::seconds now = core::settle_clock(clock_ahead_, api_.clock_ahead().value_or(0s));
+  const std::chrono::seconds now = core::settle_clock(clock_ahead_, provider_api_.clock_ahead().value_or(0s));
   if (std::exchange(clock_ahead_, now) == now) return;
   if (now == 0s) {
     log_.info("the clocks agree again");
@@ -344,22 +345,19 @@ void ReplicationSession::look_at_clock() {
 asio::awaitable<void> ReplicationSession::probe() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
-    auto answer = co_await api_.raw("/livez", context_.settings.foreign_cluster_ping_timeout);
-    // One that forbids the path is alive; one that does not know us (401) is of no use.
-    const bool answers = answer || answer.error().is_forbidden();
-    if (answers_ != answers) {
-      if (!answers) {
-        std::string why = answer.error().text();
-        if (const std::string trouble = link_->credentials_trouble(context_.clock.wall()); !trouble.empty())
-          why += "; " + trouble;
-        log_.warn("the provider's API server does not answer", {{"error", why}});
-      }
-      if (answers) log_.info("the provider's API server answers");
-      answers_ = answers;
+    auto answer = co_await provider_api_.raw("/livez", context_.settings.foreign_cluster_ping_timeout);
+    const core::ProbeVerdict verdict =
+        core::judge_probe(answer ? nullptr : &answer.error(), link_->credentials_trouble(context_.clock.wall()));
+    if (answers_ != verdict.is_alive) {
+      answers_ = verdict.is_alive;
+      if (verdict.is_alive)
+        log_.info("the provider's API server answers");
+      else
+        log_.warn("the provider's API server does not answer", {{"error", verdict.error}});
       if (health_changed_) health_changed_();
     }
     look_at_clock();
-    if (answers) {
+    if (verdict.is_alive) {
       co_await look_at_rights();
     } else {
       refused_since_.reset();
@@ -385,7 +383,7 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
   for (const Kind& kind : kinds_) {
     const kube::InformerScope scope = provider_scope(kind.resource);
     const kube::ListOptions one{.selection = scope.selection, .limit = 1};
-    auto page = co_await api_.list(kind.resource, scope.ns, one);
+    auto page = co_await provider_api_.list(kind.resource, scope.ns, one);
     if (!page && !page.error().is_forbidden()) {
       // An answer interrupts the refusals, and patience begins anew.
       refused_since_.reset();

@@ -90,7 +90,7 @@ class ReplicationSession {
   core::ReplicationPeer peer_;
   Context context_;
   std::unique_ptr<ProviderLink> link_;
-  kube::Api api_;
+  kube::Api provider_api_;
   kube::InformerSet provider_;
   std::vector<Kind> kinds_;
   std::map<kube::WorkKey, Memory> memory_;

@@ -13,16 +13,16 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                                  kube::async::Slots& home_lists, std::function<bool()> may_begin, Context context)
     : home_(std::move(home)),
       context_(context),
-      api_(link_, context.clock, context.random, context.metrics,
-           {.cluster = home_.name,
-            .may_write = [&lead = context.leadership] { return lead.may_write(); },
-            .packed_lists = true}),
+      provider_api_(link_, context.clock, context.random, context.metrics,
+                    {.cluster = home_.name,
+                     .may_write = [&lead = context.leadership] { return lead.may_write(); },
+                     .packed_lists = true}),
       budget_(std::move(budget)),
       stores_(budget_->stores,
               [this] {
                 if (ended_) ended_();
               }),
-      caches_(context.executor, api_, context.metrics, &stores_),
+      caches_(context.executor, provider_api_, context.metrics, &stores_),
       twins_(context.executor, context.clock, caches_, may_begin),
       namespace_maps_(context.home.acquire(
           {.resource = api::kinds::namespace_maps,
@@ -32,7 +32,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = home_.ns})),
       reflection_(home_,
-                  {.api = api_,
+                  {.api = provider_api_,
                    .stores = stores_,
                    .home_writes = budget_->home_writes,
                    .statuses = statuses,

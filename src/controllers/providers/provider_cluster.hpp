@@ -69,7 +69,7 @@ class ProviderCluster {
   kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
   Context context_;
   SharedLink link_;
-  kube::Api api_;
+  kube::Api provider_api_;
   std::shared_ptr<ProviderBudget> budget_;
   std::function<void()> ended_;
   kube::StoreBudget stores_;

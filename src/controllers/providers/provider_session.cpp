@@ -1,5 +1,7 @@
 #include "controllers/providers/provider_session.hpp"
 
+#include <utility>
+
 namespace liqo::controllers {
 namespace {
 
@@ -14,12 +16,12 @@ ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<P
       provider_(forging.clusters.remote),
       cluster_(std::move(cluster)),
       link_(std::move(link)),
-      api_(link_->transport(), context.clock, context.random, context.metrics,
-           {.cluster = forging.clusters.remote,
-            .may_write = [&lead = context.leadership] { return lead.may_write(); },
-            .packed_lists = true}),
-      pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = api_}, cluster_->budget(),
-            context),
+      provider_api_(link_->transport(), context.clock, context.random, context.metrics,
+                    {.cluster = forging.clusters.remote,
+                     .may_write = [&lead = context.leadership] { return lead.may_write(); },
+                     .packed_lists = true}),
+      pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = provider_api_},
+            cluster_->budget(), context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;
@@ -39,7 +41,7 @@ asio::awaitable<void> ProviderSession::stop() {
 }
 
 asio::awaitable<bool> ProviderSession::read_version() {
-  const auto answer = co_await api_.raw("/version", context_.settings.probe_timeout);
+  const auto answer = co_await provider_api_.raw("/version", context_.settings.probe_timeout);
   // Who forbids it, or answers something else, is asked again as rarely as the others.
   const std::string version = answer ? core::server_version(*answer) : std::string();
   if (version.empty() || version == health_.version) co_return false;
@@ -51,37 +53,20 @@ asio::awaitable<void> ProviderSession::probe() {
   kube::TimePoint version_due{};
   while (true) {
     const kube::TimePoint start = context_.clock.now();
-    auto answer = co_await api_.raw("/livez", context_.settings.probe_timeout);
-    // A server that knows us and forbids the path is alive; one that does not know us (401) is of no use.
-    const bool alive = answer || answer.error().is_forbidden();
-    const bool was_known = health_.probed;
-    const bool was_alive = health_.failed_probes < health_.failure_threshold;
-    const bool was_refused = std::exchange(refused_, !answer && answer.error().http_code() == 401);
-    health_.probed = true;
-    if (alive) {
-      health_.failed_probes = 0;
-      health_.last_error.clear();
-    } else {
-      // Patience is for a provider that has answered before: the Node of one that never did is not Ready from the
-      // start.
-      health_.failed_probes = was_known ? health_.failed_probes + 1 : health_.failure_threshold;
-      health_.last_error = answer.error().text();
-      if (refused_)
-        if (const std::string trouble = link_->credentials_trouble(context_.clock.wall()); !trouble.empty())
-          health_.last_error += "; " + trouble;
-    }
-    const bool is_alive = health_.failed_probes < health_.failure_threshold;
-    if (!was_known || was_alive != is_alive) {
-      if (is_alive && alive) {
-        log_.info("provider answers");
-      } else {
-        log_.warn("provider does not answer", {{"error", health_.last_error}, {"failures", health_.failed_probes}});
-      }
-    }
-    bool is_news = !was_known || was_alive != is_alive || was_refused != refused_;
+    auto answer = co_await provider_api_.raw("/livez", context_.settings.probe_timeout);
+    const core::ProbeVerdict verdict =
+        core::judge_probe(answer ? nullptr : &answer.error(), link_->credentials_trouble(context_.clock.wall()));
+    const core::ProviderHealth before = std::exchange(health_, core::with_probe(health_, verdict));
+    const bool was_refused = std::exchange(refused_, verdict.is_refused);
+    const bool has_turned = core::has_turned(before, health_);
+    if (has_turned && verdict.is_alive)
+      log_.info("provider answers");
+    else if (has_turned)
+      log_.warn("provider does not answer", {{"error", health_.last_error}, {"failures", health_.failed_probes}});
+    bool is_news = has_turned || was_refused != refused_;
     // Behind an outage it may have been upgraded.
-    if (!was_known || was_alive != is_alive) version_due = start;
-    if (alive && is_alive && start >= version_due) {
+    if (has_turned) version_due = start;
+    if (verdict.is_alive && start >= version_due) {
       version_due = start + version_interval;
       is_news = co_await read_version() || is_news;
     }

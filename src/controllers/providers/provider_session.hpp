@@ -8,6 +8,7 @@
 
 #include "controllers/providers/provider_cluster.hpp"
 #include "liqo/core/nodes/node.hpp"
+#include "liqo/core/peering/probe.hpp"
 
 namespace liqo::controllers {
 
@@ -28,7 +29,7 @@ class ProviderSession {
   /// What probes of the provider's API server say.
   const core::ProviderHealth& health() const { return health_; }
   /// Whether the provider knows these credentials and can be reached over this connection, as far as is known.
-  bool is_usable() const { return !refused_ && (!health_.probed || health_.failed_probes < health_.failure_threshold); }
+  bool is_usable() const { return !refused_ && (!health_.probed || core::is_alive(health_)); }
   /// Called when the health changes in a way that the Node shows, and with is_usable().
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// The error that ended a worker of it, so that the session has to be made anew; "" = all run.
@@ -51,7 +52,7 @@ class ProviderSession {
   std::string provider_;
   std::shared_ptr<ProviderCluster> cluster_;
   std::shared_ptr<ProviderLink> link_;
-  kube::Api api_;
+  kube::Api provider_api_;
   PodController pods_;
   core::ProviderHealth health_;
   bool refused_ = false;

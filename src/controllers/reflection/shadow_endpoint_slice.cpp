@@ -349,15 +349,15 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
 }
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey key) {
-  kube::Api& api = context_.home.api();
-  auto found = co_await api.get(api::kinds::endpoint_slices, key);
+  kube::Api& home = context_.home.api();
+  auto found = co_await home.get(api::kinds::endpoint_slices, key);
   if (!found && !found.error().is_not_found())
     co_return Outcome::retry(std::move(found.error()).in("looking whose EndpointSlice it is"));
   if (found && core::was_there_before(*found, api::endpoint_slice_field_manager)) {
     kube::Object nothing = kube::Object::make(api::kinds::endpoint_slices, key);
     nothing.mutable_metadata()["uid"] = found->uid();
-    auto undone = co_await api.patch(api::kinds::endpoint_slices, key, {kube::PatchType::apply, nothing.text()},
-                                     {.field_manager = api::endpoint_slice_field_manager});
+    auto undone = co_await home.patch(api::kinds::endpoint_slices, key, {kube::PatchType::apply, nothing.text()},
+                                      {.field_manager = api::endpoint_slice_field_manager});
     // What is not valid without what we have set was made by us.
     if (!undone && !undone.error().is_permanent())
       co_return Outcome::retry(std::move(undone.error()).in("giving back somebody else's EndpointSlice"));
