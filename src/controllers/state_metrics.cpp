@@ -66,10 +66,10 @@ void StateMetrics::read_identity(const kube::Change& identity) {
 
 void StateMetrics::show_nodes(bool leads) {
   Values ready, pods, without_room;
-  for (const kube::ObjectKey& key : leads ? virtual_nodes_->store().keys() : std::vector<kube::ObjectKey>()) {
-    const auto virtual_node = virtual_nodes_->find(key);
-    if (!virtual_node) continue;
-    const api::VirtualNode view(*virtual_node);
+  for (const kube::Object& virtual_node : virtual_nodes_->objects()) {
+    if (!leads) break;
+    const kube::ObjectKey key = virtual_node.key();
+    const api::VirtualNode view(virtual_node);
     const kube::Labels labels{{"cluster_id", std::string(view.cluster_id())}, {"node_name", key.name}};
     if (view.create_node()) {
       const auto node = nodes_->find({"", key.name});
@@ -87,11 +87,11 @@ void StateMetrics::show_nodes(bool leads) {
 
 void StateMetrics::show_slices(bool leads) {
   Values requested, granted, accepted;
-  for (const kube::ObjectKey& key : leads ? slices_->store().keys() : std::vector<kube::ObjectKey>()) {
-    const auto slice = slices_->find(key);
-    if (!slice || !api::ResourceSlice(*slice).is_local()) continue;
-    const api::ResourceSlice view(*slice);
-    kube::Labels labels{{"cluster_id", std::string(slice->label(api::labels::remote_cluster_id))}, {"slice", key.name}};
+  for (const kube::Object& slice : slices_->objects()) {
+    const api::ResourceSlice view(slice);
+    if (!leads || !view.is_local()) continue;
+    kube::Labels labels{{"cluster_id", std::string(slice.label(api::labels::remote_cluster_id))},
+                        {"slice", std::string(slice.name())}};
     accepted[labels] = view.is_accepted(api::slice_conditions::resources) ? 1 : 0;
     // What is granted and was not asked for has a name that the provider chose.
     std::set<std::string> names(core::common_resources.begin(), core::common_resources.end());
@@ -109,13 +109,12 @@ void StateMetrics::show_slices(bool leads) {
 
 void StateMetrics::show_peers(bool leads) {
   Values reachable, begins, expires;
-  for (const kube::ObjectKey& key : leads ? foreign_clusters_->store().keys() : std::vector<kube::ObjectKey>()) {
-    const auto object = foreign_clusters_->find(key);
-    const std::string_view status = object ? api::ForeignCluster(*object).condition("APIServerStatus") : "";
+  for (const kube::Object& object : foreign_clusters_->objects()) {
+    const api::ForeignCluster peer(object);
+    const std::string_view status = peer.condition("APIServerStatus");
     // None: this cluster does not use the other's API server.
-    if (status.empty() || status == "None") continue;
-    reachable[{{"cluster_id", std::string(api::ForeignCluster(*object).cluster_id())}}] =
-        status == "Established" ? 1 : 0;
+    if (!leads || status.empty() || status == "None") continue;
+    reachable[{{"cluster_id", std::string(peer.cluster_id())}}] = status == "Established" ? 1 : 0;
   }
   if (leads)
     for (const auto& [key, expiry] : expiries_) {

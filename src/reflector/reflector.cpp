@@ -18,8 +18,6 @@ constexpr kube::Duration max_put_off = 25s;
 /// Objects of a kind without a watch at home are listed this often where nothing of the kind is reflected, to find
 /// those that an annotation allows.
 constexpr kube::Duration idle_after = 60s, idle_before = 74s;
-/// A request of an earlier process may be carried out this late, after the twin was read.
-constexpr kube::Duration late_after = 75s;
 /// The pause between two looks at a copy while it is not known which pods refer to it.
 constexpr kube::Duration unknown_pause = 30s;
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/reflector/pauses.hpp"
 #include "liqo/reflector/reflector.hpp"
 #include "reflector/contents.hpp"
 
@@ -25,9 +26,6 @@ inline constexpr kube::Duration quiet_after = std::chrono::seconds(180), quiet_b
 inline constexpr kube::Duration first_look = std::chrono::seconds(2);
 /// Between two writes at home of what has come of one copy, where only home has changed it.
 inline constexpr kube::Duration gathering_rest = std::chrono::seconds(10);
-
-/// What people have been told is told again, where it did not hold for a while or may be another thing each time.
-inline constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
 
 /// What of an object may come from its copy, and its generation, of which that may speak, by their digest.
 std::string gathered_digest(const kube::Object& local);

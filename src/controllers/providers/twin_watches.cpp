@@ -7,6 +7,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/service_account_token.hpp"
+#include "liqo/reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -29,8 +30,6 @@ constexpr kube::Duration reading_counts_for = 5s;
 constexpr kube::Duration unused_time = 2min;
 constexpr kube::Duration between_looks = 1s;
 constexpr kube::Duration first_pause = 50ms;  ///< while nothing may be read yet
-/// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
-constexpr kube::Duration late_after = 75s;
 
 /// Tells those who wait, also where the reading is cancelled.
 struct EndOfReading {
@@ -62,7 +61,7 @@ std::shared_ptr<TwinWatch> TwinWatches::watch(const std::string& local, const st
 }
 
 void TwinWatches::wake_anew(TwinWatch& watch) {
-  watch.late_at = clock_.now() + late_after;
+  watch.late_at = clock_.now() + reflector::late_after;
   wake(watch);
 }
 

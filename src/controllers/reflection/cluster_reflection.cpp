@@ -6,12 +6,10 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/storage/volume.hpp"
+#include "liqo/reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {
-
-/// What is wrong with custom resources is told again, where the words of it are others.
-constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
 
 /// Claims whose data are in another cluster, or are to be, by namespace.
 constexpr std::string_view provisioned_claims = "provisioned-claims";
@@ -281,7 +279,7 @@ void ClusterReflection::tell_custom_state(const kube::Object& decides) {
   core::CustomState state = custom_state();
   const bool is_bad = state.reflected == core::CustomState::Reflected::no;
   const bool is_news = told_custom_.reflected != state.reflected || !told_custom_at_ ||
-                       context_.clock.now() - *told_custom_at_ >= tell_again_after;
+                       context_.clock.now() - *told_custom_at_ >= reflector::tell_again_after;
   // The words are the provider's in part, and may be others at each look: the condition of the Node has them.
   if (state == told_custom_ || (is_bad && !is_news)) return;
   if (is_bad) {

@@ -85,8 +85,8 @@ void StorageProvisioner::see_volume(const kube::ObjectKey& key) {
 }
 
 void StorageProvisioner::enqueue_waiting() {
-  for (const kube::ObjectKey& key : claims_->store().keys())
-    if (const auto claim = claims_->find(key); claim && is_of_class(*claim) && !storage::is_bound(*claim)) enqueue(key);
+  for (const kube::Object& claim : claims_->objects())
+    if (is_of_class(claim) && !storage::is_bound(claim)) enqueue(claim.key());
 }
 
 void StorageProvisioner::enqueue_all() {

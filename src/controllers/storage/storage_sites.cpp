@@ -18,11 +18,10 @@ std::string provider_words(std::string_view cluster) { return "cluster " + std::
 std::optional<kube::Object> StorageProvisioner::virtual_node(
     const std::function<bool(const kube::Object&)>& is_it) const {
   std::optional<kube::Object> found;
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
-    auto node = virtual_nodes_->find(key);
-    if (!node || !is_it(*node)) continue;
+  for (kube::Object& node : virtual_nodes_->objects()) {
+    if (!is_it(node)) continue;
     // Any virtual node of the provider will do that reaches it.
-    if (reach_(key)) return node;
+    if (reach_(node.key())) return std::move(node);
     if (!found) found = std::move(node);
   }
   return found;
@@ -30,11 +29,9 @@ std::optional<kube::Object> StorageProvisioner::virtual_node(
 
 std::string StorageProvisioner::twin_of(const kube::Object& virtual_node, std::string_view ns) const {
   const std::string_view cluster = api::VirtualNode(virtual_node).cluster_id();
-  for (const kube::ObjectKey& key : namespace_maps_->store().keys()) {
-    if (key.ns != virtual_node.ns()) continue;
-    const auto map = namespace_maps_->find(key);
-    if (!map || !api::NamespaceMap(*map).is_outgoing_to(cluster)) continue;
-    for (const api::MappedNamespace& mapped : api::NamespaceMap(*map).current_mapping())
+  for (const kube::Object& map : namespace_maps_->objects_in(virtual_node.ns())) {
+    if (!api::NamespaceMap(map).is_outgoing_to(cluster)) continue;
+    for (const api::MappedNamespace& mapped : api::NamespaceMap(map).current_mapping())
       if (mapped.local == ns && mapped.is_accepted()) return mapped.remote;
   }
   return {};
@@ -106,9 +103,9 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage
             .reach = {},
             .provider = {}};
   if (backing.cluster.empty() && backing.key.ns != context_.settings.storage_namespace)
-    return kube::fail(kube::Errc::invalid_input, "the data would be in namespace " + backing.key.ns +
-                                                     ", and it is in " + context_.settings.storage_namespace +
-                                                     " that liqod keeps it");
+    return kube::fail(kube::Errc::invalid_input, "the PersistentVolume names namespace " + backing.key.ns +
+                                                     ", but liqod keeps data only in namespace " +
+                                                     context_.settings.storage_namespace);
   if (backing.cluster.empty()) return site;
   site.virtual_node =
       virtual_node([&](const kube::Object& node) { return api::VirtualNode(node).cluster_id() == backing.cluster; });
