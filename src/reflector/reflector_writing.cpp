@@ -30,7 +30,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   if (!applied && applied.error().is_conflict()) {
     // Another owner has taken the name, or there is another copy by now.
     ns->copies.doubt(key.name);
-    co_return Outcome::retry(std::move(applied.error()));
+    co_return Outcome::retry(std::move(applied.error()).in("applying the copy"));
   }
   if (!applied) {
     const bool refused = is_refusal(applied.error());

@@ -296,7 +296,7 @@ asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_nam
     created = co_await home.get(kube::resources::namespaces, key);
     if (created) plan = core::plan_twin(wanted, &*created, ctx);
   }
-  if (!created) co_return std::unexpected(std::move(created.error()));
+  if (!created) co_return kube::fail(std::move(created.error()), "creating the namespace");
   namespaces_->observe(std::move(*created));
   co_return plan;
 }

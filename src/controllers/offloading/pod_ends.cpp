@@ -30,7 +30,8 @@ asio::awaitable<kube::Result<void>> PodController::delete_shadow(kube::ObjectKey
                                                                  action::DeleteShadow remove) {
   if (remove.confirm_first) {
     auto live = co_await context_.home.api().get(kube::resources::pods, key);
-    if (!live && !live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
+    if (!live && !live.error().is_not_found())
+      co_return kube::fail(std::move(live.error()), "looking whether the pod is gone");
     const bool is_unowned = !live || (!remove.owner_uid.empty() && live->uid() != remove.owner_uid);
     if (!is_unowned) co_return kube::fail(kube::Errc::closed, "the cache of local pods lags behind");
   }

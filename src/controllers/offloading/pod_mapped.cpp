@@ -161,7 +161,8 @@ asio::awaitable<Outcome> PodController::await_shadow(const Look& look) {
   auto* cache = cache_of(look.key.ns, look.remote_key.ns, &TwinWatch::shadows);
   if (live && cache) cache->observe(std::move(*live));
   if (!live && live.error().is_not_found()) memory_of(look.key, look.local->uid()).plan.shadow_created = false;
-  if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
+  if (!live && !live.error().is_not_found())
+    co_return Outcome::retry(std::move(live.error()).in("looking whether the ShadowPod is there"));
   co_return Outcome::again_after(0ms);
 }
 

@@ -287,7 +287,7 @@ asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action
   } else if (live.error().is_not_found()) {
     memory_[key].plan.pod_created = false;
   } else {
-    co_return Outcome::retry(std::move(live.error()));
+    co_return Outcome::retry(std::move(live.error()).in("looking whether the pod is there"));
   }
   co_return Outcome::again_after(0ms);
 }
@@ -339,7 +339,7 @@ asio::awaitable<Outcome> ShadowPodController::create(const kube::Object& shadow,
     co_return co_await take_refusal(shadow, std::move(created.error()).in("creating the pod"));
   // The pod is ours and not in the cache yet, or somebody else's: its labels and owner tell.
   auto live = co_await context_.home.api().get(kube::resources::pods, key);
-  if (!live) co_return Outcome::retry(std::move(live.error()));
+  if (!live) co_return Outcome::retry(std::move(live.error()).in("looking whose pod of that name it is"));
   if (live->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) {
     pods_->observe(std::move(*live));
     co_return Outcome::again_after(0ms);

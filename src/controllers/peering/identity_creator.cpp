@@ -62,7 +62,8 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
     if (!live || !core::is_controlled_by(*live, *slice) || live->is_deleting()) co_return Outcome::done();
     const kube::DeleteOptions same{.uid = std::string(live->uid())};
     auto removed = co_await home.remove(api::kinds::identities, key, same);
-    if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+    if (!removed && !removed.error().is_not_found())
+      co_return Outcome::retry(std::move(removed.error()).in("removing the Identity of a denied slice"));
     context_.events.normal(*slice, api::kinds::resource_slices, "IdentityDeleted",
                            "the provider denies this slice, so its credentials are removed");
     co_return Outcome::done();

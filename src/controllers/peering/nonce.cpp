@@ -94,7 +94,7 @@ asio::awaitable<Outcome> NonceController::write(kube::Object secret, Field field
       kube::resources::secrets, secret.key(), {kube::PatchType::merge, guarded_patch(secret, std::move(changes))});
   if (!patched) {
     if (patched.error().is_not_found()) co_return Outcome::done();
-    co_return Outcome::retry(std::move(patched.error()));
+    co_return Outcome::retry(std::move(patched.error()).in("writing the Secret of a nonce"));
   }
   context_.events.normal(*patched, kube::resources::secrets, field.reason, std::move(field.message));
   if (kube::Informer* secrets = namespaces_.secrets(secret.ns())) secrets->observe(std::move(*patched));

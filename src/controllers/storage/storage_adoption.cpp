@@ -19,7 +19,8 @@ asio::awaitable<Outcome> StorageProvisioner::adopt(kube::Object claim, kube::Obj
   auto site = site_in(claim, cluster);
   if (!site) co_return Outcome::again_after(later);
   auto backing = co_await api_of(*site).get(kinds::claims, site->key);
-  if (!backing && !is_gone(backing.error(), *site, claim.ns())) co_return Outcome::retry(std::move(backing.error()));
+  if (!backing && !is_gone(backing.error(), *site, claim.ns()))
+    co_return Outcome::retry(std::move(backing.error()).in("looking at the claim that holds the data"));
   const bool is_taken = backing && storage::is_backing_of(*backing, claim.uid());
   const core::ClusterPair* pair = site->reach ? &site->reach->forging.clusters : nullptr;
   if (!backing || !(is_taken || storage::is_unrecorded_backing(*backing, claim, pair))) {

@@ -38,7 +38,8 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
   if (site.cluster.empty()) {
     const kube::ObjectKey node{"", std::string(claim.annotation(api::annotations::selected_node))};
     auto found = co_await context_.home.api().get(kube::resources::nodes, node);
-    if (!found && !found.error().is_not_found()) co_return Outcome::retry(std::move(found.error()));
+    if (!found && !found.error().is_not_found())
+      co_return Outcome::retry(std::move(found.error()).in("looking at the selected node"));
     // A node that was virtual a moment ago, or is about to be, is no place for data of this cluster.
     if (!found || found->label(api::labels::type) == api::labels::type_virtual_node) {
       co_await tell(claim, reasons::provisioning_failed, "there is no node " + node.name + " to make the volume for");
@@ -85,7 +86,8 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
   if (!site) co_return refuse(site.error().text());
   if (!site->cluster.empty() && !site->provider) co_return refuse("there is no virtual node of " + site->where);
   auto backing = co_await api_of(*site).get(kinds::claims, site->key);
-  if (!backing && !backing.error().is_not_found()) co_return Outcome::retry(std::move(backing.error()));
+  if (!backing && !backing.error().is_not_found())
+    co_return Outcome::retry(std::move(backing.error()).in("looking at the claim that holds the data"));
   if (!backing || backing->uid() != recorded.uid || backing->is_deleting())
     co_return refuse("the claim " + recorded.key.text() + " in " + site->where + ", which held the data of " + name +
                      ", is gone");
@@ -94,7 +96,7 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
         kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
     if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
   }
-  // Where it is, should the volume be lost.
+  // The claim notes where its data is, for the case that the volume is lost.
   auto noted = co_await note_backing(claim, *site);
   if (!noted) co_return Outcome::retry(std::move(noted.error()));
   // The volume stays whatever becomes of the claim, until whoever gives it to the claim says otherwise.
@@ -136,7 +138,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, k
   if (site.cluster.empty()) {
     auto found = co_await context_.home.api().get(kinds::volumes,
                                                   {"", std::string(kube::string_at(backing.spec(), {"volumeName"}))});
-    if (!found) co_return Outcome::retry(std::move(found.error()));
+    if (!found) co_return Outcome::retry(std::move(found.error()).in("looking at the volume of the claim behind it"));
     real = std::move(*found);
   }
   const storage::Backing recorded{.cluster = site.cluster, .key = site.key, .uid = std::string(backing.uid())};
@@ -168,7 +170,8 @@ asio::awaitable<Outcome> StorageProvisioner::reschedule(kube::Object claim, std:
   auto patched = co_await context_.home.api().patch(
       kinds::claims, claim.key(),
       {kube::PatchType::merge, guarded_patch(latest_of(*claims_, claim), std::move(changes))});
-  if (!patched && !patched.error().is_not_found()) co_return Outcome::retry(std::move(patched.error()));
+  if (!patched && !patched.error().is_not_found())
+    co_return Outcome::retry(std::move(patched.error()).in("having the pod scheduled anew"));
   if (patched) claims_->observe(std::move(*patched));
   co_return Outcome::done();
 }
@@ -177,7 +180,8 @@ asio::awaitable<kube::Result<void>> StorageProvisioner::ensure_storage_namespace
   kube::Api& home = context_.home.api();
   const kube::ObjectKey key{"", context_.settings.storage_namespace};
   auto found = co_await home.get(kube::resources::namespaces, key);
-  if (!found && !found.error().is_not_found()) co_return std::unexpected(std::move(found.error()));
+  if (!found && !found.error().is_not_found())
+    co_return kube::fail(std::move(found.error()), "looking at the namespace of the data");
   // Whoever owns the namespace owns the data in it: a twin of a consumer is its own, and so is what somebody else made.
   if (found && (found->label(api::labels::storage_provisioner) != "true" ||
                 found->has_annotation(api::annotations::managed_by_namespace_map)))
@@ -189,8 +193,8 @@ asio::awaitable<kube::Result<void>> StorageProvisioner::ensure_storage_namespace
   kube::Object made = kube::Object::make(kube::resources::namespaces, key);
   made.set_label(api::labels::storage_provisioner, "true");
   auto created = co_await home.create(kube::resources::namespaces, made);
-  // Also where somebody else was faster: whose it is the next look shows.
-  if (!created) co_return std::unexpected(std::move(created.error()));
+  // A failure also where somebody else has made it first: the next look shows whose it is.
+  if (!created) co_return kube::fail(std::move(created.error()), "making the namespace of the data");
   co_return kube::Result<void>();
 }
 

@@ -156,7 +156,8 @@ asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::lo
                                                                                           Site& site, bool is_lost) {
   Behind behind;
   auto live = co_await api_of(site).get(kinds::claims, site.key);
-  if (!live && !is_gone(live.error(), site, claim.ns())) co_return std::unexpected(std::move(live.error()));
+  if (!live && !is_gone(live.error(), site, claim.ns()))
+    co_return kube::fail(std::move(live.error()), "looking at the claim behind it");
   if (live) behind.live = std::move(*live);
   behind.is_pending = behind.live && !storage::is_bound(*behind.live) && !is_lost;
   storage::VolumeSight sight{
@@ -194,7 +195,8 @@ asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::Creat
 asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::Discard&, Site& site) {
   const kube::Object& live = *look.behind.live;
   auto removed = co_await api_of(site).remove(kinds::claims, site.key, {.uid = std::string(live.uid())});
-  if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+  if (!removed && !removed.error().is_not_found())
+    co_return Outcome::retry(std::move(removed.error()).in("discarding the claim behind it"));
   if (!live.has_annotation(api::annotations::selected_node))
     co_return co_await reschedule(look.claim, "the node that was chosen has no room for the volume");
   co_return Outcome::again_after(soon);
@@ -223,7 +225,8 @@ asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::K
   if (plan.backing && look.behind.live) {
     auto patched = co_await api_of(site).patch(
         kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(*look.behind.live, std::move(*plan.backing))});
-    if (!patched && !patched.error().is_permanent()) co_return Outcome::retry(std::move(patched.error()));
+    if (!patched && !patched.error().is_permanent())
+      co_return Outcome::retry(std::move(patched.error()).in("correcting the claim behind it"));
     if (!patched) {
       context_.events.warning(
           look.claim, kinds::claims, reasons::resize_failed,

@@ -38,10 +38,12 @@ asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
     auto site = site_in(claim, cluster);
     if (!site) co_return Outcome::again_after(later);
     auto live = co_await api_of(*site).get(kinds::claims, site->key);
-    if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("looking at the claim behind it"));
     if (live && storage::is_backing_of(*live, claim.uid())) {
       auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = std::string(live->uid())});
-      if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+      if (!removed && !removed.error().is_not_found())
+        co_return Outcome::retry(std::move(removed.error()).in("removing the claim behind it"));
     }
   }
   auto released =
@@ -86,7 +88,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
     }
   }
   auto removed = co_await context_.home.api().remove(kinds::volumes, key, {.uid = std::string(volume->uid())});
-  if (!removed && !removed.error().is_not_found()) co_return Outcome::retry(std::move(removed.error()));
+  if (!removed && !removed.error().is_not_found())
+    co_return Outcome::retry(std::move(removed.error()).in("removing the volume"));
   log_.info("volume deleted", {{"volume", key}, {"where", site->where}, {"claim", recorded->key}});
   co_return Outcome::done();
 }
