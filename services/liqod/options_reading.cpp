@@ -43,10 +43,10 @@ kube::Result<void> read_durations(const Texts& texts, Options& options) {
         Time{"--foreign-cluster-ping-timeout", texts.peer_timeout, &settings.foreign_cluster_ping_timeout},
         Time{"--stop-delay", texts.stop_delay, &options.stop_delay},
         Time{"--metric-agent-timeout", texts.figures_timeout, &options.metric_agent_timeout},
-        Time{"--cordon-silent-tenants-after", texts.silence, &settings.silent_tenant_limit},
+        Time{"--cordon-silent-tenants-after", texts.silence, &settings.max_tenant_silence},
         Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.foreign_cluster_ping_interval}}) {
     const bool may_be_zero = time.out == &settings.foreign_cluster_ping_interval || time.out == &options.stop_delay ||
-                             time.out == &settings.silent_tenant_limit;
+                             time.out == &settings.max_tenant_silence;
     const auto read = kube::parse_duration(time.text);
     if (!read) return wrong(std::string(time.name) + ": " + read.error().text());
     if (!may_be_zero && *read == kube::Duration::zero())

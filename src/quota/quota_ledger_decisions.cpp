@@ -31,9 +31,9 @@ core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
 }
 
 asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
-  Look now{.quota = quotas_->find(desk.quota)};
+  Look look{.quota = quotas_->find(desk.quota)};
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
-    if (const auto trouble = co_await look_at(desk, now)) co_return tell_all(batch, *trouble);
+    if (const auto trouble = co_await look_at(desk, look)) co_return tell_all(batch, *trouble);
     // Nothing suspends from here to the write, so the caches and the record are those of one moment.
     core::LedgerRecord record = desk.record;
     drop_stored(record);
@@ -42,18 +42,18 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
                                     "the record of " + desk.quota.text() +
                                     " has a reservation that cannot be understood, so that nobody knows what is free; "
                                     "it expires in a minute or two"));
-    const core::QuotaStanding standing = standing_of(desk, *now.quota, record);
+    const core::QuotaStanding standing = standing_of(desk, *look.quota, record);
     core::AdmissionRound round(standing, std::move(record), desk.bytes);
-    const Said said = ask_round(desk, round, batch, now.is_live);
+    const Said said = ask_round(desk, round, batch, look.is_live);
     // A write that succeeds proves that the record was the newest. A decision without a write needs a read: another
     // replica may have admitted this very pod, or freed what is missing.
-    if (!said.needs_write && said.needs_look && !(now.has_read && now.is_live)) {
-      if (!now.has_read) desk.known = false;
-      now.wants_live = true;
+    if (!said.needs_write && said.needs_look && !(look.has_read && look.is_live)) {
+      if (!look.has_read) desk.known = false;
+      look.wants_live = true;
       continue;
     }
     if (said.needs_write) {
-      const auto stands = co_await write_round(desk, now, std::move(round).record(), said);
+      const auto stands = co_await write_round(desk, look, std::move(round).record(), said);
       if (!stands)
         co_return tell_all(batch, QuotaVerdict::unavailable("the record of " + desk.quota.text() +
                                                             " cannot be written: " + stands.error().text()));

@@ -7,11 +7,11 @@
 
 namespace liqo::reflector {
 
-/// Holds JSON text by name, as long as all that share a total hold no more than its limit together. What does not fit
+/// Holds JSON text by name, as long as all that share a total hold no more than max_bytes together. What does not fit
 /// is read one by one when it is needed.
 class Contents {
  public:
-  static constexpr std::size_t limit = 32u << 20;
+  static constexpr std::size_t max_bytes = 32u << 20;
 
   /// `total`, which outlives it: the bytes that are held by all.
   explicit Contents(std::size_t& total) : total_(total) {}
@@ -21,7 +21,7 @@ class Contents {
 
   void put(const std::string& name, std::string text) {
     erase(name);
-    if (total_ + text.size() > limit) return;
+    if (total_ + text.size() > max_bytes) return;
     total_ += text.size();
     texts_[name] = std::move(text);
   }

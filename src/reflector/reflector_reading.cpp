@@ -68,7 +68,7 @@ asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
         if (kind_.referred_only && !version_at_home(*ns, std::string(object.name()))) return true;
         ns->at_home.put(std::string(object.name()), object.text());
         // What is not kept here is read when it is needed.
-        return held_ < Contents::limit / 2;
+        return held_ < Contents::max_bytes / 2;
       });
   if (!read) co_return kube::fail(std::move(read.error()), "reading what is to be reflected");
   co_return kube::Result<void>();

@@ -68,7 +68,7 @@ struct Settings {
   /// Consumers get no more than their Quotas: ShadowPods are counted when they are created, and ended with their Quota.
   bool enforce_resources = true;
   /// A tenant that has ever said that it is there, and has been silent for so long, is cordoned; 0 = never.
-  kube::Duration silent_tenant_limit{0};
+  kube::Duration max_tenant_silence{0};
   /// Pods of consumers that do not end on a node that is not Ready are deleted by force.
   bool node_failures = false;
   /// What is held of one provider at most, over all its virtual nodes: MiB of JSON, and objects.

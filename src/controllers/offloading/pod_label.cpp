@@ -66,8 +66,8 @@ asio::awaitable<Outcome> PodLabelController::reconcile(kube::WorkKey work) {
   if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("marking the pod"));
   // The node may have gone while the answer was on its way.
-  if (const auto now = watched_.find(work.group); patched && now != watched_.end())
-    now->second.pods->observe(std::move(*patched));
+  if (const auto watched = watched_.find(work.group); patched && watched != watched_.end())
+    watched->second.pods->observe(std::move(*patched));
   co_return Outcome::done();
 }
 

@@ -150,8 +150,8 @@ asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::chang
   auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key,
                                               {kube::PatchType::merge, kube::json::serialize(patch)});
   if (patched) {
-    if (auto* now = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows))
-      now->observe(std::move(*patched));
+    if (auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows))
+      cache->observe(std::move(*patched));
     co_return std::nullopt;
   }
   if (!patched.error().is_permanent() || patched.error().is_not_found())

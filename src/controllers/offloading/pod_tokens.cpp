@@ -34,8 +34,9 @@ asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local)
   // The right to read the twin goes with the twin.
   if (!looked && !looked.error().is_permanent())
     co_return kube::Outcome::retry(std::move(looked.error()).in("looking for tokens that are left"));
-  Twin* now = find_twin(local);
-  if (now && now->watch == watch && !now->tokens && watch->has_tokens_of(forging_.node_name)) watch_tokens(local, *now);
+  Twin* twin_after = find_twin(local);
+  if (twin_after && twin_after->watch == watch && !twin_after->tokens && watch->has_tokens_of(forging_.node_name))
+    watch_tokens(local, *twin_after);
   co_return kube::Outcome::done();
 }
 
@@ -54,7 +55,7 @@ void PodController::tell_refused_tokens(const kube::Object& local, const kube::F
   if (!refusal.is_permanent()) return;
   context_.events.warning(
       local, kube::resources::pods, reasons::failed_tokens,
-      "Cluster " + forging_.clusters.remote +
+      "cluster " + forging_.clusters.remote +
           " refuses the Secret with the service-account tokens of this pod: " + core::refusal_words(refusal));
 }
 

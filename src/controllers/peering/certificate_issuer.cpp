@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
-constexpr kube::Duration signing_limit = 20s, first_look = 10ms, max_pause = 1s;
+constexpr kube::Duration max_signing_time = 20s, first_look = 10ms, max_pause = 1s;
 constexpr kube::WallTime::duration failed_renewal_pause = 1min;
 
 /// What is known of a stored certificate that may be handed out for the order.
@@ -189,7 +189,7 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string c
 
 asio::awaitable<kube::Result<std::string>> CertificateIssuer::wait_for_certificate(kube::Object request) {
   kube::async::Clock& clock = context_.clock;
-  const kube::TimePoint end = clock.now() + signing_limit;
+  const kube::TimePoint end = clock.now() + max_signing_time;
   const kube::ObjectKey key = request.key();
   kube::Duration pause = first_look;
   for (;;) {

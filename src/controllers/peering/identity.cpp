@@ -151,7 +151,7 @@ asio::awaitable<kube::Result<bool>> IdentityController::ensure_secret(const kube
   context_.events.normal(identity, api::kinds::identities, "KubeconfigEnsured",
                          "the Secret " + key.name + " is up to date");
   // The namespace may have gone meanwhile.
-  if (kube::Informer* now = namespaces_.secrets(key.ns)) now->observe(std::move(*written));
+  if (kube::Informer* readable = namespaces_.secrets(key.ns)) readable->observe(std::move(*written));
   co_return true;
 }
 

@@ -46,8 +46,8 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(std::string 
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::watch_heartbeat(kube::Object tenant) {
-  const kube::Duration limit = context_.settings.silent_tenant_limit;
-  if (limit <= kube::Duration::zero() || api::Tenant(tenant).condition() != api::TenantCondition::active)
+  const kube::Duration max_silence = context_.settings.max_tenant_silence;
+  if (max_silence <= kube::Duration::zero() || api::Tenant(tenant).condition() != api::TenantCondition::active)
     co_return std::nullopt;
   kube::Api& home = context_.home.api();
   const kube::ObjectKey key{std::string(tenant.ns()), std::string(core::heartbeat_lease)};
@@ -55,7 +55,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::w
   if (!lease && lease.error().is_not_found())
     lease = co_await home.create(kube::resources::leases, core::forge_heartbeat_lease(tenant));
   if (!lease) co_return kube::fail(std::move(lease.error()), "looking for the heartbeat of the consumer");
-  const core::SilencePlan plan = core::plan_silence(*lease, tenant, context_.clock.wall(), limit);
+  const core::SilencePlan plan = core::plan_silence(*lease, tenant, context_.clock.wall(), max_silence);
   if (const auto* wait = std::get_if<core::silence_action::LookAgain>(&plan)) co_return wait->after;
   const std::string& last = std::get<core::silence_action::Cordon>(plan).last;
   auto patched = co_await home.patch(api::kinds::tenants, tenant.key(),

@@ -135,8 +135,8 @@ void ClusterReflection::end_quiet(const std::string& local) {
   copy_events_.end_quiet(local);
 }
 
-CopyEvents::Answer ClusterReflection::find_copy(const std::string& local, const core::CopyWarning& warning) const {
-  CopyEvents::Answer answer;
+CopyEvents::Found ClusterReflection::find_copy(const std::string& local, const core::CopyWarning& warning) const {
+  CopyEvents::Found answer;
   for (const Reflecting& each : reflectors_) {
     const reflection::ReflectedKind& kind = each.reflector->kind();
     if (kind.copies().kind != warning.kind) continue;

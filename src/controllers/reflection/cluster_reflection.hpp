@@ -97,7 +97,7 @@ class ClusterReflection {
   bool is_quiet(const std::string& local) const;
   /// Has all look at the twin of a namespace that was quiet.
   void end_quiet(const std::string& local);
-  CopyEvents::Answer find_copy(const std::string& local, const core::CopyWarning& warning) const;
+  CopyEvents::Found find_copy(const std::string& local, const core::CopyWarning& warning) const;
 
   kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
   Provider provider_;

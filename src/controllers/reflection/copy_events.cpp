@@ -117,22 +117,22 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
 }
 
 asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::CopyWarning warning) {
-  Answer answer = source_.find(local, warning);
+  Found found = source_.find(local, warning);
   if (warning.kind == api::kinds::claims.kind) {
     auto claim = co_await find_claim(twin->remote, warning);
     if (!claim) co_return false;
-    answer = std::move(*claim);
+    found = std::move(*claim);
   }
-  if (!answer.original) co_return answer.is_known;
+  if (!found.original) co_return found.is_known;
   // Its metadata say enough, and a Secret's content is nobody's business here.
-  const kube::Resource resource = answer.original->resource;
-  const std::string selected = "metadata.name=" + answer.original->name;
+  const kube::Resource resource = found.original->resource;
+  const std::string selected = "metadata.name=" + found.original->name;
   auto page = co_await context_.home.api().list(
       resource, local, {.selection = {.field_selector = selected}, .metadata_only = true}, max_bytes);
   if (!page) co_return false;
   for (kube::json::value& item : page->items) {
     auto object = kube::Object::from(std::move(item));
-    if (!object || object->name() != answer.original->name) continue;
+    if (!object || object->name() != found.original->name) continue;
     object->tree()["apiVersion"] = resource.api_version();
     object->tree()["kind"] = resource.kind;
     context_.events.warning(*object, resource, api::reasons::remote_warning,
@@ -143,13 +143,12 @@ asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::Cop
 }
 
 /// Claims have no reflector: what is one of ours is asked of the provider.
-asio::awaitable<kube::Result<CopyEvents::Answer>> CopyEvents::find_claim(std::string remote,
-                                                                         core::CopyWarning warning) {
+asio::awaitable<kube::Result<CopyEvents::Found>> CopyEvents::find_claim(std::string remote, core::CopyWarning warning) {
   auto claim = co_await source_.provider.get(api::kinds::claims, {std::move(remote), warning.name});
   if (!claim && !claim.error().is_not_found()) co_return std::unexpected(std::move(claim.error()));
   const core::ClusterPair clusters{.local = context_.settings.cluster_id, .remote = source_.cluster};
-  if (!claim || claim->uid() != warning.uid || !core::is_reflected(*claim, clusters)) co_return Answer{};
-  co_return Answer{.original = Original{.resource = api::kinds::claims, .name = warning.name}};
+  if (!claim || claim->uid() != warning.uid || !core::is_reflected(*claim, clusters)) co_return Found{};
+  co_return Found{.original = Original{.resource = api::kinds::claims, .name = warning.name}};
 }
 
 }  // namespace liqo::controllers

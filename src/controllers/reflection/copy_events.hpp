@@ -24,7 +24,7 @@ class CopyEvents {
     kube::Resource resource;
     std::string name;
   };
-  struct Answer {
+  struct Found {
     bool is_known = true;              ///< false: it is to be asked again, in a moment
     std::optional<Original> original;  ///< nothing = it is about no copy of ours
   };
@@ -34,7 +34,7 @@ class CopyEvents {
     /// Whether there is something in the twin of a namespace that Events may be told of.
     std::function<bool(const std::string& local)> has_copies;
     /// Which copy in the twin of a namespace a warning is about.
-    std::function<Answer(const std::string& local, const core::CopyWarning& warning)> find;
+    std::function<Found(const std::string& local, const core::CopyWarning& warning)> find;
   };
 
   CopyEvents(Source source, Context context);
@@ -58,7 +58,7 @@ class CopyEvents {
   asio::awaitable<kube::Outcome> look(kube::WorkKey key);
   /// Tells one; false = it could not be told yet.
   asio::awaitable<bool> tell(std::string local, Shared twin, core::CopyWarning warning);
-  asio::awaitable<kube::Result<Answer>> find_claim(std::string remote, core::CopyWarning warning);
+  asio::awaitable<kube::Result<Found>> find_claim(std::string remote, core::CopyWarning warning);
   void begin();
   bool is_current(const std::string& local, const Shared& twin) const;
 

@@ -355,11 +355,11 @@ asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Obje
   auto patched =
       co_await home.patch(api::kinds::quotas, quota->key(), {kube::PatchType::merge, json::serialize(*patch)});
   if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Quota");
-  const api::Quota now(*patched);
+  const api::Quota changed(*patched);
   log_.info("quota changed", {{"quota", patched->key()},
-                              {"granted", json::serialize(now.resources())},
-                              {"cordoned", now.is_cordoned() ? "true" : "false"},
-                              {"drained", now.is_drained() ? "true" : "false"}});
+                              {"granted", json::serialize(changed.resources())},
+                              {"cordoned", changed.is_cordoned() ? "true" : "false"},
+                              {"drained", changed.is_drained() ? "true" : "false"}});
   quotas_->observe(std::move(*patched));
   co_return kube::Result<void>();
 }

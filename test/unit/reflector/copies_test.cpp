@@ -111,7 +111,7 @@ TEST_CASE("what is held of copies counts, and is given back") {
 
 TEST_CASE("content is held up to a limit that all share, and given back") {
   std::size_t total = 0;
-  const std::string half(Contents::limit / 2, 'x');
+  const std::string half(Contents::max_bytes / 2, 'x');
   {
     Contents here(total), there(total);
     here.put("a", half);
@@ -119,7 +119,7 @@ TEST_CASE("content is held up to a limit that all share, and given back") {
     CHECK(total == half.size());
     there.put("b", half);
     there.put("c", "one too many");
-    CHECK(total == Contents::limit);
+    CHECK(total == Contents::max_bytes);
     CHECK(there.take("c").empty());
     CHECK(here.take("a") == half);
     CHECK(here.take("a").empty());

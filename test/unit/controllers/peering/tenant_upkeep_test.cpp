@@ -56,7 +56,7 @@ struct Provider : ClusterFixture {
 
 controllers::Settings silent_after(kube::Duration limit) {
   controllers::Settings settings;
-  settings.silent_tenant_limit = limit;
+  settings.max_tenant_silence = limit;
   return settings;
 }
 
