@@ -87,7 +87,7 @@ def measure_foul(on: ScaleStage) -> dict[str, dict[str, Any]]:
         p95 = scale_figures.p95
         say(f"one provider is {manner}: p95 {p95(so):.0f} ms, while all are well {p95(well):.0f} ms")
         if manner == "crowded":
-            on.wait_told(last, "shows more than is held of a provider")
+            on.wait_told(last, "shows more than is held of one provider")
     return found
 
 

@@ -1,8 +1,8 @@
 // Decides about one reflected object from both sides, in the same way for every kind.
 #include <algorithm>
 
-#include "liqo/api/labels.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/reflection/meta.hpp"
 #include "reflection/forge.hpp"
@@ -54,7 +54,7 @@ std::string why_foreign(const ReflectedKind& kind, const kube::Object& remote, c
 ReflectionPlan leave_out(const kube::Object* remote, std::string_view reason, const core::ForgingContext& ctx) {
   std::string message;
   if (!reason.empty())
-    message = "Not reflected to cluster " + ctx.clusters.remote + ": it " + std::string(reason) + ".";
+    message = "it is not reflected to cluster " + ctx.clusters.remote + ": it " + std::string(reason);
   if (!remote || remote->is_deleting() || !remote->has_annotation(annotations::reflected_digest))
     return Keep{std::move(message)};
   return Remove{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = std::move(message)};
@@ -85,18 +85,18 @@ ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* l
     return leave_out(foreign.empty() ? remote : nullptr, *never, ctx);
   if (!foreign.empty()) {
     if (!wanted) return Keep{};
-    return Refuse{"Cluster " + ctx.clusters.remote + " has a " + std::string(kind.copies().kind) + " named \"" +
+    return Refuse{"cluster " + ctx.clusters.remote + " has a " + std::string(kind.copies().kind) + " named \"" +
                   std::string(remote->name()) + "\" in the twin namespace that " + foreign +
-                  ": the remote object already exists."};
+                  ": the remote object already exists"};
   }
   if (!wanted) {
     if (!remote || remote->is_deleting()) return Keep{};
     Remove removal{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = {}};
     if (local)
-      removal.message = "Not reflected to cluster " + ctx.clusters.remote + " any more" +
+      removal.message = "it is no longer reflected to cluster " + ctx.clusters.remote +
                         (policy == SelectionPolicy::allow_list && !kind.is_always_reflected(local->name())
-                             ? ": under an AllowList only what is annotated liqo.io/allow-reflection is."
-                             : ", as annotated.");
+                             ? ": under an AllowList only what is annotated liqo.io/allow-reflection is"
+                             : ", as annotated");
     return removal;
   }
   if (remote && remote->is_deleting()) return Keep{};

@@ -247,10 +247,11 @@ std::string why_tokens_withheld(const kube::Object& options_template) {
 std::string describe_mistakes(const TemplatePolicies& policies) {
   std::string text;
   if (!policies.mistakes.empty())
-    text = "Of the VkOptionsTemplate " + kube::join(policies.mistakes, ", ") + ": these kinds are not reflected";
+    text = "the VkOptionsTemplate has mistakes (" + kube::join(policies.mistakes, ", ") +
+           "), so these kinds are not reflected";
   if (!policies.not_followed.empty())
-    text += (text.empty() ? "" : ". ") +
-            ("The VkOptionsTemplate says what is not followed: " + kube::join(policies.not_followed, ", "));
+    text += (text.empty() ? "" : "; ") +
+            ("the VkOptionsTemplate asks for what is not supported: " + kube::join(policies.not_followed, ", "));
   return text;
 }
 

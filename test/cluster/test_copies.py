@@ -203,7 +203,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
 
     for name in ("changed", "deleted", "warned", "lost"):
         wait_for(lambda name=name: led_to(name) == ["192.0.2.9"], SOON, f"endpoints of {name} in milan")
-    refused = "No EndpointSlice is made of this: an EndpointSlice of this name exists"
+    refused = "no EndpointSlice is made of this: an EndpointSlice of this name exists"
     home_told = lambda: told(story, "EndpointSlice", "busy", "RemoteWarning")  # noqa: E731
     wait_for(lambda: any(refused in message for message in home_told()), SOON, "it to be told that busy is taken")
     assert led_to("busy") == ["192.0.2.66"]
@@ -286,7 +286,7 @@ def test_bad_and_large_input_is_copied_or_told_once_and_the_rest_goes_on(with_ra
     wait_for(
         lambda: (
             told(story, "EndpointSlice", "names", "ReflectionDisabled")
-            == [f"Not reflected to cluster {story.provider.name}: it has names in place of addresses."]
+            == [f"it is not reflected to cluster {story.provider.name}: it has names in place of addresses"]
         ),
         SOON,
         "an Event about names",

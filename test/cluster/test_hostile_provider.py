@@ -93,7 +93,7 @@ def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three)
 
     def closed() -> bool:
         condition = three.ready("pisa")
-        return condition["status"] == "False" and "shows more than is held of a provider" in condition["message"]
+        return condition["status"] == "False" and "shows more than is held of one provider" in condition["message"]
 
     wait_for(closed, 60, "the Node of the flooding provider not to be Ready, and to say why")
     # Data that is being received and parsed comes on top of the budget.

@@ -209,7 +209,7 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   const auto origin = core::check_origin(api::NamespaceMap(*object), tenant ? &*tenant : nullptr);
   if (!origin && !object->is_deleting()) {
     context_.events.warning(*object, kinds::namespace_maps, api::reasons::twin_refused,
-                            "NamespaceMap " + key.text() + " is not followed: " + origin.error().text() + ".");
+                            "NamespaceMap " + key.text() + " is not followed: " + origin.error().text());
     co_return Outcome::done();
   }
   const core::TwinContext ctx = twin_context(key, origin ? *origin : std::string(), tenant ? &*tenant : nullptr);
@@ -252,7 +252,7 @@ core::TwinContext NamespaceMapController::twin_context(const kube::ObjectKey& ma
     ctx.pod_security = std::move(*level);
   else
     context_.events.warning(*tenant_namespace, kube::resources::namespaces, api::reasons::invalid,
-                            level.error().text() + ".");
+                            level.error().text());
   return ctx;
 }
 
@@ -262,8 +262,8 @@ asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, cor
   core::TwinSelection selection = core::select_twins(api::NamespaceMap(map), twins, all - std::min(all, twins.size()));
   if (selection.left_out > 0)
     context_.events.warning(map, kinds::namespace_maps, api::reasons::twin_refused,
-                            "The map asks for more namespaces than a cluster gets; " +
-                                std::to_string(selection.left_out) + " are not even told of.");
+                            "the map asks for more namespaces than a cluster gets: " +
+                                std::to_string(selection.left_out) + " of them are not in its status");
   round.entries = std::move(selection.refused);
   round.wanted = std::move(selection.taken);
   std::size_t looked_at = 0;

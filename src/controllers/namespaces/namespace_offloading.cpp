@@ -202,7 +202,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
     if (other.name() == key.name) continue;
     context_.events.warning(
         other, api::kinds::namespace_offloadings, api::reasons::invalid,
-        "A NamespaceOffloading must be called \"" + key.name + "\"; this one has no effect. Delete it.");
+        "a NamespaceOffloading must be called \"" + key.name + "\": this one has no effect; delete it");
   }
   auto object = offloadings_->find(key);
   if (!object || object->is_deleting()) looks_.erase(key.ns);

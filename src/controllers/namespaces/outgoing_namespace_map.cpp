@@ -238,7 +238,7 @@ Outcome OutgoingNamespaceMapController::tell_leaving(std::string_view cluster, c
     if (!leaving.is_new || !offloading) continue;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(leaving.left).count();
     context_.events.warning(*offloading, api::kinds::namespace_offloadings, "WithdrawalPending",
-                            "Labels have changed, and no virtual node of cluster " + std::string(cluster) +
+                            "labels have changed, and no virtual node of cluster " + std::string(cluster) +
                                 " matches the clusterSelector any more: in " + std::to_string(seconds) +
                                 " s the twin " + twins.find(ns)->second +
                                 " is deleted with everything in it. Put the labels back to keep it; change the " +

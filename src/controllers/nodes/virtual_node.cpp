@@ -134,7 +134,7 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
   }
   if (!context_.settings.custom_resources.empty()) {
     health.custom = session ? session->cluster()->custom_state() : core::CustomState();
-    if (!session) health.custom->message = "There is no session with the provider.";
+    if (!session) health.custom->message = "there is no session with the provider";
   }
   const VirtualNode view(virtual_node);
   if (const PeerNotices::Notice* told = notices_.find(std::string(view.cluster_id()))) {
@@ -213,7 +213,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   if (has_session && core::is_alive(health)) {
     told = co_await set_condition(key, {.type = "VirtualKubelet", .status = "Running"});
   } else {
-    const std::string message = has_session ? "The provider does not answer: " + health.last_error : trouble;
+    const std::string message = has_session ? "the provider does not answer: " + health.last_error : trouble;
     told = co_await set_condition(
         key, {.type = "VirtualKubelet", .status = "Creating", .reason = "ProviderUnusable", .message = message});
   }

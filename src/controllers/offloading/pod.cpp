@@ -116,7 +116,7 @@ void PodController::set_withdrawal(std::string withdrawal) {
 
 void PodController::tell_address_left_out(const kube::Object& local, const std::string& address) {
   if (std::exchange(told_address_left_out_, true)) return;
-  const std::string message = "Cluster " + forging_.clusters.remote + " reports address " + address +
+  const std::string message = "cluster " + forging_.clusters.remote + " reports address " + address +
                               " of this pod, which is left out: " + addresses_->words() +
                               ". If it is right, declare its range, too (" +
                               std::string(api::annotations::remote_pod_cidrs) + " of the ForeignCluster)";
@@ -244,7 +244,7 @@ asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Obje
     for (const std::string& name : core::started_containers(local.status(), *patched))
       if (budget_.asides.try_take())
         context_.events.routine(*patched, kube::resources::pods, "Started",
-                                "Container " + name + " started in cluster " + forging_.clusters.remote);
+                                "container " + name + " started in cluster " + forging_.clusters.remote);
     const auto left = core::status_patch(*patched, wanted);
     if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == patched->uid())
       known->second.not_taken = left ? difference_digest(*patched, *left) : std::string();

@@ -95,11 +95,12 @@ asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object loca
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "evicting a pod whose remote pod does not end");
   if (removed)
-    context_.events.warning(
-        local, kube::resources::pods, reasons::remote_stuck,
-        "The pod is to end in cluster " + forging_.clusters.remote + " and has not for more than a minute after its " +
-            "grace time: its node there is probably dead. It is deleted here, so that it can be replaced; what is " +
-            "to have the same name waits until that cluster has removed the old one");
+    context_.events.warning(local, kube::resources::pods, reasons::remote_stuck,
+                            "the pod is to end in cluster " + forging_.clusters.remote +
+                                " and has not for more than a minute after its " +
+                                "grace time, because its node there is probably dead: it is deleted here, so that it "
+                                "can be replaced, and " +
+                                "what is to have the same name waits until that cluster has removed the old one");
   co_return kube::Result<void>();
 }
 

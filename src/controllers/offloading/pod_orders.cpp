@@ -98,7 +98,7 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
                                 core::describe_not_reflected(missing, forging_.clusters.remote));
       if (!forged->dropped_fields.empty() && !std::exchange(memory.told_dropped_fields, true)) {
         context_.events.warning(local, kube::resources::pods, reasons::fields_dropped,
-                                "These fields have no effect in cluster " + forging_.clusters.remote + ": " +
+                                "these fields have no effect in cluster " + forging_.clusters.remote + ": " +
                                     kube::join(forged->dropped_fields, ", "));
       }
       co_return kube::Result<void>();
@@ -134,7 +134,7 @@ asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Obj
     if (patched.error().is_permanent() && !patched.error().is_not_found())
       context_.events.warning(
           local, kube::resources::pods, reasons::failed_reflection,
-          "Cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
+          "cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
     co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
   }
   if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.add_reflected(series_of(local.ns()));
@@ -200,7 +200,7 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(
   // Once: how the words change while it is refused, such as what is used of a quota, the condition tells.
   if (std::exchange(memory.refused_resize, digest) != digest)
     context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
-                            "Cluster " + forging_.clusters.remote + " refuses the resize: " + refusal.words);
+                            "cluster " + forging_.clusters.remote + " refuses the resize: " + refusal.words);
   co_return refusal;
 }
 
@@ -219,7 +219,7 @@ asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Ob
   if (core::is_for_lack_of_rights(**refused)) co_return kube::fail(std::move(**refused), phase);
   std::string words = core::refusal_words(**refused);
   context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
-                          "Cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);
+                          "cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);
   co_return words;
 }
 

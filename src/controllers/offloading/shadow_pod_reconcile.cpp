@@ -85,7 +85,7 @@ asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Obj
       !core::is_for_lack_of_rights(patched.error())) {
     const std::string words = core::refusal_words(patched.error());
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
-                            "The ephemeral container " + addition.name + " is refused: " + words);
+                            "the ephemeral container " + addition.name + " is refused: " + words);
     patched = co_await home.patch(kube::resources::pods, pod.key(),
                                   {kube::PatchType::strategic_merge,
                                    kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words))});
@@ -132,7 +132,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
       // Once: how the words change while it is refused the note tells.
       if (std::exchange(memory.resize_refused, digest) != digest)
         context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
-                                "The resize is refused: " + words);
+                                "the resize is refused: " + words);
       memory.resize_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
       if (memory.resize_short) short_[key.ns].insert(key);
       auto refused = core::resize_refusal_patch(shadow, pod, words);

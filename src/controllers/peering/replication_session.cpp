@@ -128,7 +128,7 @@ Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, 
   refused_ = refused_ || failure.is_forbidden();
   if (failure.is_permanent())
     context_.events.warning(local, kind.resource, api::reasons::failed_replication,
-                            "Not replicated to " + peer_.remote + ", which is tried again: " + failure.text());
+                            "it is not replicated to " + peer_.remote + ", which is tried again: " + failure.text());
   return Outcome::retry(std::move(failure));
 }
 
@@ -185,7 +185,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   if (!kind.provider->has_synced() && core::is_for_peer(*local, peer_)) {
     if (const auto& trouble = kind.provider->trouble(); trouble && trouble->is_permanent())
       context_.events.warning(*local, kind.resource, api::reasons::failed_replication,
-                              "Not replicated to " + peer_.remote + ", which is tried again: " + trouble->text());
+                              "it is not replicated to " + peer_.remote + ", which is tried again: " + trouble->text());
     co_return Outcome::again_after(unknown_pause);
   }
   co_return Outcome::done();
@@ -264,8 +264,9 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
   if (!live) co_return failed(kind, local, std::move(live.error()));
   if (!*live) {
     context_.events.warning(local, kind.resource, api::reasons::replication_name_taken,
-                            "Not replicated: " + peer_.remote + " has another " + std::string(kind.resource.kind) +
-                                " of this name in namespace " + peer_.remote_namespace + "; use another name");
+                            "it is not replicated: cluster " + peer_.remote + " has another " +
+                                std::string(kind.resource.kind) + " of this name in namespace " +
+                                peer_.remote_namespace + "; use another name");
     co_return Outcome::again_after(look_again);
   }
   if (!(*live)->is_deleting()) {

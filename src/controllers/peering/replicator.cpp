@@ -356,8 +356,8 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
       if (!released) co_return Outcome::retry(std::move(released.error()));
     } else {
       context_.events.warning(secrets[i], kube::resources::secrets, api::reasons::credentials_unusable,
-                              "Not used: Secret " + std::string(secret.name()) + " of this namespace is for " +
-                                  key.name + " too; delete one of them");
+                              "it is not used, because Secret " + std::string(secret.name()) +
+                                  " of this namespace is for " + key.name + " too; delete one of them");
     }
   }
   if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
@@ -384,7 +384,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
       peer.trouble = opened.error().text();
       log_.warn("no replication", {{"secret", secret.key()}, {"error", opened.error()}});
       context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_unusable,
-                              "Nothing is replicated to " + key.name + " with this Secret: " + *peer.trouble);
+                              "nothing is replicated to " + key.name + " with this Secret: " + *peer.trouble);
     }
     tell(key.name);
   }
@@ -401,8 +401,9 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
     std::string names;
     for (std::size_t i = 0; i < std::min(held.size(), named_objects); ++i) names += (i ? ", " : "") + held[i];
     if (held.size() > named_objects) names += " and " + std::to_string(held.size() - named_objects) + " more";
-    context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_in_use,
-                            "Kept until nothing is replicated to " + key.name + " any more; delete first: " + names);
+    context_.events.warning(
+        secret, kube::resources::secrets, api::reasons::credentials_in_use,
+        "it is kept until nothing is replicated to " + key.name + " any more; delete first: " + names);
     co_return Outcome::again_after(closing_pause);
   }
   // What is being deleted needs the credentials, unless they are of no use.

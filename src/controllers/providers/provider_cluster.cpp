@@ -64,11 +64,11 @@ void ProviderCluster::on_end(std::function<void()> handler) {
 
 std::string ProviderCluster::overflow() const {
   if (!stores_.is_exceeded()) return {};
-  return "Cluster " + home_.name + " shows more than is held of a provider (" +
+  return "cluster " + home_.name + " shows more than is held of one provider (" +
          std::to_string(stores_.limits().bytes >> 20) + " MiB, " + std::to_string(stores_.limits().objects) +
          " objects), last by " + stores_.exceeded_by() +
-         ": have it removed there what does not belong to offloaded pods, or allow more with --provider-cache-mib and "
-         "--provider-cache-objects. It is tried again in 5 minutes";
+         ": remove there what does not belong to offloaded pods, or raise --provider-cache-mib and "
+         "--provider-cache-objects; it is tried again in 5 minutes";
 }
 
 void ProviderCluster::join(PodController& pods) {

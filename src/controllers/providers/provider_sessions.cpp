@@ -28,8 +28,8 @@ constexpr std::size_t max_home_lists = 8;
 /// The failure of a session that an error of liqod's own ends again and again.
 kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
   return {kube::Errc::protocol,
-          "The session with cluster " + cluster +
-              " ends again and again by an error of liqod, and is started anew each time: " + loss};
+          "the session with cluster " + cluster +
+              " ends again and again because of an error in liqod, and is restarted each time: " + loss};
 }
 
 }  // namespace

@@ -98,10 +98,11 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
     if (context_.settings.api_server_mode == core::ApiServerMode::never) why.clear();
     const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
     if (is_news && !entry.tokens_withheld.empty())
-      context_.events.warning(virtual_node, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
-                              "Pods that are offloaded from now on get no tokens for the API server at home: of the "
-                              "VkOptionsTemplate " +
-                                  entry.tokens_withheld);
+      context_.events.warning(
+          virtual_node, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
+          "pods that are offloaded from now on get no tokens for the API server at home, because of the "
+          "VkOptionsTemplate: " +
+              entry.tokens_withheld);
   } else if (!entry.left_out && virtual_node.is_deleting()) {
     // The session of a VirtualNode that goes can do without its VkOptionsTemplate.
     entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.not_reflected);

@@ -266,11 +266,12 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
     }
     if (told != differing_.end() && told->second == *own) continue;
     differing_.insert_or_assign(key, std::move(*own));
-    context_.events.warning(node, api::kinds::virtual_nodes, api::reasons::filters_differ,
-                            "What labelsNotReflected and annotationsNotReflected of this virtual node say holds for "
-                            "its pods only, and what its VkOptionsTemplate says of kinds for nothing. Reflected "
-                            "objects are shared by all virtual nodes of cluster " +
-                                home_.name + ": for them holds what the oldest says, " + std::string(decides.name()));
+    context_.events.warning(
+        node, api::kinds::virtual_nodes, api::reasons::filters_differ,
+        "labelsNotReflected and annotationsNotReflected of this virtual node apply to its pods only, "
+        "and what its VkOptionsTemplate says of kinds has no effect: reflected objects are shared "
+        "by all virtual nodes of cluster " +
+            home_.name + ", and follow the oldest, " + std::string(decides.name()));
   }
 }
 

@@ -81,11 +81,11 @@ core::CustomState CustomKinds::state() const {
   }
   using Reflected = core::CustomState::Reflected;
   if (!troubles.empty())
-    return {Reflected::no, "Not all custom resources are reflected as they were meant to be. " + troubles + "."};
+    return {Reflected::no, "not all custom resources are reflected as they were meant to be: " + troubles};
   if (!unknown.empty())
-    return {Reflected::unknown, "Cluster " + provider_.cluster() + " has not said yet whether it takes " + unknown +
-                                    ": it does not answer, or has no twin of a namespace."};
-  return {Reflected::yes, "All custom resources that are configured are reflected."};
+    return {Reflected::unknown, "cluster " + provider_.cluster() + " has not said yet whether it takes " + unknown +
+                                    ": it does not answer, or has no twin of a namespace"};
+  return {Reflected::yes, "all custom resources that are configured are reflected"};
 }
 
 asio::awaitable<std::optional<json::value>> CustomKinds::read(kube::Api& api, std::string path) {

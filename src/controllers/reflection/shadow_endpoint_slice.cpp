@@ -237,7 +237,7 @@ void ShadowEndpointSliceController::tell(const kube::Object& shadow, const kube:
   Memory& memory = known->second;
   if (std::exchange(memory.refused, plan.refusal) != plan.refusal && !plan.refusal.empty())
     context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
-                            "No EndpointSlice is made of this: " + plan.refusal);
+                            "no EndpointSlice is made of this: " + plan.refusal);
   if (plan.left_out.empty()) return;
   const std::string declaration = look_at(consumer_of(std::string(shadow.ns()))).addresses.words();
   const std::string before = std::exchange(memory.told, declaration);

@@ -171,10 +171,10 @@ TEST_CASE("a template may keep the tokens of pods at home") {
 TEST_CASE("mistakes and what is not followed are told in one message") {
   CHECK(describe_mistakes({}) == "");
   CHECK(describe_mistakes({.policies = {}, .mistakes = {"a", "b"}, .not_followed = {}}) ==
-        "Of the VkOptionsTemplate a, b: these kinds are not reflected");
+        "the VkOptionsTemplate has mistakes (a, b), so these kinds are not reflected");
   CHECK(describe_mistakes({.policies = {}, .mistakes = {"a"}, .not_followed = {"c", "d"}}) ==
-        "Of the VkOptionsTemplate a: these kinds are not reflected. The VkOptionsTemplate says what is not followed: "
-        "c, d");
+        "the VkOptionsTemplate has mistakes (a), so these kinds are not reflected; the VkOptionsTemplate asks for what "
+        "is not supported: c, d");
 }
 
 TEST_CASE("a copy that an AllowList takes back is told of with the reason") {

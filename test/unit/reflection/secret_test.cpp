@@ -77,11 +77,10 @@ TEST_CASE("Secrets that are of use in their cluster only are never reflected") {
   };
   for (const Case& c : {
            Case{"kubernetes.io/service-account-token",
-                "Not reflected to cluster remote-cluster: it holds a token of a service account of this cluster, and "
-                "pods "
-                "get tokens of their own."},
+                "it is not reflected to cluster remote-cluster: it holds a token of a service account of this cluster, "
+                "and pods get tokens of their own"},
            Case{"bootstrap.kubernetes.io/token",
-                "Not reflected to cluster remote-cluster: it holds a token by which machines join this cluster."},
+                "it is not reflected to cluster remote-cluster: it holds a token by which machines join this cluster"},
            Case{"helm.sh/release.v1", ""},
        }) {
     CAPTURE(c.type);
@@ -122,8 +121,8 @@ TEST_CASE("the tokens of pods are no copies of Secrets, in neither cluster") {
   const auto refusal = reflection.plan(&local, &tokens);
   REQUIRE(std::holds_alternative<reflection_action::Refuse>(refusal));
   CHECK(std::get<reflection_action::Refuse>(refusal).message ==
-        "Cluster remote-cluster has a Secret named \"login\" in the twin namespace that holds the tokens of a pod: the "
-        "remote object already exists.");
+        "cluster remote-cluster has a Secret named \"login\" in the twin namespace that holds the tokens of a pod: the "
+        "remote object already exists");
 
   // Those of another consumer's pods, which run here.
   const auto kept = reflection.plan(&tokens, nullptr);

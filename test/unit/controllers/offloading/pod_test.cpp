@@ -84,7 +84,7 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
   const auto told = [&] { return world.events("Started"); };
   start("web");
   REQUIRE(world.reaches([&] { return !told().empty(); }, 1s));
-  CHECK(told()[0] == "Container main started in cluster milan");
+  CHECK(told()[0] == "container main started in cluster milan");
   const int most = int(controllers::max_asides);
   const kube::TimePoint began = world.simulator.clock().now();
   for (int number = 0; number < most + 30; ++number) start("web-" + std::to_string(number));
@@ -597,7 +597,7 @@ TEST_CASE("a pod tells why its tokens cannot be brought to the provider") {
   create_robot(world, "web");
   REQUIRE(world.reaches([&] { return world.events("FailedSATokensReflection").size() == 1; }));
   CHECK(world.events("FailedSATokensReflection").front() ==
-        "Cluster milan refuses the Secret with the service-account tokens of this pod: exceeded quota: small");
+        "cluster milan refuses the Secret with the service-account tokens of this pod: exceeded quota: small");
   CHECK_FALSE(world.at_milan(kinds::shadow_pods, "web"));
   world.refuse = [](const kube::HttpRequest&) { return ""; };
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 10min));
@@ -711,9 +711,11 @@ TEST_CASE("a VkOptionsTemplate keeps tokens at home, and what of it is not follo
   CHECK_FALSE(world.at_milan(resources::secrets, "web-token").has_value());
   REQUIRE(world.events("ReflectionPolicyInvalid").size() == 1);
   CHECK(world.events("ReflectionPolicyInvalid").front() ==
-        "The VkOptionsTemplate says what is not followed: what is said of secrets (no such kind)");
+        "the VkOptionsTemplate asks for what is not supported: what is said of secrets (no such kind)");
   REQUIRE(world.events("TokensWithheld").size() == 1);
-  CHECK(world.events("TokensWithheld").front().ends_with("of the VkOptionsTemplate serviceaccount has no workers"));
+  CHECK(world.events("TokensWithheld")
+            .front()
+            .ends_with("because of the VkOptionsTemplate: serviceaccount has no workers"));
   world.server.remove(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"}, {}, "operator");
   world.pass(10s);
   create_robot(world, "later");

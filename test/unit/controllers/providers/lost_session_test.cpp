@@ -149,7 +149,7 @@ TEST_CASE("one that is lost again and again is tried less and less often, and th
   CHECK(rome.offloadings < 12 + 60 / 3);
   REQUIRE_FALSE(rome.events("ProviderUnusable").empty());
   CHECK(rome.events("ProviderUnusable")[0] ==
-        "The session with cluster milan ends again and again by an error of liqod, and is started anew each time: "
+        "the session with cluster milan ends again and again because of an error in liqod, and is restarted each time: "
         "a bug");
   CHECK_FALSE(rome.is_node_ready());
   // Replication with the same provider has a session of its own.

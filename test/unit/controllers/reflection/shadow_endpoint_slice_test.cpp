@@ -374,7 +374,7 @@ TEST_CASE("a name that is taken is told once, and used when it is free") {
   milan.pass(10min);
   CHECK(milan.made()->text() == before);
   CHECK(milan.events("FailedReflection") ==
-        std::vector<std::string>{"No EndpointSlice is made of this: an EndpointSlice of this name exists that was not "
+        std::vector<std::string>{"no EndpointSlice is made of this: an EndpointSlice of this name exists that was not "
                                  "made for this ShadowEndpointSlice"});
   for (const auto& event : milan.server.list(resources::events)) CHECK(kube::int_at(*event, {"count"}) == 1);
   (void)milan.server.remove(kinds::endpoint_slices, key, {}, "operator");
