@@ -15,16 +15,17 @@
 
 namespace liqo::reflector {
 
-/// A copy stays for so long when nothing refers to its object any more.
+/// How long a copy stays when nothing refers to its object any more.
 inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
 
-/// Copies are compared so often, so that one that somebody changed is right again within 30 s.
+/// Copies are compared after a time between these two, so that one that somebody changed is right again within 30 s.
 inline constexpr kube::Duration check_after = std::chrono::seconds(17), check_before = std::chrono::seconds(23);
-/// Where its twin is quiet. Thousands are, which begin together: they are spread over some minutes.
+/// The same for the copies of a quiet twin. Thousands of twins are quiet and begin together: their looks are spread
+/// over some minutes.
 inline constexpr kube::Duration quiet_after = std::chrono::seconds(180), quiet_before = std::chrono::seconds(345);
-/// Copies are compared so soon where more is to come home of one that has changed.
+/// The pause before copies are compared where more is to come home of one that has changed.
 inline constexpr kube::Duration first_look = std::chrono::seconds(2);
-/// Between two writes at home of what has come of one copy, where only home has changed it.
+/// The pause between two writes at home of what has come of one copy, where only home has changed the object.
 inline constexpr kube::Duration gathering_rest = std::chrono::seconds(10);
 
 /// What of an object may come from its copy, and its generation, of which that may speak, by their digest.

@@ -1,4 +1,6 @@
 // All controllers of one liqod, over an injected transport, clock and randomness: what the daemon and simulations run.
+// Tested by test/unit/controllers/nodes/network_check_test.cpp.
+// Tested by test/sim/main.cpp.
 #pragma once
 
 #include <memory>
@@ -27,7 +29,8 @@ struct ProcessContext {
   core::Entropy entropy = core::secure_random;
 };
 
-/// Consumer and provider at once. Construct, then run(); when run() has ended, destroy. One thread.
+/// The controllers of one liqod, which is consumer and provider at once. Construct it, then await run(), and destroy it
+/// when that has ended. One thread.
 class Process {
  public:
   explicit Process(ProcessContext context);
@@ -38,13 +41,14 @@ class Process {
   asio::awaitable<void> run() { return manager_.run(); }
   /// True once every cache that reconciling needs is complete.
   bool has_synced() const;
-  /// What a cache is waiting for, for /readyz; empty when synced.
+  /// Why has_synced() is false, a clause for /readyz: the trouble of a cache, where one has any. "" = it is true.
   std::string waiting_for() const;
   /// True while keys are due or being worked on (simulations wait for its end).
   bool is_busy() const;
 
   /// The pods on its virtual nodes, for those who serve them. Must be gone before this process.
   OffloadedPods offloaded_pods() const { return OffloadedPods(*virtual_nodes_); }
+  /// Whether this process leads, and may write as the leader.
   kube::Leadership& leadership() { return manager_.leadership(); }
   /// The two Apis of the cluster at home. Only the leader may write by `leader_api`, which asks the lease before each
   /// write and answers Errc::stopped on every other replica; every replica writes by `replica_api`, for what each of
@@ -53,6 +57,7 @@ class Process {
   kube::Api& replica_api() { return manager_.open_api(); }
   /// The caches of the cluster at home, for others that read it. Their handles must be gone before this process.
   kube::InformerSet& home() { return manager_.caches(); }
+  /// Records Events in the cluster at home.
   kube::EventRecorder& events() { return manager_.events(); }
   /// For controllers that run beside this process, and end before it.
   Context context() { return shared_; }

@@ -18,11 +18,12 @@
 
 namespace liqo::controllers {
 
+/// The options of liqod, as the controllers read them. A default here is that of the option.
 struct Settings {
-  std::string cluster_id;  ///< of the cluster that this process serves
-  std::string liqo_namespace = "liqo";
-  std::string pod_cidrs;  ///< ranges of this cluster's pods, as peers are told; "" = they are not told
-  std::string node_ip;    ///< InternalIP of every virtual node; where the kubelet API is served
+  std::string cluster_id;               ///< of the cluster that this process serves
+  std::string liqo_namespace = "liqo";  ///< the namespace that Liqo is installed in
+  std::string pod_cidrs;                ///< ranges of this cluster's pods, as peers are told; "" = they are not told
+  std::string node_ip;                  ///< InternalIP of every virtual node; where the kubelet API is served
   core::PortRange kubelet_ports{.first = 10250, .count = 64};  ///< of which each virtual node has one
   std::string kubelet_version;                                 ///< of virtual nodes until that of the provider is known
   std::map<std::string, std::string> node_extra_labels, node_extra_annotations;  ///< on every virtual node
@@ -30,11 +31,11 @@ struct Settings {
   /// Labels that a provider's word does not set on its virtual nodes: keys, or "domain/*".
   std::vector<std::string> refused_node_labels;
 
-  kube::Duration probe_interval = std::chrono::seconds(10);
-  kube::Duration probe_timeout = std::chrono::seconds(5);
-  int probe_failures = 3;  ///< in a row, until a node is no longer Ready
-  kube::Duration lease_interval = std::chrono::seconds(10);
-  std::int64_t lease_seconds = 40;
+  kube::Duration probe_interval = std::chrono::seconds(10);  ///< between two probes of a provider's API server
+  kube::Duration probe_timeout = std::chrono::seconds(5);    ///< for the answer to one of them
+  int probe_failures = 3;                                    ///< in a row, until a node is no longer Ready
+  kube::Duration lease_interval = std::chrono::seconds(10);  ///< between two renewals of a virtual node's lease
+  std::int64_t lease_seconds = 40;  ///< for which a renewal holds: the field leaseDurationSeconds
 
   /// Namespaces that are offloaded as they are made.
   core::NamespaceSelection selected_namespaces;
@@ -43,7 +44,7 @@ struct Settings {
   kube::Duration withdrawal_grace = std::chrono::minutes(10);
 
   kube::Duration foreign_cluster_ping_interval = std::chrono::seconds(15);  ///< 0: peers count as reachable
-  kube::Duration foreign_cluster_ping_timeout = std::chrono::seconds(5);
+  kube::Duration foreign_cluster_ping_timeout = std::chrono::seconds(5);    ///< for a peer's answer to a ping
 
   /// The StorageClass whose claims follow their pods into other clusters; "" = there is none.
   std::string storage_class;

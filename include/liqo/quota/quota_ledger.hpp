@@ -22,24 +22,28 @@
 
 namespace liqo::quota {
 
+/// Times of the ledger, and how it counts.
 struct LedgerSettings {
   /// How long the API server may work on a request that was admitted (its --request-timeout). A reservation that is not
   /// seen stored is dropped this long and 10 s later, if a quorum read says that there is no such ShadowPod.
   kube::Duration request_timeout = std::chrono::seconds(60);
-  /// Between two writes of one record: admissions that arrive meanwhile are recorded by one. Who comes after a pause
-  /// does not wait. Longer where the record is large, because each write is all of it.
+  /// The least time between two writes of one record: admissions that arrive meanwhile are recorded by one write, and
+  /// the first after a pause does not wait. It is longer for a large record, because each write sends all of it.
   kube::Duration gather = std::chrono::milliseconds(20);
-  /// The webhook's caller waits 10 s, and the server of the webhooks 8.
+  /// How long an admission waits for its answer: the API server waits 10 s for the webhook, and the webhook's server 8.
   kube::Duration patience = std::chrono::seconds(7);
   core::Counting counting = core::Counting::exact;
 };
 
-/// Every replica has one and decides alone; what they must agree on is in one ConfigMap per Quota, written with
-/// optimistic locking before the answer: the reservations of pods that are admitted and not known to be stored. Stored
-/// pods are counted from the caches, which have to be as new as the ConfigMap says (`LedgerRecord::floor`). So each
-/// admission is counted at least once by every replica at every moment, and a crash at any point leaves at most a
-/// reservation that expires. The Quota itself is read live beside each write. Decides nothing before every cache is
-/// complete. One thread.
+/// Decides whether a Quota has room for a pod. Every replica has a ledger and decides alone. What they must agree on is
+/// in one ConfigMap per Quota, written with optimistic locking before the answer: the reservations of pods that are
+/// admitted and not known to be stored. Stored pods are counted from the caches, which have to be as new as the
+/// ConfigMap says (`LedgerRecord::floor`). The Quota itself is read live beside each write.
+///
+/// Guarantees: every replica counts each admission at least once at every moment. Nothing is decided before every cache
+/// is complete.
+///
+/// Failures: a crash at any point leaves at most a reservation that expires. One thread.
 class QuotaLedger {
  public:
   QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSettings settings);
@@ -56,12 +60,12 @@ class QuotaLedger {
   asio::awaitable<core::admission::Answer> answer(const core::admission::Request& request,
                                                   const core::admission::PodPolicy& policy, core::Claimant claimant);
 
-  /// What the answer to a ShadowPod follows, which carries its UID and the labels of its creator and origin, both
-  /// checked. `before` is null where the ShadowPod is new; else it asks for other amounts from now on than those
-  /// stored: what it takes more is reserved until it is seen stored so, what it takes less is free once its Pod has
-  /// given it back. Both must outlive the call. Admitted means recorded, unless it is a dry run. The same UID may be
-  /// asked about again. A dry run of a caller that is not proven is held back: it would be a question that costs
-  /// nothing. Cancellable: what is not on its way to be written down then is not written any more.
+  /// Decides whether the Quota of a ShadowPod has room for it. The ShadowPod carries its UID, which may be asked about
+  /// again, and the labels of its creator and origin, both checked. `before` is what is stored of it, null where it is
+  /// new: what it takes more than before is reserved until it is seen stored so, and what it takes less is free once
+  /// its Pod has given it back. Both must outlive the call. What is admitted has been recorded, unless it is a dry run.
+  /// A dry run of a caller that is not proven is held back, because it would be a question that costs nothing.
+  /// Cancellable: a record whose write has not begun by then is not written.
   asio::awaitable<core::QuotaVerdict> decide_on(const kube::Object& shadow_pod, const kube::Object* before,
                                                 bool dry_run, core::Claimant claimant);
 

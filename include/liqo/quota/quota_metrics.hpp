@@ -6,11 +6,11 @@
 
 namespace liqo::quota {
 
-/// What the ledger would say at the moment of the scrape. Only the process that leads shows it. A consumer chooses the
-/// names of its slices, and asks for resources by name: of each only so many are shown, and how many amounts are not.
-/// One thread.
+/// What the ledger would say at the moment of the scrape. Only the process that leads shows it. One thread.
 class QuotaMetrics {
  public:
+  /// How many slices of a consumer, and resources of a slice, are shown: a consumer chooses the names of both. A metric
+  /// counts the amounts that are left out.
   static constexpr std::size_t max_slices = 50, max_resources = 16;
 
   /// `ledger` outlives this.

@@ -44,6 +44,7 @@ class StoredPods {
     seen_ = std::move(handler);
   }
 
+  /// What stored ShadowPods and Pods hold, by the user that made them.
   const core::QuotaAccount& account() const { return account_; }
   /// What is stored of the consumer with that ID.
   StoredAmount amount_of(const std::string& origin) const;

@@ -19,6 +19,7 @@ struct CustomResource {
   bool operator==(const CustomResource&) const = default;
 };
 
+/// A custom resource that is to be reflected, and how.
 struct CustomPolicy {
   CustomResource resource;
   KindPolicy policy;

@@ -13,18 +13,21 @@
 
 namespace liqo::reflection {
 
+/// How one kind is reflected.
 struct KindPolicy {
   SelectionPolicy selection = SelectionPolicy::deny_list;
   int workers = 32;  ///< objects worked on at a time; 0: the kind is not reflected, and its copies stay as they are
   bool operator==(const KindPolicy&) const = default;
 };
 
+/// The most workers that an option or a template may ask for.
 inline constexpr int max_workers = 1024;
 
 /// What may be said of a kind: "DenyList", "AllowList", and "All" where a DenyList is not all that there is.
 std::vector<SelectionPolicy> selections_of(const ReflectedKind& kind);
-/// nullopt = it is none of these.
+/// Reads one of these words; nothing where the text is none of them.
 std::optional<SelectionPolicy> read_selection(const ReflectedKind& kind, std::string_view text);
+/// The word for a selection, as options and templates have it: "DenyList".
 std::string_view name_of(SelectionPolicy policy);
 
 /// The name of a kind as options and templates have it: "configmap".
@@ -33,7 +36,9 @@ std::string option_name(const ReflectedKind& kind);
 /// The policies of all kinds. One that nothing is said of has the usual one.
 class Policies {
  public:
+  /// The policy of a kind: what was set, else the usual one.
   KindPolicy of(const ReflectedKind& kind) const;
+  /// Sets the policy of a kind, in place of what was set before.
   void set(const ReflectedKind& kind, KindPolicy policy) { kinds_[option_name(kind)] = policy; }
   bool operator==(const Policies&) const = default;
 

@@ -35,29 +35,34 @@ class Copies {
     std::uint64_t version = 0;
   };
 
+  /// Of that kind in the twin namespace `ns`. `budget`, and the text that `resource` refers to, outlive this.
   Copies(kube::StoreBudget& budget, const kube::Resource& resource, std::string ns);
   ~Copies();
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
 
+  /// What is known of the object of that name, or null; it lives until that object is changed or erased here.
   const Copy* find(const std::string& name) const;
+  /// Whether no object is known.
   bool empty() const { return copies_.empty(); }
+  /// The names of all objects, in their order.
   std::vector<std::string> names() const;
 
   /// Takes an object that has to be looked at.
   void find_there(const kube::Object& object);
   /// Takes a state of an object that needs nothing, for this wish and this version of its source.
   void settle(const kube::Object& object, std::string wish, std::uint64_t source, bool is_ours = true);
-  /// The object at home has changed in nothing that is reflected.
+  /// Notes the version of an object at home that has changed in nothing that is reflected.
   void settle_source(const std::string& name, std::uint64_t source);
-  /// It has to be looked at again; it may be one that was not known.
+  /// Has an object looked at again, which may be one that was not known.
   void doubt(const std::string& name);
-  /// The wish may have changed: it is to be forged again.
+  /// Has the wish for an object forged again, because it may have changed.
   void doubt_source(const std::string& name);
-  /// So may all.
+  /// Has the wishes for all objects forged again.
   void doubt_sources();
-  /// It is gone.
+  /// Forgets an object that is gone.
   void erase(const std::string& name);
+  /// Forgets all objects, and gives back what they took of the budget.
   void clear();
   /// The newest version of all that is known now.
   std::uint64_t newest() const;

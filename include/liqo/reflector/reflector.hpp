@@ -51,20 +51,20 @@ struct FoundCopy {
   bool is_known = true;  ///< false: it has not been looked at since it was seen to have changed
 };
 
-/// One kind, one provider, any number of namespaces. Level-triggered; one thread.
+/// Keeps the copies of one kind at one provider, in the twins of any number of namespaces. Level-triggered; one thread.
 ///
-/// Streams: one watch of metadata at home, for all namespaces, and none at the provider, however many twins there are.
+/// It has one watch of metadata at home, for all namespaces, and none at the provider, however many twins there are.
 /// The content of an object is read when it has changed, and not kept. Of the copies only UID and version are known:
-/// from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A copy that
-/// somebody changes or deletes is thereby put right within 30 s; where a twin is quiet, within 6 minutes. Kinds that
-/// are reflected only where something refers to them are listed so at home, too, and not watched; so are they where all
-/// of a namespace are wanted. A copy that nothing refers to any more stays for five minutes, because pods come and go;
-/// one that the Go version made stays. Where something of the copies comes home, those of a twin in which something
+/// from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A kind that
+/// is reflected only where something refers to it is not watched at home, but listed in the same way, also where all
+/// objects of a namespace are wanted. Where something of the copies comes home, those of a twin in which something
 /// happens are compared after two seconds already, then less and less often.
 ///
-/// Guarantees: nothing is written in a twin before both sides of it have been read; an object of somebody else is
-/// neither changed nor kept, also where it appears between the reading and the writing; a copy that an earlier process
-/// has sent, and that is made after the twin was read, is found.
+/// Guarantees: nothing is written in a twin before both sides of it have been read. An object of somebody else is
+/// neither changed nor kept, also where it appears between the reading and the writing. A copy that an earlier process
+/// has sent, and that is made after the twin was read, is found. A copy that somebody changes or deletes is right again
+/// within 30 s, and where its twin is quiet within 6 minutes. A copy that nothing refers to any more stays for five
+/// minutes, because pods come and go, and one that the Go version made stays.
 class Reflector {
  public:
   Reflector(const reflection::ReflectedKind& kind, reflection::SelectionPolicy policy, core::ForgingContext forging,
@@ -73,7 +73,7 @@ class Reflector {
 
   /// Begins to reflect a namespace. Idempotent for the same twin.
   void start_namespace(const std::string& local, const std::string& remote);
-  /// Stops; the copies stay as they are: the twin namespace is removed as a whole.
+  /// Ends the reflection of a namespace. Its copies stay as they are: the twin namespace is removed as a whole.
   void stop_namespace(const std::string& local);
   /// Which objects of a namespace others refer to, of a kind that is reflected only then. `all`: every object of the
   /// namespace counts as one of them, but under an AllowList.
@@ -81,17 +81,18 @@ class Reflector {
   /// Called with the Secrets that an object of this kind, which is reflected, refers to; none = it is not, or no more.
   using ReferencesHandler =
       std::function<void(const std::string& ns, const std::string& name, std::vector<std::string> secrets)>;
+  /// Sets the one handler of this kind's references. It must not suspend.
   void on_references(ReferencesHandler handler) { on_references_ = std::move(handler); }
   /// Tells whether set_references() has been told all there is: until then no copy goes for want of references.
   void set_references_known(std::function<bool()> known) { references_known_ = std::move(known); }
   /// What copies are made by from now on; what is there already is brought in line.
   void set_forging(core::ForgingContext forging);
-  /// Likewise which objects are reflected, and how many are worked on at a time. Without workers it is its owner's to
-  /// stop the namespaces.
+  /// Sets which objects are reflected from now on, and how many are worked on at a time. Where that is none, the owner
+  /// stops the namespaces.
   void set_policy(reflection::KindPolicy policy);
-  /// What forging looks up has changed, for a namespace or (with "") for all.
+  /// Considers the objects of a namespace anew, or with "" those of all: something that forging looks up has changed.
   void reconsider(const std::string& local = {});
-  /// What comes home of the copies of a namespace is to be looked at: brings_home may say something else now.
+  /// Looks anew at what comes home of the copies of a namespace: `brings_home` may answer otherwise now.
   void gather_anew(const std::string& local);
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run();
@@ -103,7 +104,9 @@ class Reflector {
   void end_quiet(const std::string& local);
   /// What an object in the twin of a namespace is, by its name there and UID.
   FoundCopy find_copy(const std::string& local, const std::string& remote_name, std::string_view uid) const;
+  /// True while objects are due or being worked on.
   bool is_busy() const { return controller_.is_busy(); }
+  /// The kind that is reflected, as its table describes it.
   const reflection::ReflectedKind& kind() const { return kind_; }
 
  private:

@@ -1,5 +1,6 @@
 // VirtualNode → Node.
 // Tested by test/unit/controllers/nodes/network_check_test.cpp.
+// Tested by test/sim/main.cpp.
 #pragma once
 
 #include <map>

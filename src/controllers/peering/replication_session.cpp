@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 namespace action = core::replication_action;
 using kube::Outcome;
 
-/// The longest pause between two tries: so long after a drained tenant is activated, replication goes on at the latest.
+/// The longest pause between two tries, and so the time after which replication goes on at the latest when a drained
+/// tenant is activated.
 constexpr kube::Duration max_pause = 20s;
 constexpr kube::Duration refusal_pause = 5s;
 /// Between two looks at what no event announces: the end of somebody else's object, or of a refusal to let us read.

@@ -18,8 +18,8 @@
 
 namespace liqo::controllers {
 
-/// A provider that refuses us for so long what the end of an object takes has taken our rights away, and what is left
-/// there is its own to clean up. Shorter gaps are those of a binding that is made anew.
+/// How long a provider may refuse the requests by which an object ends. A provider that refuses them for longer has
+/// taken our rights away, and cleans up by itself; a binding that is replaced refuses them for a shorter time.
 inline constexpr kube::Duration refusal_patience = std::chrono::seconds(15);
 
 /// Copies the objects of one tenant namespace to its image at the provider and brings the status back. It has its own

@@ -369,7 +369,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
     if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   }
   if (peers_[key].session && !peers_[key].session->loss().empty()) co_await end_lost_session(key);
-  // Nothing is let go meanwhile: nobody has looked what is left at the provider.
+  // No object and no Secret is let go during this pause, because nobody has looked at what is left at the provider.
   if (const kube::TimePoint at = peers_[key].not_before; !peers_[key].session && context_.clock.now() < at)
     co_return Outcome::again_after(at - context_.clock.now());
   if (peers_[key].session && peers_[key].digest != digest_of(secret)) {

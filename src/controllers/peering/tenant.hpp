@@ -14,10 +14,14 @@
 namespace liqo::controllers {
 
 /// For each Tenant in the tenant namespace of its consumer (one per namespace, the oldest): checks the handshake, has
-/// the ControlPlane certificate issued and renewed, keeps status, role bindings and the cordon marks of the consumer's
-/// slices. A drained Tenant loses its ShadowPods, and their pods in a bounded time (unless annotated
-/// `liqo.io/keep-pods: "true"`), and keeps its slices, namespaces and rights, so that it sees why and resumes when it
-/// is activated. A deleted Tenant loses its rights first, then its replicas. One thread.
+/// the ControlPlane certificate issued and renewed, and keeps the status, the role bindings and the cordon marks of the
+/// consumer's slices.
+///
+/// Guarantees: a drained Tenant loses its ShadowPods, and their pods in a bounded time, unless it is annotated
+/// `liqo.io/keep-pods: "true"`. It keeps its slices, namespaces and rights, so that its consumer sees why, and resumes
+/// when it is activated.
+///
+/// Lifetime: a deleted Tenant loses its rights first, then its replicas. One thread.
 class TenantController final : public Runnable {
  public:
   TenantController(TenantNamespaces& namespaces, Context context);

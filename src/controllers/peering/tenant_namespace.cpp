@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 namespace json = kube::json;
 
-/// A new binding is known to the authorizer of the API server within some 100 ms.
-/// A role that was bound a moment ago takes effect a few milliseconds later.
+/// The API server's authorizer learns of a new binding within milliseconds as a rule, and within 100 ms or so under
+/// load.
 constexpr kube::Duration first_pause = 10ms, max_pause = 250ms;
 /// Between two looks at what is left in a namespace that is being deleted.
 constexpr kube::Duration ending_pause = 1s;

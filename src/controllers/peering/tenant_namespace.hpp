@@ -51,8 +51,8 @@ class TenantNamespaces final : public Runnable {
 
  private:
   struct Entry {
-    bool allowed = false;
-    kube::Duration pause{0};  ///< since it was asked last whether it is
+    bool allowed = false;     ///< the API server has said that the Secrets may be read
+    kube::Duration pause{0};  ///< between the last two questions whether the Secrets may be read
     kube::InformerHandle secrets;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);

@@ -39,7 +39,7 @@ inline constexpr double max_asides = 10, asides_per_second = 0.5;
 struct ProviderBudget {
   std::shared_ptr<kube::StoreUse> stores;
   WriteBudget home_writes;
-  /// For what is good to know and true for moments only: where much happens at once, only a few of these are written.
+  /// For Events that are good to know and true for moments only: where much happens at once, few of them are written.
   WriteBudget asides;
 };
 

@@ -23,10 +23,12 @@ constexpr kube::Duration tokens_hold_for = 5s;
 /// More than a provider has virtual nodes: what it shows must not fill this process.
 constexpr std::size_t max_token_nodes = 256;
 
-/// So many are read for the first time at a time, and one whose provider is slow counts for so long.
+/// How many twins are read for the first time at a time, and how long a twin whose provider is slow counts as one of
+/// them.
 constexpr std::size_t max_reading = 32;
 constexpr kube::Duration reading_counts_for = 5s;
-/// A twin in which nothing is rests at once when it has been read, and after this time when it was in use.
+/// How long the watches of a twin go on when it holds nothing any more. A twin that is empty when it has been read
+/// rests at once.
 constexpr kube::Duration unused_time = 2min;
 constexpr kube::Duration between_looks = 1s;
 constexpr kube::Duration first_pause = 50ms;  ///< while nothing may be read yet

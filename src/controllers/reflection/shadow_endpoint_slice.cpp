@@ -22,9 +22,9 @@ using kube::Outcome;
 constexpr kube::Duration settle_time = 250ms;
 constexpr kube::Duration write_interval = 1s;
 constexpr kube::Duration cache_pause = 200ms;
-/// Of names that others have taken no watch tells.
+/// The pause before a name is tried again that somebody else has taken: no watch tells when it is free.
 constexpr kube::Duration taken_pause = 20s;
-/// Until it is seen whether a consumer that has all the endpoints it may have has given some up.
+/// The pause before a consumer that has as many endpoints as it may have is asked whether it has given some up.
 constexpr kube::Duration crowded_pause = 5min;
 
 constexpr std::string_view by_consumer = "consumer", by_cluster = "cluster";

@@ -26,7 +26,8 @@ namespace conditions = api::slice_conditions;
 /// Changes of nodes and pods come in bursts.
 constexpr kube::Duration share_pause = 200ms;
 constexpr kube::Duration stale_quota_pause = 5s;
-/// Until it is looked again what the machines are; the end of the list of nodes brings slices back sooner.
+/// The pause before a slice asks again what its machines are, while the list of nodes is not complete; the end of that
+/// list brings it back sooner.
 constexpr kube::Duration kind_pause = 1s;
 
 std::string listed(const core::Resources& resources) {

@@ -16,10 +16,11 @@
 namespace liqo::controllers {
 
 /// Decides on the resources of every slice that a consumer has sent, keeps its Quota, and answers in its status. The
-/// Quota is written first, so that nobody uses what is not bounded yet. What was granted is recorded on the Quota; the
-/// status, which may be tampered with, is only ever written. Of a slice of a custom class the Quota follows what its
-/// controller accepts. Cordoned tenants and slices have cordoned Quotas, whatever becomes of their requests. One
-/// thread.
+/// Quota of a slice of a custom class follows what the controller of that class accepts.
+///
+/// Guarantees: the Quota is written before the status, so that nobody uses what is not bounded yet. Decisions follow
+/// what is recorded on the Quota, and never the status, which others may tamper with. The Quotas of a cordoned tenant,
+/// and that of a cordoned slice, are cordoned, whatever becomes of a request. One thread.
 class SliceGrantController final : public Runnable {
  public:
   SliceGrantController(TenantNamespaces& namespaces, Context context);
@@ -33,7 +34,7 @@ class SliceGrantController final : public Runnable {
     std::string uid;
     std::optional<core::PendingShare> pending;
     core::Resources granting;  ///< by the last decision; its Quota may not be written yet
-    bool drain_told = false;   ///< of a custom class: our denial was written; its controller may overwrite it
+    bool drain_told = false;   ///< our denial of a custom class was written, and its controller may overwrite it
   };
   /// A slice, what it has, and what is decided about it.
   struct Look {

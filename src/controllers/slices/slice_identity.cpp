@@ -22,8 +22,8 @@ namespace json = kube::json;
 
 constexpr kube::Duration max_wait = 24h;
 
-/// What is wrong with the slice's signing request; it must be for the slice's name and, where the tenant has shown its
-/// key, for that key.
+/// The signing request of the slice, in PEM. Errors: what is wrong with it; it must be for the slice's name and, where
+/// the tenant has shown its key, for that key.
 kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const api::Tenant& tenant,
                                           std::string_view peer) {
   auto pem = kube::decode_base64(slice.csr());

@@ -14,8 +14,10 @@ namespace liqo::controllers {
 /// Follows the Pods of consumers, their twin namespaces, and the nodes that are not virtual. One thread.
 class ConsumerPods {
  public:
+  /// `home` outlives this.
   explicit ConsumerPods(kube::InformerSet& home);
 
+  /// True once Pods, twin namespaces and nodes are known: nodes_of() is incomplete before.
   bool has_synced() const { return pods_->has_synced() && namespaces_->has_synced() && nodes_->has_synced(); }
   /// The nodes that are Ready and run pods of the consumer in its twin namespaces, by name.
   std::vector<core::NodeView> nodes_of(std::string_view consumer) const;

@@ -17,6 +17,7 @@ namespace asio = boost::asio;
 class ProviderLink {
  public:
   virtual ~ProviderLink() = default;
+  /// Carries requests to the API server, for as long as the link lives and until stop().
   virtual kube::net::Transport& transport() = 0;
   /// For exec; null where the link has none.
   virtual kube::net::Upgrader* upgrader() = 0;
