@@ -1,17 +1,19 @@
 #include "controllers/ensure_binding.hpp"
 
 #include "controllers/guarded_write.hpp"
-#include "liqo/core/bindings.hpp"
 
 namespace liqo::controllers {
 
-namespace json = kube::json;
+namespace action = core::binding_action;
 
-asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted) {
+asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted,
+                                                   PlanBinding plan) {
   const kube::Resource& resource = informer.scope().resource;
   const kube::ObjectKey key = wanted.key();
+  if (!plan) plan = [&wanted](const kube::Object* existing) { return core::plan_binding(existing, wanted); };
   std::optional<kube::Object> live = informer.find(key);
-  if (!live) {
+  core::BindingPlan due = plan(live ? &*live : nullptr);
+  if (std::holds_alternative<action::Create>(due)) {
     auto created = co_await api.create(resource, wanted);
     if (created) {
       informer.observe(std::move(*created));
@@ -22,8 +24,12 @@ asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informe
     auto found = co_await api.get(resource, key);
     if (!found) co_return kube::fail(std::move(found.error()), "binding a role");
     live = std::move(*found);
+    due = plan(&*live);
+    informer.observe(*live);
   }
-  if (!core::has_same_role(*live, wanted)) {
+  if (auto* refuse = std::get_if<action::Refuse>(&due))
+    co_return kube::fail(kube::Errc::invalid_input, std::move(refuse->message));
+  if (std::holds_alternative<action::Replace>(due)) {
     auto removed = co_await api.remove(resource, key, {.uid = std::string(live->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return kube::fail(std::move(removed.error()), "removing a binding of another role");
@@ -31,20 +37,12 @@ asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informe
     auto created = co_await api.create(resource, wanted);
     if (!created) co_return kube::fail(std::move(created.error()), "binding a role");
     informer.observe(std::move(*created));
-    co_return kube::Result<void>();
+  } else if (auto* change = std::get_if<action::Patch>(&due)) {
+    auto patched =
+        co_await api.patch(resource, key, {kube::PatchType::merge, guarded_patch(*live, std::move(change->patch))});
+    if (!patched) co_return kube::fail(std::move(patched.error()), "repairing a binding");
+    informer.observe(std::move(*patched));
   }
-  bool labelled = true;
-  for (const auto& [label, value] : wanted.labels())
-    labelled = labelled && value.is_string() && live->label(label) == std::string_view(value.get_string());
-  if (labelled && core::has_same_subjects(*live, wanted)) co_return kube::Result<void>();
-  json::object metadata;
-  metadata["labels"] = wanted.labels();
-  json::object changes;
-  changes["metadata"] = std::move(metadata);
-  changes["subjects"] = kube::array_at(wanted.tree(), {"subjects"});
-  auto patched = co_await api.patch(resource, key, {kube::PatchType::merge, guarded_patch(*live, std::move(changes))});
-  if (!patched) co_return kube::fail(std::move(patched.error()), "repairing a binding");
-  informer.observe(std::move(*patched));
   co_return kube::Result<void>();
 }
 

@@ -3,15 +3,22 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 
 #include "kube/runtime/informer.hpp"
+#include "liqo/core/peering/binding_plan.hpp"
 
 namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
-/// Makes a RoleBinding or ClusterRoleBinding what `wanted` is: creates it, repairs its subjects, or replaces it where
-/// its role is another one, which cannot be changed in place. `informer` watches bindings of that kind.
-asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted);
+/// What is to be done about a binding of the wanted name, which may be null. Pure.
+using PlanBinding = std::function<core::BindingPlan(const kube::Object* existing)>;
+
+/// Makes a RoleBinding or ClusterRoleBinding what `wanted` is: creates it, repairs it, or replaces it where its role is
+/// another one, which cannot be changed in place. `informer` watches bindings of that kind. `plan` decides about a
+/// binding that is there; without one it is core::plan_binding. Errors: Errc::invalid_input where the plan refuses.
+asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted,
+                                                   PlanBinding plan = {});
 
 }  // namespace liqo::controllers

@@ -5,6 +5,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <set>
 
+#include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -309,7 +310,9 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::furnish_twin(std::st
     if (!patched) co_return kube::fail(std::move(patched.error()), "labelling the namespace");
     namespaces_->observe(std::move(*patched));
   }
-  if (auto bound = co_await ensure_binding(twin, ctx); !bound) co_return std::unexpected(std::move(bound.error()));
+  const auto plan = [twin, ctx](const kube::Object* existing) { return core::plan_twin_binding(twin, existing, ctx); };
+  auto bound = co_await ensure_binding(context_.home.api(), *bindings_, core::forge_twin_binding(twin, ctx), plan);
+  if (!bound) co_return std::unexpected(std::move(bound.error()));
   co_return co_await ensure_quota(twin, ctx);
 }
 
@@ -345,40 +348,6 @@ asio::awaitable<NamespaceMapController::EnsuredTwin> NamespaceMapController::ens
   // A change of its status brings the map back here. What is in use goes on.
   if (!*counted && phase_before != accepted) co_return EnsuredTwin{};
   co_return ended(accepted);
-}
-
-asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::string twin, core::TwinContext ctx) {
-  namespace action = core::binding_action;
-  const kube::ObjectKey key{twin, ctx.map.ns};
-  kube::Api& home = context_.home.api();
-  const auto existing = bindings_->find(key);
-  core::BindingPlan plan = core::plan_twin_binding(twin, existing ? &*existing : nullptr, ctx);
-  const kube::Object wanted = core::forge_twin_binding(twin, ctx);
-  if (std::holds_alternative<action::Replace>(plan)) {
-    auto removed = co_await home.remove(kinds::role_bindings, key, {.uid = std::string(existing->uid())});
-    if (!removed && !removed.error().is_not_found())
-      co_return kube::fail(std::move(removed.error()), "replacing the RoleBinding");
-    plan = action::Create{};
-  }
-  if (std::holds_alternative<action::Create>(plan)) {
-    auto created = co_await home.create(kinds::role_bindings, wanted);
-    if (!created && created.error().is_already_exists()) {
-      // Somebody's, without our label: the cache does not hold those.
-      created = co_await home.get(kinds::role_bindings, key);
-      if (created) plan = core::plan_twin_binding(twin, &*created, ctx);
-    }
-    if (!created) co_return kube::fail(std::move(created.error()), "creating the RoleBinding");
-    bindings_->observe(std::move(*created));
-  }
-  if (auto* refuse = std::get_if<action::Refuse>(&plan))
-    co_return kube::fail(kube::Errc::invalid_input, std::move(refuse->message));
-  if (const auto* due = std::get_if<action::Patch>(&plan)) {
-    auto patched =
-        co_await home.patch(kinds::role_bindings, key, {kube::PatchType::merge, json::serialize(due->patch)});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the RoleBinding");
-    bindings_->observe(std::move(*patched));
-  }
-  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::string twin, core::TwinContext ctx) {

@@ -55,7 +55,6 @@ class NamespaceMapController final : public Runnable {
   /// Makes or corrects one twin with its RoleBinding and its ResourceQuota.
   asio::awaitable<EnsuredTwin> ensure_twin(api::WantedNamespace wanted, core::TwinContext ctx,
                                            std::string phase_before);
-  asio::awaitable<kube::Result<void>> ensure_binding(std::string twin, core::TwinContext ctx);
   /// Answers whether what the twin holds is counted. Errors also where nobody has begun to count in half a minute.
   asio::awaitable<kube::Result<bool>> ensure_quota(std::string twin, core::TwinContext ctx);
   void see_bounds(const kube::ObjectKey& quota);

@@ -11,6 +11,7 @@
 
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/core/namespaces/twin_names.hpp"
+#include "liqo/core/peering/binding_plan.hpp"
 
 namespace liqo::core {
 
@@ -67,27 +68,8 @@ TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* exist
 /// its rights.
 kube::Object forge_twin_binding(std::string_view twin, const TwinContext& ctx);
 
-namespace binding_action {
-/// It is as it should be.
-struct Keep {};
-/// Create the RoleBinding of `forge_twin_binding`.
-struct Create {};
-/// It refers to another role, and a roleRef cannot be changed: delete it, then create it.
-struct Replace {};
-struct Patch {
-  kube::json::object patch;  ///< JSON merge patch, with the resourceVersion
-};
-/// It is somebody else's.
-struct Refuse {
-  std::string message;
-};
-}  // namespace binding_action
-
-/// What to do about the RoleBinding of a twin.
-using BindingPlan = std::variant<binding_action::Keep, binding_action::Create, binding_action::Replace,
-                                 binding_action::Patch, binding_action::Refuse>;
-/// `existing` is the RoleBinding of that name in the twin, or null. One that Liqo did not make and that says something
-/// else is not touched.
+/// What to do about the RoleBinding of a twin. One that neither bears the mark of this map nor gives the same rights is
+/// somebody else's, and is refused.
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx);
 
 /// Which of the wanted twins the consumer gets: those that exist, further ones up to the bound, and one for each name.
