@@ -137,29 +137,33 @@ json::array SliceGrantController::storage_classes() {
 }
 
 core::GrantPlan SliceGrantController::decide_grant(const kube::Object& slice, const kube::Object& tenant,
-                                                   const core::SliceRecord* record, std::string_view peer) {
-  Memory& memory = memory_[slice.key()];
+                                                   const core::SliceRecord* record, std::string_view peer) const {
+  const auto memory = memory_.find(slice.key());
   const core::SliceRequest request = core::read_slice_request(slice);
   std::optional<core::Resources> free;
   if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(peer);
   const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
-  core::GrantPlan decided = core::plan_grant({.request = request,
-                                              .policy = policy_,
-                                              .tenant = api::Tenant(tenant).condition(),
-                                              .slice_cordoned = core::is_cordoned(slice),
-                                              .slice_drained = core::is_drained(slice),
-                                              .answered = shown && !is_ours(shown->reason),
-                                              .sharing_percentage = core::sharing_percentage(policy_, tenant),
-                                              .share_slices = share_slices_of(slice.ns()),
-                                              .record = record,
-                                              .free = free ? &*free : nullptr,
-                                              .limits = limits_of(slice.key()),
-                                              .pending = memory.pending,
-                                              .now = context_.clock.now()});
-  const auto* accept = std::get_if<decision::Accept>(&decided);
+  return core::plan_grant({.request = request,
+                           .policy = policy_,
+                           .tenant = api::Tenant(tenant).condition(),
+                           .slice_cordoned = core::is_cordoned(slice),
+                           .slice_drained = core::is_drained(slice),
+                           .answered = shown && !is_ours(shown->reason),
+                           .sharing_percentage = core::sharing_percentage(policy_, tenant),
+                           .share_slices = share_slices_of(slice.ns()),
+                           .record = record,
+                           .free = free ? &*free : nullptr,
+                           .limits = limits_of(slice.key()),
+                           .pending = memory == memory_.end() ? std::nullopt : memory->second.pending,
+                           .now = context_.clock.now()});
+}
+
+void SliceGrantController::remember(const Look& look) {
+  if (!look.is_judged) return;
+  Memory& memory = memory_[look.slice.key()];
+  const auto* accept = std::get_if<decision::Accept>(&look.decision);
   memory.pending = accept ? accept->pending : std::nullopt;
   if (accept) memory.granting = accept->record.granted;
-  return decided;
 }
 
 core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
@@ -230,6 +234,9 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   if (!is_replica && !was_granted) co_return Outcome::done();
 
   decide(look);
+  remember(look);
+  if (look.warning)
+    context_.events.warning(look.slice, api::kinds::resource_slices, look.warning->reason, look.warning->message);
   const auto* accept = std::get_if<decision::Accept>(&look.decision);
   if (std::holds_alternative<decision::Foreign>(look.decision)) {
     if (auto back = core::plan_slice_restore(look.slice, look.before.has_value(), context_.clock.wall())) {
@@ -249,7 +256,7 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   co_return co_await answer(look);
 }
 
-void SliceGrantController::decide(Look& look) {
+void SliceGrantController::decide(Look& look) const {
   const kube::Object& slice = look.slice;
   const std::string_view consumer = api::ResourceSlice(slice).consumer();
   look.wish = {.user = core::slice_user(slice.name(), look.peer), .enforcement = policy_.limits_enforcement};
@@ -260,8 +267,8 @@ void SliceGrantController::decide(Look& look) {
     look.decision = decision::Keep{};
     look.wish.cordoned = true;
     if (look.quota || consumer == look.peer)
-      context_.events.warning(slice, api::kinds::resource_slices, "TenantNotFound",
-                              "there is no Tenant for cluster " + look.peer + " in this namespace: create it first");
+      look.warning = {.reason = "TenantNotFound",
+                      .message = "there is no Tenant for cluster " + look.peer + " in this namespace: create it first"};
     return;
   }
   const api::TenantCondition state = api::Tenant(*tenant).condition();
@@ -270,13 +277,14 @@ void SliceGrantController::decide(Look& look) {
   look.wish.cordoned = state != api::TenantCondition::active || look.wish.drained || core::is_cordoned(slice);
   if (consumer == look.peer) {
     look.decision = decide_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
+    look.is_judged = true;
     return;
   }
   look.decision = decision::Keep{};
   if (!consumer.empty())
-    context_.events.warning(slice, api::kinds::resource_slices, "WrongConsumer",
-                            "spec.consumerClusterID is not " + look.peer +
-                                ", whose tenant namespace this is: the request is not looked at");
+    look.warning = {.reason = "WrongConsumer",
+                    .message = "spec.consumerClusterID is not " + look.peer +
+                               ", whose tenant namespace this is: the request is not looked at"};
 }
 
 asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {

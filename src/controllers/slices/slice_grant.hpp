@@ -44,9 +44,19 @@ class SliceGrantController final : public Runnable {
     std::optional<core::SliceRecord> before = {};
     core::GrantPlan decision = {};
     core::QuotaWish wish = {};
+    bool is_judged = false;  ///< `decision` is about the request, and not only that all stays
+    /// Why the request is not looked at, for an Event.
+    struct Warning {
+      std::string_view reason;
+      std::string message;
+    };
+    std::optional<Warning> warning = {};
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  void decide(Look& look);
+  /// Decides from the caches and from what is remembered. Tells and remembers nothing.
+  void decide(Look& look) const;
+  /// Remembers what was decided for the next look, and for other slices that are decided meanwhile.
+  void remember(const Look& look);
   /// Says in the status what was decided.
   asio::awaitable<kube::Outcome> answer(const Look& look);
   /// Says so to people.
@@ -57,7 +67,7 @@ class SliceGrantController final : public Runnable {
   /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.
   asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
   core::GrantPlan decide_grant(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
-                               std::string_view peer);
+                               std::string_view peer) const;
   std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
   /// What the policy of a consumer bounds, and what its other slices have.
   core::GrantLimits limits_of(const kube::ObjectKey& slice) const;
