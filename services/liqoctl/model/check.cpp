@@ -378,7 +378,9 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
   if (!full.empty())
     return bad("quotas",
                "used up: " + some_of(full) + ": the consumer asks for more with liqoctl create resourceslice");
-  return good("quotas", "something is left of " + counted(quotas.size(), "quota", "each of the quotas"));
+  return good("quotas", quotas.size() == 1
+                            ? "something is left of the quota"
+                            : "something is left of each of the " + std::to_string(quotas.size()) + " quotas");
 }
 
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {

@@ -238,7 +238,9 @@ TEST_CASE("a quota of which nothing is left is told") {
         std::string(used) + "}}");
   };
   is(model::judge_quotas({}), "open");
-  is(model::judge_quotas({quota(R"({"cpu":"1500m","gpu":"0"})")}), "good");
+  const kube::Object free = quota(R"({"cpu":"1500m","gpu":"0"})");
+  is(model::judge_quotas({free}), "good", "something is left of the quota");
+  is(model::judge_quotas({free, free, free}), "good", "something is left of each of the 3 quotas");
   is(model::judge_quotas({quota(R"({"cpu":"2000m"})")}), "bad", "t/q (cpu 2 of 2)");
 }
 
