@@ -14,11 +14,12 @@ std::string octal(unsigned number, std::size_t digits) {
   return made;
 }
 
-/// A name in one line; different names have different lines.
+/// A name in one line; different names have different lines. It has no blanks, which part it from what stands beside
+/// it: a link "a" to "b to c" is another one than a link "a to b" to "c".
 std::string escaped(std::string_view name) {
   std::string made;
   for (const char c : name)
-    if (c == '\\' || static_cast<unsigned char>(c) < ' ' || c == '\x7f')
+    if (c == '\\' || static_cast<unsigned char>(c) <= ' ' || c == '\x7f')
       made += "\\" + octal(static_cast<unsigned char>(c), 3);
     else
       made.push_back(c);
@@ -79,7 +80,7 @@ class Fingerprint final : public Visitor {
   Result<void> enter(const WalkedFile& directory) override { return add(directory); }
   Result<void> file(const WalkedFile& file, int) override { return add(file); }
   Result<void> symlink(const WalkedFile& link, const std::string& target) override {
-    digest_.add(escaped(target));
+    digest_.add(escaped(target) + "\n");
     return add(link);
   }
   Result<void> hard_link(const WalkedFile& link, const std::string& first) override {

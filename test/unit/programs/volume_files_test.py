@@ -105,6 +105,16 @@ def test_what_differs_is_in_the_list(source: pathlib.Path, tmp_path: pathlib.Pat
     assert differs("--without-modes", "--without-owners")
 
 
+def test_links_with_blanks_are_told_apart(tmp_path: pathlib.Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    other.mkdir()
+    (one / "a").symlink_to("b to c")
+    (other / "a to b").symlink_to("c")
+    assert " a to b\\040to\\040c\n" in listed(one)
+    assert " a\\040to\\040b to c\n" in listed(other)
+
+
 def test_a_write_shows_in_the_state(source: pathlib.Path) -> None:
     state = lambda: volume("state", source).stdout  # noqa: E731
     before = state()
