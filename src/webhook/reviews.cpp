@@ -26,8 +26,6 @@ using core::admission::Answer;
 using core::admission::Operation;
 using core::admission::Request;
 
-constexpr std::size_t max_objects = 100'000;
-
 Answer cannot_read(const kube::Failure& failure) {
   return Answer::unavailable("Liqo cannot decide now: " + failure.text());
 }
@@ -430,13 +428,19 @@ std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) 
 asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube::Resource kind, std::string ns,
                                                                            std::string label_selector) {
   std::vector<kube::Object> all;
+  bool is_cut = false;
   const auto listed = co_await kube::list_all(context_.replica_api, {kind, std::move(ns)},
                                               {.selection = {.label_selector = std::move(label_selector)}},
-                                              [&all](kube::Object object) {
-                                                all.push_back(std::move(object));
-                                                return all.size() < max_objects;
+                                              [&all, &is_cut, max = context_.max_listed](kube::Object object) {
+                                                is_cut = all.size() >= max;
+                                                if (!is_cut) all.push_back(std::move(object));
+                                                return !is_cut;
                                               });
   if (!listed) co_return std::unexpected(listed.error());
+  // A rule that sees only a part of the list would let in what the rest forbids.
+  if (is_cut)
+    co_return kube::fail(kube::Errc::too_large,
+                         "there are more than " + std::to_string(context_.max_listed) + " " + std::string(kind.plural));
   co_return all;
 }
 

@@ -23,6 +23,7 @@ struct ReviewContext {
   std::optional<std::vector<std::string>> twin_names{};
   /// Namespaces that are offloaded as they are made. Their pods may come before their NamespaceOffloading.
   core::NamespaceSelection selected_namespaces{};
+  std::size_t max_listed = 100'000;  ///< objects that are read for one decision; with more it cannot be made
 };
 
 /// Every rule of this program by its path. What is asked about often (pods, ShadowPods) is decided from caches, and a

@@ -19,7 +19,7 @@ namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 
 struct World {
-  explicit World(liqo::core::NamespaceSelection selected = {})
+  explicit World(liqo::core::NamespaceSelection selected = {}, std::size_t max_listed = 100'000)
       : server(simulator.clock()),
         link(simulator, server, "liqod"),
         transport(link),
@@ -29,7 +29,11 @@ struct World {
         leadership(simulator.executor()),
         ledger({{simulator.executor(), simulator.clock(), simulator.random(), metrics}, home, events, leadership}, api,
                liqo::quota::LedgerSettings{}),
-        reviews({.home = home, .replica_api = api, .ledger = &ledger, .selected_namespaces = std::move(selected)}),
+        reviews({.home = home,
+                 .replica_api = api,
+                 .ledger = &ledger,
+                 .selected_namespaces = std::move(selected),
+                 .max_listed = max_listed}),
         admission({simulator.executor(), simulator.clock(), simulator.random(), metrics}, tls(),
                   {.address = "127.0.0.1", .port = 0}),
         group(simulator.executor()) {
@@ -437,6 +441,20 @@ TEST_CASE("what a consumer asks by is counted in its tenant namespace, kind by k
   for (std::string_view name : {"one", "two"}) world.make(kinds::renews, replica(name));
   CHECK(ask("/validate/namespacemaps").find("maxObjects") != std::string::npos);
   CHECK(ask("/validate/renews").find("maxObjects") != std::string::npos);
+}
+
+TEST_CASE("what cannot be read to its end is a reason to try again, not a verdict") {
+  World world({}, 2);
+  world.start();
+  const auto of = [](std::string_view user) {
+    return R"({"metadata":{"name":")" + std::string(user) + R"(","namespace":"x"},"spec":{"user":")" +
+           std::string(user) + R"(","resources":{}}})";
+  };
+  for (std::string_view user : {"a", "b"}) world.make(kinds::quotas, of(user));
+  CHECK(world.ask("/validate/quotas", "x", of("new"), "admin") == "");
+  world.make(kinds::quotas, of("c"));
+  CHECK(world.ask("/validate/quotas", "x", of("new"), "admin") ==
+        "Liqo cannot decide now: there are more than 2 quotas");
 }
 
 TEST_CASE("a server that is away is a reason to try again, not a verdict") {
