@@ -76,8 +76,9 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
   if (kube::string_at(request->spec(), {"username"}) != username_) co_return kube::Outcome::done();
   const std::vector<std::string> nodes = context_.nodes();
   if (!may_approve(*request, username_, nodes, context_.node_ip)) {
-    log_.warn("left a signing request of ours undecided: it is not for a virtual node of this process",
-              {{"name", request->name()}});
+    if (const auto held_back = undecided_.note(request->name(), context_.clock.now()))
+      log_.warn("left a signing request of ours undecided: it is not for a virtual node of this process",
+                {{"name", request->name()}, {"others_since", *held_back}});
     co_return kube::Outcome::again_after(look_again);
   }
   kube::Object approved = *request;

@@ -12,6 +12,7 @@
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
+#include "kube/telemetry/repeats.hpp"
 
 namespace liqo::kubelet {
 
@@ -47,6 +48,7 @@ class CertificateApprover {
   kube::InformerHandle requests_;
   kube::Controller controller_;
   std::string username_;
+  kube::Repeats undecided_;  ///< by the name of the request, which is looked at again and again
   kube::Log log_;
 };
 
