@@ -25,6 +25,9 @@ struct Texts {
   bool hides_peers = false;
 };
 
+inline constexpr cli::Bounds any_port{.least = 1, .most = 65535};
+inline constexpr cli::Bounds port_or_none{.least = 0, .most = 65535};
+
 // The options by what they are about, in the order of the help. `options` and `texts` must outlive the reading.
 
 /// Which cluster is served, and where this process answers.

@@ -6,9 +6,6 @@
 namespace liqod {
 namespace {
 
-constexpr cli::Bounds any_port{.least = 1, .most = 65535};
-constexpr cli::Bounds port_or_none{.least = 0, .most = 65535};
-
 kube::Result<void> check_ip(const std::string& text) {
   unsigned char bytes[16];
   const bool valid = inet_pton(AF_INET, text.c_str(), bytes) == 1 || inet_pton(AF_INET6, text.c_str(), bytes) == 1;

@@ -103,8 +103,9 @@ void add_identity_options(cli::Command app, Options& options, Texts& texts) {
   app.option("--home-api-server-host", settings.api_server_host,
              "Host by which offloaded pods reach that API server; without it the host is unknown, and with always pods "
              "use kubernetes.default");
-  app.option("--home-api-server-port", settings.api_server_port, "Port of that API server");
-
+  app.number(
+      "--home-api-server-port", [&settings](int port) { settings.api_server_port = std::to_string(port); }, any_port,
+      "Port of that API server");
   app.option("--api-server-address-override", settings.api_server_override,
              "Host, host:port or URL by which consumers reach this API server; by default that of a control-plane "
              "node, port 6443, or else the server of the kubeconfig");

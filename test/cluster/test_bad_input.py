@@ -45,6 +45,7 @@ def usual(rome: Cluster, kubeconfig: object) -> list[object]:
         ["--cluster-id", "rome", "--node-ip", "not-an-ip"],
         ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--node-extra-labels", "tier=gold,zone"],
         ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--apiserver-support=never", "--enable-apiserver-support"],
+        ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--home-api-server-port", "https"],
     ],
     ids=lambda flags: " ".join(flags),
 )
