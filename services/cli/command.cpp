@@ -28,6 +28,18 @@ bool is_truth(const std::string& text) {
   }
 }
 
+/// The mistake in a word that is none of `words`; "" where it is one of them.
+std::string check_word(const std::string& given, const std::vector<std::string>& words) {
+  if (std::ranges::find(words, given) != words.end()) return {};
+  return "'" + given + "' is none of " + kube::join(words, "|");
+}
+
+/// Lets a flag take only these words. `description` is what the help shows behind the type.
+CLI::Validator word_of(std::vector<std::string> words, std::string description) {
+  return CLI::Validator([words = std::move(words)](const std::string& given) { return check_word(given, words); },
+                        std::move(description));
+}
+
 std::vector<CLI::App*> all_below(CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
@@ -50,21 +62,13 @@ Option Option::group(std::string_view heading) const {
 }
 
 Option Option::one_of(std::initializer_list<const char*> values) const {
-  const std::vector<std::string> known(values.begin(), values.end());
-  const std::string all = kube::join(known, "|");
-  option_->check([known, all](const std::string& given) {
-    return std::ranges::find(known, given) != known.end() ? std::string() : "'" + given + "' is none of " + all;
-  });
-  return type_name(all);
+  option_->check(word_of({values.begin(), values.end()}, ""));
+  return type_name(kube::join(values, "|"));
 }
 
 Option Option::member_of(std::vector<std::string> values) const {
-  const std::string all = "{" + kube::join(values, ",") + "}";
-  option_->check(CLI::Validator(
-      [values = std::move(values), all](const std::string& given) {
-        return std::ranges::find(values, given) != values.end() ? std::string() : given + " not in " + all;
-      },
-      all));
+  std::string shown = "{" + kube::join(values, ",") + "}";
+  option_->check(word_of(std::move(values), std::move(shown)));
   return *this;
 }
 
@@ -175,26 +179,19 @@ Option Command::number(std::string_view names, std::uint16_t& into, Bounds bound
       .preset(std::to_string(into));
 }
 
-Option Command::choice(std::string_view names, const std::map<std::string, int>& known, NumberTaker take,
-                       std::string_view what) const {
-  std::vector<std::string> pairs, numbers;
-  for (const auto& [name, number] : known) {
-    numbers.push_back(std::to_string(number));
-    pairs.push_back(name + "->" + numbers.back());
-  }
-  const std::string all = "value in {" + kube::join(pairs, ",") + "} OR {" + kube::join(numbers, ",") + "}";
-  const auto to_number = [known, numbers, all](std::string& given) {
-    if (const auto found = known.find(given); found != known.end()) given = std::to_string(found->second);
-    return std::ranges::find(numbers, given) != numbers.end() ? std::string()
-                                                              : "Check " + given + " " + all + " FAILED";
-  };
-  const auto call = [take = std::move(take)](const CLI::results_t& values) {
-    take(std::stoi(values.front()));
+Option Command::choice(std::string_view names, const Words& known, NumberTaker take, std::string_view what) const {
+  std::vector<std::string> words;
+  for (const auto& [word, number] : known) words.push_back(word);
+  const auto call = [known, take = std::move(take)](const CLI::results_t& values) {
+    const auto found = std::ranges::find(known, values.front(), &Words::value_type::first);
+    if (found == known.end()) return false;
+    take(found->second);
     return true;
   };
+  const std::string shown = "ENUM:{" + kube::join(words, ",") + "}";
   return Option(*app_->add_option(std::string(names), call, std::string(what))
-                     ->type_name("ENUM:" + all)
-                     ->transform(CLI::Validator(to_number, "")));
+                     ->type_name(shown)
+                     ->check(word_of(std::move(words), "")));
 }
 
 Command Command::add(std::string_view name, std::string_view what) const {

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kube/base/failure.hpp"
@@ -92,9 +92,10 @@ class Command {
   Option number(std::string_view names, std::uint16_t& into, Bounds bounds, std::string_view what) const;
   using NumberTaker = std::function<void(int)>;
   Option number(std::string_view names, NumberTaker take, Bounds bounds, std::string_view what) const;
-  /// Takes one of the names or its number, which `take` gets. The help shows them as the type.
-  Option choice(std::string_view names, const std::map<std::string, int>& known, NumberTaker take,
-                std::string_view what) const;
+  /// Words, each with the number that it stands for.
+  using Words = std::vector<std::pair<std::string, int>>;
+  /// Takes one of the words; `take` gets its number. The help shows the words as the type.
+  Option choice(std::string_view names, const Words& known, NumberTaker take, std::string_view what) const;
 
   /// A command below this one; not shown where `what` is "".
   Command add(std::string_view name, std::string_view what) const;

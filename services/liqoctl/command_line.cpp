@@ -28,19 +28,14 @@ const std::map<std::string, std::string> verb_help{
     {"unoffload", "Bring the pods of namespaces home"},
 };
 
-const std::map<std::string, Format> formats{{"json", Format::json}, {"yaml", Format::yaml}};
-const std::map<std::string, Format> table_formats{
-    {"json", Format::json}, {"yaml", Format::yaml}, {"wide", Format::wide}, {"name", Format::name}};
+const cli::Command::Words formats{{"json", int(Format::json)}, {"yaml", int(Format::yaml)}};
+const cli::Command::Words table_formats{
+    {"json", int(Format::json)}, {"name", int(Format::name)}, {"wide", int(Format::wide)}, {"yaml", int(Format::yaml)}};
 
-cli::Option add_output(cli::Command app, Format& into, const std::map<std::string, Format>& known,
-                       std::string_view what) {
-  const auto read = [&into, &known](const std::string& text) -> kube::Result<void> {
-    const auto found = known.find(text);
-    if (found == known.end()) return kube::fail(kube::Errc::invalid_input, "there is no form '" + text + "'");
-    into = found->second;
-    return {};
-  };
-  return app.option("-o,--output", read, what).type_name(kube::join(known | std::views::keys, "|"));
+cli::Option add_output(cli::Command app, Format& into, const cli::Command::Words& known, std::string_view what) {
+  return app.choice(
+                "-o,--output", known, [&into](int form) { into = Format(form); }, what)
+      .type_name(kube::join(known | std::views::keys, "|"));
 }
 
 cli::Option add_timeout(cli::Command app, kube::Duration& into, kube::Duration usual) {

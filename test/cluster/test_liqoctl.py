@@ -61,7 +61,7 @@ def test_every_command_has_help_with_a_sentence_and_usage() -> None:
         (["foo"], "there is no command 'foo' in 'liqoctl'"),
         (["inf"], "did you mean 'info'?"),
         (["info", "--hlp"], "did you mean '--help'?"),
-        (["info", "peer", "-o", "xml"], "there is no form 'xml'"),
+        (["info", "peer", "-o", "xml"], "'xml' is none of json|yaml"),
         (["version", "more"], "'more' is one argument too many"),
         (["cordon", "foo"], "there is no command 'foo' in 'liqoctl cordon'"),
         (["create"], "needs one of"),
