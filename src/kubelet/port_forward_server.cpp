@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/event.hpp"
+#include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/signs_of_life.hpp"
 
@@ -47,20 +48,7 @@ class PortForward {
     start(Side::caller, limits_.ping_caller);
     group_.spawn(guarded(reach_provider()));
     group_.spawn(guarded(keep_time()));
-    std::exception_ptr interrupted;
-    try {
-      co_await over_.wait();
-      co_await farewell();
-    } catch (...) {
-      interrupted = std::current_exception();
-    }
-    // A cancelled coroutine would throw again at its next await, and the loops must be waited for.
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    end("the session was stopped");
-    caller_.stream->close();
-    if (provider_.stream) provider_.stream->close();
-    co_await group_.stop();
-    if (interrupted) std::rethrow_exception(interrupted);
+    co_await kube::async::finally(wait_for_end(), stop());
   }
 
  private:
@@ -94,6 +82,18 @@ class PortForward {
     }
   }
 
+  asio::awaitable<void> wait_for_end() {
+    co_await over_.wait();
+    co_await farewell();
+  }
+
+  asio::awaitable<void> stop() {
+    end("the session was stopped");
+    caller_.stream->close();
+    if (provider_.stream) provider_.stream->close();
+    co_await group_.stop();
+  }
+
   /// The relay has changed: wakes whoever has something to do by that.
   void changed() {
     caller_.output.set();
@@ -113,7 +113,7 @@ class PortForward {
     over_.set();
   }
 
-  /// The goodbyes, behind what was told before. The provider's first: what runs there is to end at once.
+  /// Sends the goodbyes behind what was told before, the provider's first, so that what runs there ends at once.
   asio::awaitable<void> farewell() {
     if (provider_.stream) {
       if (!provider_.broken) co_await provider_.sent.wait_for(clock_, max_goodbye);
@@ -128,8 +128,8 @@ class PortForward {
   std::size_t waiting(Side side) const {
     return relay_.pending_output(side) + (side == Side::caller ? caller_ : provider_).sending;
   }
-  // Whether one more read could overfill it, or much waits for the peer itself, which may ask for answers and not read
-  // them.
+  /// Whether one more read from a peer could overfill the other one's buffer, or much waits for the peer itself: it may
+  /// ask for answers and not read them.
   bool is_full(Side side) const {
     return waiting(other(side)) + read_size > limits_.buffer || waiting(side) >= 2 * limits_.buffer;
   }
