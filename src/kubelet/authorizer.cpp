@@ -1,5 +1,6 @@
 #include "liqo/kubelet/authorizer.hpp"
 
+#include "kube/base/text.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::kubelet {
@@ -17,20 +18,10 @@ Refusal unavailable(const kube::Failure& failure) { return {503, "the caller can
 std::string_view bearer_token(std::string_view header) {
   // RFC 6750: the scheme's name has no case.
   constexpr std::string_view scheme = "bearer ";
-  if (header.size() <= scheme.size()) return {};
-  for (std::size_t i = 0; i < scheme.size(); ++i) {
-    const char c = header[i] >= 'A' && header[i] <= 'Z' ? static_cast<char>(header[i] + 32) : header[i];
-    if (c != scheme[i]) return {};
-  }
+  if (header.size() <= scheme.size() || kube::lower_case(header.substr(0, scheme.size())) != scheme) return {};
   header.remove_prefix(scheme.size());
   while (header.starts_with(' ')) header.remove_prefix(1);
   return header;
-}
-
-json::array strings(const std::vector<std::string>& texts) {
-  json::array out;
-  for (const std::string& text : texts) out.emplace_back(text);
-  return out;
 }
 
 // A review is POSTed to its collection and answered with its status; it is never stored.
@@ -47,9 +38,7 @@ std::expected<Caller, Refusal> read_token_review(const json::value& review) {
   Caller caller;
   caller.name = std::string(kube::string_at(review, {"status", "user", "username"}));
   caller.uid = std::string(kube::string_at(review, {"status", "user", "uid"}));
-  for (const json::value& group : kube::array_at(review, {"status", "user", "groups"})) {
-    if (group.is_string()) caller.groups.emplace_back(group.get_string());
-  }
+  caller.groups = kube::strings_in(kube::array_at(review, {"status", "user", "groups"}));
   caller.extra = kube::object_at(review, {"status", "user", "extra"});
   if (caller.name.empty()) return std::unexpected(unauthorized());
   return caller;
@@ -59,7 +48,7 @@ json::object access_spec(const Caller& caller, std::string_view kind, json::obje
   json::object spec;
   spec[kind] = std::move(attributes);
   spec["user"] = caller.name;
-  spec["groups"] = strings(caller.groups);
+  spec["groups"] = json::array(caller.groups.begin(), caller.groups.end());
   if (!caller.uid.empty()) spec["uid"] = caller.uid;
   if (!caller.extra.empty()) spec["extra"] = caller.extra;
   return spec;
@@ -88,7 +77,7 @@ void Authorizer::forget(Cache<Value>& cache, const std::string& key) {
 template <class Value>
 void Authorizer::remember(Cache<Value>& cache, const std::string& key, Value value, kube::Duration time) {
   forget(cache, key);
-  while (cache.entries.size() >= settings_.entries && !cache.order.empty()) {
+  while (cache.entries.size() >= settings_.max_entries && !cache.order.empty()) {
     cache.entries.erase(cache.order.front());
     cache.order.pop_front();
   }

@@ -53,14 +53,15 @@ struct PathAccess {
 struct AuthorizerSettings {
   kube::Duration allowed_for = std::chrono::seconds(10);
   kube::Duration denied_for = std::chrono::seconds(5);
-  std::size_t entries = 1024;
+  std::size_t max_entries = 1024;
   StrangerLimit::Settings strangers;
 };
 
-/// Asks the API server at home and remembers its answers for a short time. Tokens are kept as digests only. Nobody is
-/// let in while the API server cannot be asked. Refusals are kept apart, so that those who are refused push nobody out
-/// who was let in, and one address may only bring so many unknown tokens in a minute. Requests that bring the same
-/// token at once are one question. One thread; must outlive its coroutines.
+/// Asks the API server at home and keeps its answers for a short time.
+/// Guarantees: tokens are kept as digests only; refusals push out nobody who was let in; one address may bring only so
+/// many unknown tokens in a minute; requests with the same token at once are one question.
+/// Failures: while the API server cannot be asked, nobody is let in.
+/// Lifetime: one thread; outlives its coroutines.
 class Authorizer {
  public:
   /// `limited` counts the tokens that were refused unseen.

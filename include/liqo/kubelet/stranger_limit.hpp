@@ -13,12 +13,13 @@ namespace liqo::kubelet {
 /// came has only its own bucket: strangers at other addresses take nothing from it. Pure; time is given.
 class StrangerLimit {
  public:
+  /// How many strangers each bucket holds, how fast it fills again, and what is remembered of addresses.
   struct Settings {
-    double burst = 10;                                ///< of one address
-    kube::Duration refill = std::chrono::seconds(6);  ///< of one, for one address
-    double all = 20;                                  ///< for all other addresses together: a multiple of that for one
-    std::size_t addresses = 1024;                     ///< that are remembered; beyond, the newest one goes first
-    kube::Duration trust = std::chrono::hours(2);     ///< how long an address is believed in after somebody known
+    double burst = 10;                                ///< strangers that a full bucket of one address lets through
+    kube::Duration refill = std::chrono::seconds(6);  ///< until the bucket of one address has room for one more
+    double all = 20;                               ///< size and speed of the common bucket, in buckets of one address
+    std::size_t max_addresses = 1024;              ///< that are remembered; beyond, the newest one goes first
+    kube::Duration trust = std::chrono::hours(2);  ///< how long an address is believed in after somebody known
   };
   explicit StrangerLimit(Settings settings) : settings_(settings) {}
 

@@ -207,7 +207,7 @@ TEST_CASE("answers that are no review let nobody in") {
 }
 
 TEST_CASE("no more answers are kept than the limit") {
-  World world(review, {.entries = 2});
+  World world(review, {.max_entries = 2});
   for (const char* node : {"a", "b", "c"}) CHECK(world.authorize({.name = "admin"}, {"get", "proxy", node}));
   CHECK(world.home.transport.requests.size() == 3);
   CHECK(world.authorize({.name = "admin"}, {"get", "proxy", "c"}));
@@ -266,7 +266,7 @@ TEST_CASE("good tokens, and reviews that cannot be had, do not count as stranger
 }
 
 TEST_CASE("those who are refused push nobody out who was let in") {
-  World world(review, {.entries = 4, .strangers = {.burst = 100}});
+  World world(review, {.max_entries = 4, .strangers = {.burst = 100}});
   CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
   CHECK(world.authorize({.name = "admin"}, {"get", "proxy", "milan"}).has_value());
   for (int i = 0; i < 20; ++i) {
@@ -352,7 +352,7 @@ TEST_CASE("strangers elsewhere take nothing from an address that somebody known 
 }
 
 TEST_CASE("an address that is believed in is so for a time, and is not forgotten for strangers") {
-  StrangerLimit limit({.burst = 1, .refill = 1h, .all = 2, .addresses = 3, .trust = 10min});
+  StrangerLimit limit({.burst = 1, .refill = 1h, .all = 2, .max_addresses = 3, .trust = 10min});
   kube::TimePoint now{};
   limit.trust("friend", now);
   for (int i = 0; i < 100; ++i) limit.take("stranger-" + std::to_string(i), now);
@@ -360,14 +360,14 @@ TEST_CASE("an address that is believed in is so for a time, and is not forgotten
   CHECK(limit.take("friend", now));
   CHECK_FALSE(limit.take("friend", now));
   now += 10min;
-  StrangerLimit later({.burst = 1, .refill = 1h, .all = 1, .addresses = 3, .trust = 10min});
+  StrangerLimit later({.burst = 1, .refill = 1h, .all = 1, .max_addresses = 3, .trust = 10min});
   later.trust("friend", {});
   CHECK(later.take("stranger", now));
   CHECK_FALSE(later.take("friend", now));
 }
 
 TEST_CASE("an address out of many is forgotten, and all together are bounded") {
-  StrangerLimit limit({.burst = 2, .refill = 1s, .all = 3, .addresses = 2});
+  StrangerLimit limit({.burst = 2, .refill = 1s, .all = 3, .max_addresses = 2});
   kube::TimePoint now{};
   int taken = 0;
   for (int i = 0; i < 100; ++i) taken += limit.take(std::to_string(i), now);
