@@ -14,6 +14,16 @@ namespace {
 namespace json = kube::json;
 using namespace std::chrono_literals;
 
+/// Which objects a hook is asked about, and by whom.
+enum class Scope {
+  all,
+  unskipped,  ///< not those with the label liqo.io/webhook-skip=true
+  offloaded,  ///< in offloaded namespaces, except kube-system and that of this process
+  selected,   ///< namespaces that are selected automatically
+  of_peers,   ///< in namespaces that belong to a peer: tenant namespaces and twins
+  by_peers,   ///< likewise, and only in requests of consumers
+};
+
 /// A row: which requests an API server sends to which path.
 struct Hook {
   bool mutating;
@@ -21,14 +31,10 @@ struct Hook {
   std::string_view group, version;
   std::string_view resources;  ///< separated by spaces
   std::string_view operations;
-  bool skippable = false;       ///< not for objects with the label liqo.io/webhook-skip=true
-  bool offloaded_only = false;  ///< only in offloaded namespaces, except kube-system and that of this process
-  bool of_peers_only = false;   ///< only in namespaces that belong to a peer: tenant namespaces and twins
-  bool by_peers_only = false;   ///< and only for requests of consumers
-  bool selected_only = false;   ///< only for namespaces that are selected automatically
-  bool reserves = false;        ///< an answer has an effect, except in a dry run
-  bool may_fail = false;        ///< requests pass unchanged where no replica answers
-  std::string_view only = {};   ///< CEL: the only requests that are sent
+  Scope scope = Scope::all;
+  bool reserves = false;       ///< an answer has an effect, except in a dry run
+  bool may_fail = false;       ///< requests pass unchanged where no replica answers
+  std::string_view only = {};  ///< CEL: the only requests that are sent
 };
 
 // CEL. `loses_toleration` holds where an update takes away the toleration that admission has added to a pod, so that no
@@ -55,7 +61,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "pods",
      .operations = "CREATE",
-     .offloaded_only = true},
+     .scope = Scope::offloaded},
     {.mutating = true,
      .name = "update.pod.mutate.liqo.io",
      .path = "/mutate/pod",
@@ -63,7 +69,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "pods",
      .operations = "UPDATE",
-     .offloaded_only = true,
+     .scope = Scope::offloaded,
      .may_fail = true,
      .only = loses_toleration},
     {.mutating = true,
@@ -73,7 +79,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "daemonsets",
      .operations = written,
-     .offloaded_only = true,
+     .scope = Scope::offloaded,
      .only = changes_template},
     {.mutating = true,
      .name = "namespace.mutate.liqo.io",
@@ -82,9 +88,21 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "namespaces",
      .operations = "CREATE",
-     .selected_only = true},
-    {true, "shadowpod.mutate.liqo.io", "/mutate/shadowpods", offloading, "v1beta1", "shadowpods", "CREATE"},
-    {true, "update.shadowpod.mutate.liqo.io", "/mutate/shadowpods", offloading, "v1beta1", "shadowpods", "UPDATE"},
+     .scope = Scope::selected},
+    {.mutating = true,
+     .name = "shadowpod.mutate.liqo.io",
+     .path = "/mutate/shadowpods",
+     .group = offloading,
+     .version = "v1beta1",
+     .resources = "shadowpods",
+     .operations = "CREATE"},
+    {.mutating = true,
+     .name = "update.shadowpod.mutate.liqo.io",
+     .path = "/mutate/shadowpods",
+     .group = offloading,
+     .version = "v1beta1",
+     .resources = "shadowpods",
+     .operations = "UPDATE"},
     {.mutating = true,
      .name = "virtualnode.mutate.liqo.io",
      .path = "/mutate/virtualnodes",
@@ -92,7 +110,7 @@ constexpr Hook hooks[] = {
      .version = "v1beta1",
      .resources = "virtualnodes",
      .operations = written,
-     .skippable = true},
+     .scope = Scope::unskipped},
     {.mutating = true,
      .name = "fc.mutate.liqo.io",
      .path = "/mutate/foreign-cluster",
@@ -100,8 +118,14 @@ constexpr Hook hooks[] = {
      .version = "v1beta1",
      .resources = "foreignclusters",
      .operations = written,
-     .skippable = true},
-    {true, "tenant.mutate.liqo.io", "/mutate/tenants", authentication, "v1beta1", "tenants", written},
+     .scope = Scope::unskipped},
+    {.mutating = true,
+     .name = "tenant.mutate.liqo.io",
+     .path = "/mutate/tenants",
+     .group = authentication,
+     .version = "v1beta1",
+     .resources = "tenants",
+     .operations = written},
     {.mutating = false,
      .name = "shadowpod.validate.liqo.io",
      .path = "/validate/shadowpods",
@@ -125,7 +149,7 @@ constexpr Hook hooks[] = {
      .version = "v1beta1",
      .resources = "virtualnodes",
      .operations = written,
-     .skippable = true},
+     .scope = Scope::unskipped},
     {.mutating = false,
      .name = "nsoff.validate.liqo.io",
      .path = "/validate/namespace-offloading",
@@ -133,13 +157,35 @@ constexpr Hook hooks[] = {
      .version = "v1beta1",
      .resources = "namespaceoffloadings",
      .operations = written,
-     .skippable = true},
-    {false, "namespacemap.validate.liqo.io", "/validate/namespacemaps", offloading, "v1beta1",
-     "namespacemaps namespacemaps/status", written},
-    {false, "quota.validate.liqo.io", "/validate/quotas", offloading, "v1beta1", "quotas", written},
-    {false, "resourceslice.validate.liqo.io", "/validate/resourceslices", authentication, "v1beta1",
-     "resourceslices resourceslices/status", written},
-    {false, "renew.validate.liqo.io", "/validate/renews", authentication, "v1beta1", "renews renews/status", written},
+     .scope = Scope::unskipped},
+    {.mutating = false,
+     .name = "namespacemap.validate.liqo.io",
+     .path = "/validate/namespacemaps",
+     .group = offloading,
+     .version = "v1beta1",
+     .resources = "namespacemaps namespacemaps/status",
+     .operations = written},
+    {.mutating = false,
+     .name = "quota.validate.liqo.io",
+     .path = "/validate/quotas",
+     .group = offloading,
+     .version = "v1beta1",
+     .resources = "quotas",
+     .operations = written},
+    {.mutating = false,
+     .name = "resourceslice.validate.liqo.io",
+     .path = "/validate/resourceslices",
+     .group = authentication,
+     .version = "v1beta1",
+     .resources = "resourceslices resourceslices/status",
+     .operations = written},
+    {.mutating = false,
+     .name = "renew.validate.liqo.io",
+     .path = "/validate/renews",
+     .group = authentication,
+     .version = "v1beta1",
+     .resources = "renews renews/status",
+     .operations = written},
     {.mutating = false,
      .name = "secret.validate.liqo.io",
      .path = "/validate/secrets",
@@ -147,7 +193,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "secrets",
      .operations = "CREATE",
-     .of_peers_only = true},
+     .scope = Scope::of_peers},
     {.mutating = false,
      .name = "service.validate.liqo.io",
      .path = "/validate/services",
@@ -155,7 +201,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "services",
      .operations = written,
-     .of_peers_only = true},
+     .scope = Scope::of_peers},
     {.mutating = false,
      .name = "ingress.validate.liqo.io",
      .path = "/validate/ingresses",
@@ -163,7 +209,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "ingresses",
      .operations = written,
-     .of_peers_only = true},
+     .scope = Scope::of_peers},
     {.mutating = false,
      .name = "persistentvolumeclaim.validate.liqo.io",
      .path = "/validate/persistentvolumeclaims",
@@ -171,7 +217,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "persistentvolumeclaims",
      .operations = written,
-     .of_peers_only = true},
+     .scope = Scope::of_peers},
     {.mutating = false,
      .name = "twin-object.validate.liqo.io",
      .path = "/validate/twin-objects",
@@ -179,8 +225,7 @@ constexpr Hook hooks[] = {
      .version = "v1",
      .resources = "secrets configmaps",
      .operations = written,
-     .of_peers_only = true,
-     .by_peers_only = true},
+     .scope = Scope::by_peers},
     {.mutating = false,
      .name = "shadowendpointslice.validate.liqo.io",
      .path = "/validate/shadowendpointslices",
@@ -188,10 +233,14 @@ constexpr Hook hooks[] = {
      .version = "v1beta1",
      .resources = "shadowendpointslices",
      .operations = written,
-     .of_peers_only = true,
-     .by_peers_only = true},
-    {false, "tenant.validate.liqo.io", "/validate/tenants", authentication, "v1beta1", "tenants tenants/status",
-     written},
+     .scope = Scope::by_peers},
+    {.mutating = false,
+     .name = "tenant.validate.liqo.io",
+     .path = "/validate/tenants",
+     .group = authentication,
+     .version = "v1beta1",
+     .resources = "tenants tenants/status",
+     .operations = written},
 };
 
 json::array words(std::string_view text) {
@@ -212,6 +261,19 @@ json::object offloaded_namespaces(std::string_view own) {
   if (!own.empty() && own != "kube-system") kept.emplace_back(own);
   return selector({core::requirement(api::labels::scheduling_enabled, "In", {"true"}),
                    core::requirement("kubernetes.io/metadata.name", "NotIn", std::move(kept))});
+}
+
+json::object namespace_selector(Scope scope, const Reach& reach) {
+  if (scope == Scope::offloaded) return offloaded_namespaces(reach.ns);
+  if (scope == Scope::of_peers || scope == Scope::by_peers)
+    return selector({core::requirement(api::labels::remote_cluster_id, "Exists")});
+  return {};
+}
+
+json::object object_selector(Scope scope, const Reach& reach) {
+  if (scope == Scope::unskipped) return selector({core::requirement(api::labels::webhook_skip, "NotIn", {"true"})});
+  if (scope == Scope::selected) return selector(reach.selected_namespaces);
+  return {};
 }
 
 /// CEL: whether both objects have the same value there.
@@ -272,19 +334,14 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["rules"] = json::array{std::move(rule)};
   made["failurePolicy"] = hook.may_fail ? "Ignore" : reach.failure_policy;
   made["matchPolicy"] = "Equivalent";
-  made["namespaceSelector"] = hook.offloaded_only ? offloaded_namespaces(reach.ns)
-                              : hook.of_peers_only
-                                  ? selector({core::requirement(api::labels::remote_cluster_id, "Exists")})
-                                  : json::object();
-  made["objectSelector"] = hook.skippable ? selector({core::requirement(api::labels::webhook_skip, "NotIn", {"true"})})
-                           : hook.selected_only ? selector(reach.selected_namespaces)
-                                                : json::object();
+  made["namespaceSelector"] = namespace_selector(hook.scope, reach);
+  made["objectSelector"] = object_selector(hook.scope, reach);
   made["sideEffects"] = hook.reserves ? "NoneOnDryRun" : "None";
   made["timeoutSeconds"] = 10;
   made["admissionReviewVersions"] = json::array{"v1"};
   if (!hook.only.empty())
     made["matchConditions"] = condition("what-is-decided-here", std::string(hook.only));
-  else if (hook.by_peers_only)
+  else if (hook.scope == Scope::by_peers)
     made["matchConditions"] = condition("of-a-consumer", "!" + std::string(not_of_consumer));
   else if (hook.operations.ends_with("UPDATE"))
     made["matchConditions"] = conditions();
@@ -300,7 +357,7 @@ kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach,
   json::array list;
   for (const Hook& hook : hooks) {
     if (hook.mutating != (kind == mutating_configurations)) continue;
-    if (hook.selected_only && reach.selected_namespaces.empty()) continue;
+    if (hook.scope == Scope::selected && reach.selected_namespaces.empty()) continue;
     list.push_back(forge_hook(hook, reach, ca_pem));
   }
   made.tree()["webhooks"] = std::move(list);
