@@ -1,11 +1,10 @@
 #include "liqo/webhook/configurations.hpp"
 
-#include <algorithm>
-
 #include "kube/base/base64.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/selector_text.hpp"
+#include "liqo/webhook/configuration_plan.hpp"
 #include "liqo/webhook/ownership.hpp"
 
 namespace liqo::webhook {
@@ -364,11 +363,6 @@ kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach,
   return made;
 }
 
-bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted) {
-  return stored.label(api::labels::webhook) == "true" &&
-         kube::array_at(stored.tree(), {"webhooks"}) == kube::array_at(wanted.tree(), {"webhooks"});
-}
-
 Configurations::Configurations(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home,
                                Reach reach)
     : leader_api_(leader_api),
@@ -428,30 +422,20 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
   if (ca_pem_.empty() || !stored->has_synced()) co_return kube::Outcome::done();
   kube::Object wanted = forge_configuration(kind, reach_, ca_pem_);
   auto found = stored->find(wanted.key());
-  const bool is_owned = found && std::ranges::any_of(found->owner_references(), [](const kube::OwnerReference& owner) {
-                          return owner.kind == api::kinds::cluster_roles.kind && owner.name == installation_role;
-                        });
-  if (is_owned && is_as_wanted(*found, wanted)) co_return kube::Outcome::done();
+  if (found && is_in_place(*found, wanted)) co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
-  auto owner = co_await installation();
-  if (!owner)
-    co_return kube::Outcome::retry(std::move(owner.error()).in("looking for what owns the webhook configurations"));
-  if (!*owner && !found)
+  auto role = co_await installation();
+  if (!role)
+    co_return kube::Outcome::retry(std::move(role.error()).in("looking for what owns the webhook configurations"));
+  const ConfigurationPlan plan = plan_configuration(std::move(found), std::move(wanted), *role);
+  if (std::holds_alternative<InPlace>(plan)) co_return kube::Outcome::done();
+  if (std::holds_alternative<AwaitRole>(plan))
     co_return kube::Outcome::retry({kube::Errc::missing, "no webhook configuration is made without the ClusterRole " +
                                                              std::string(installation_role) +
                                                              " of the chart, with which it is removed: install that"});
-  kube::Result<kube::Object> answer = kube::fail(kube::Errc::missing, "");
-  if (found) {
-    if (!*owner && is_as_wanted(*found, wanted)) co_return kube::Outcome::done();
-    found->set_label(api::labels::webhook, "true");
-    found->tree()["webhooks"] = wanted.tree()["webhooks"];
-    if (*owner)
-      if (auto owned = owned_by(*found, **owner, api::kinds::cluster_roles)) found = std::move(owned);
-    answer = co_await leader_api_.replace(kind, *found);
-  } else {
-    if (auto owned = owned_by(wanted, **owner, api::kinds::cluster_roles)) wanted = std::move(*owned);
-    answer = co_await leader_api_.create(kind, wanted);
-  }
+  const auto* replace = std::get_if<Replace>(&plan);
+  auto answer = replace ? co_await leader_api_.replace(kind, replace->configuration)
+                        : co_await leader_api_.create(kind, std::get<Create>(plan).configuration);
   if (!answer) co_return kube::Outcome::retry(std::move(answer.error()).in("writing the webhook configuration"));
   log_.info("wrote a webhook configuration", {{"kind", kind.kind}, {"by", reach_.url.empty() ? "service" : "url"}});
   stored->observe(std::move(*answer));

@@ -15,13 +15,10 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
+/// The name of both objects.
 inline constexpr std::string_view configuration_name = "liqo-webhook";
 using api::kinds::mutating_configurations;
 using api::kinds::validating_configurations;
-
-/// The ClusterRole of the chart to which both configurations belong, so that Kubernetes removes them with it, whatever
-/// way Liqo is uninstalled. It gives no rights, and belongs itself to the namespace of Liqo.
-inline constexpr std::string_view installation_role = "liqo-installation";
 
 /// How API servers reach this process.
 struct Reach {
@@ -34,18 +31,14 @@ struct Reach {
 };
 
 /// The configuration of that kind, with every default written out, so that it can be compared with what is stored.
-/// Deletions are not asked about, nor that what is being deleted loses its finalizers (unless by a consumer), so that
-/// nothing is ever stuck because this process is away; everything else fails while it is, but for a change of a pod's
-/// tolerations, which the API server then judges as it is. Of pods and DaemonSets, only those of offloaded namespaces
+/// Deletions are not asked about, and neither is the removal of finalizers from an object that is being deleted, unless
+/// by a consumer, so that nothing hangs while this process is away. All other requests fail while it is away, except
+/// changes of a pod's tolerations, which pass unreviewed. Of pods and DaemonSets, only those of offloaded namespaces
 /// are asked about, and none of kube-system and `reach.ns`; of namespaces only those selected. `ca_pem` is what the API
 /// server trusts.
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
 
-/// True if the stored object says what `wanted` says; what others add to its metadata does not count.
-bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted);
-
-/// Keeps both configurations; runs where this process leads. Makes none while the role is not there: nothing would
-/// remove it after an uninstallation, and it fails closed. One thread.
+/// Keeps both configurations (configuration_plan.hpp); runs where this process leads. One thread.
 class Configurations {
  public:
   Configurations(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home, Reach reach);

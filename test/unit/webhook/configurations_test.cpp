@@ -150,18 +150,6 @@ TEST_CASE("by URL no Service is named") {
   CHECK(kube::find(first, {"clientConfig", "service"}) == nullptr);
 }
 
-TEST_CASE("what others add does not count as a difference, what they change does") {
-  const Reach reach{.url = "https://1.2.3.4:9443", .ns = "liqo"};
-  const kube::Object wanted = forge_configuration(mutating_configurations, reach, "PEM");
-  kube::Object stored = kube::Object::parse(wanted.text()).value();
-  stored.set_annotation("team", "x");
-  stored.set_label("more", "y");
-  CHECK(is_as_wanted(stored, wanted));
-  CHECK_FALSE(is_as_wanted(stored, forge_configuration(mutating_configurations, reach, "OTHER")));
-  stored.tree()["webhooks"].as_array().at(0).as_object()["failurePolicy"] = "Ignore";
-  CHECK_FALSE(is_as_wanted(stored, wanted));
-}
-
 TEST_CASE(
     "of Services and Ingresses, those in namespaces of peers are asked about, and neither their status nor others") {
   const kube::Object made = forge_configuration(validating_configurations, {.url = "", .ns = "liqo"}, "PEM");

@@ -1,0 +1,46 @@
+#include "liqo/webhook/configuration_plan.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/webhook/ownership.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+constexpr kube::Resource roles = api::kinds::cluster_roles;
+
+bool belongs_to_role(const kube::Object& stored) {
+  return std::ranges::any_of(stored.owner_references(), [](const kube::OwnerReference& owner) {
+    return owner.kind == roles.kind && owner.name == installation_role;
+  });
+}
+
+}  // namespace
+
+bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted) {
+  return stored.label(api::labels::webhook) == "true" &&
+         kube::array_at(stored.tree(), {"webhooks"}) == kube::array_at(wanted.tree(), {"webhooks"});
+}
+
+bool is_in_place(const kube::Object& stored, const kube::Object& wanted) {
+  return belongs_to_role(stored) && is_as_wanted(stored, wanted);
+}
+
+ConfigurationPlan plan_configuration(std::optional<kube::Object> stored, kube::Object wanted,
+                                     const std::optional<kube::Object>& role) {
+  if (!stored) {
+    if (!role) return AwaitRole{};
+    if (auto owned = owned_by(wanted, *role, roles)) wanted = std::move(*owned);
+    return Create{std::move(wanted)};
+  }
+  if (is_as_wanted(*stored, wanted) && (!role || belongs_to_role(*stored))) return InPlace{};
+  stored->set_label(api::labels::webhook, "true");
+  stored->tree()["webhooks"] = std::move(wanted.tree()["webhooks"]);
+  if (role)
+    if (auto owned = owned_by(*stored, *role, roles)) stored = std::move(owned);
+  return Replace{std::move(*stored)};
+}
+
+}  // namespace liqo::webhook
