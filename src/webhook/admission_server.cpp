@@ -2,6 +2,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/base/url.hpp"
+#include "kube/net/plain_text.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::webhook {
@@ -11,13 +12,6 @@ using core::admission::Answer;
 using core::admission::Request;
 using kube::net::ServerRequest;
 using kube::net::ServerResponse;
-
-asio::awaitable<void> say(ServerResponse& response, int status, std::string text) {
-  ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
-  if (status == 405) headers.emplace_back("allow", "POST");
-  // A caller that has gone needs no answer.
-  static_cast<void>(co_await response.send(status, std::move(headers), std::move(text) + "\n"));
-}
 
 }  // namespace
 
@@ -48,10 +42,8 @@ AdmissionServer::AdmissionServer(const kube::Environment& environment, kube::net
                    }},
               [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); }) {}
 
-void AdmissionServer::route(std::string path, Decide decide) { add(std::move(path), {.decide = std::move(decide)}); }
-void AdmissionServer::route(std::string path, Rule rule) { add(std::move(path), {.rule = std::move(rule)}); }
-
-void AdmissionServer::add(std::string path, Route route) {
+void AdmissionServer::route(std::string path, Decision decision) {
+  Route route{.decision = std::move(decision)};
   route.allowed = metrics_.counter(families::admissions, {{"path", path}, {"answer", "allowed"}});
   route.denied = metrics_.counter(families::admissions, {{"path", path}, {"answer", "denied"}});
   route.seconds = metrics_.histogram(families::admission_time, {{"path", path}}, kube::time_bounds());
@@ -61,7 +53,8 @@ void AdmissionServer::add(std::string path, Route route) {
 asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, ServerResponse& response) {
   const auto found = routes_.find(kube::path_of(request.target));
   if (found == routes_.end()) co_return co_await say(response, 404, "no kind is reviewed at this path");
-  if (request.method != "POST") co_return co_await say(response, 405, "an AdmissionReview is sent by POST");
+  if (request.method != "POST")
+    co_return co_await say(response, 405, "an AdmissionReview is sent by POST", {{"allow", "POST"}});
   const kube::TimePoint began = clock_.now();
   const auto size = core::admission::review_size(request.body);
   if (size && !response.hold(*size)) co_return co_await say(response, 503, "too many reviews at once; try again");
@@ -100,8 +93,9 @@ void AdmissionServer::log_refusal(const std::string& path, const Request& review
 asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Request& request) {
   std::exception_ptr thrown;
   try {
-    if (route.rule) co_return route.rule(request);
-    auto answer = co_await kube::async::with_timeout(clock_, route.decide(request), settings_.max_decision);
+    if (const auto* rule = std::get_if<Rule>(&route.decision)) co_return (*rule)(request);
+    auto answer =
+        co_await kube::async::with_timeout(clock_, std::get<Decide>(route.decision)(request), settings_.max_decision);
     if (answer) co_return std::move(*answer);
     co_return Answer::unavailable("Liqo could not decide in time; try again");
   } catch (...) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "kube/net/http_server.hpp"
 #include "kube/runtime/environment.hpp"
@@ -23,9 +24,12 @@ using Decide = std::function<asio::awaitable<core::admission::Answer>(const core
 /// The same where nothing but the request is needed.
 using Rule = std::function<core::admission::Answer(const core::admission::Request&)>;
 
+using Decision = std::variant<Decide, Rule>;
+
 /// An API server's bound of a request is 3 MiB, and an update brings the stored object along.
 inline constexpr std::size_t max_review = 6U << 20;
 
+/// Where the server listens, how much it takes on, and whom it lets ask.
 struct AdmissionServerSettings {
   std::string address;  ///< "" = every address
   std::uint16_t port = 9443;
@@ -46,8 +50,7 @@ class AdmissionServer {
   AdmissionServer(const kube::Environment& environment, kube::net::TlsContext tls, AdmissionServerSettings settings);
 
   /// Serves a path, e.g. "/mutate/pod".
-  void route(std::string path, Decide decide);
-  void route(std::string path, Rule rule);
+  void route(std::string path, Decision decision);
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
   asio::awaitable<void> run() { return server_.serve(); }
   /// From now on each answer asks its caller to close the connection: the next review goes to another replica.
@@ -57,27 +60,26 @@ class AdmissionServer {
   kube::net::HttpServerCounters counters() const { return server_.counters(); }
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
 
+  /// Answers one request; public for tests without sockets.
   asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);
 
  private:
   struct Route {
-    Decide decide;  ///< or
-    Rule rule;
+    Decision decision;
     kube::Counter allowed, denied;
     kube::Histogram seconds;
   };
-  void add(std::string path, Route route);
   asio::awaitable<core::admission::Answer> decide(const Route& route, const core::admission::Request& request);
+  void log_refusal(const std::string& path, const core::admission::Request& review,
+                   const core::admission::Answer& answer);
 
   kube::async::Clock& clock_;
   kube::Metrics& metrics_;
   AdmissionServerSettings settings_;
-  void log_refusal(const std::string& path, const core::admission::Request& review,
-                   const core::admission::Answer& answer);
   kube::Log log_;
   kube::Repeats refusals_;
   kube::Counter unreadable_, unknown_;
-  std::map<std::string, Route, std::less<>> routes_;  // of one state once requests come
+  std::map<std::string, Route, std::less<>> routes_;  // never changed once requests come
   bool sends_away_ = false;
   kube::net::HttpServer server_;
 };
