@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "kube/base/url.hpp"
+#include "kube/net/plain_text.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqod {
@@ -57,22 +58,20 @@ kube::net::HttpHandler serve_health(std::function<std::string()> waiting_for, Pe
                                                        ServerResponse& response) -> boost::asio::awaitable<void> {
     const std::string path(kube::path_of(request.target));
     int status = 200;
-    std::string body = "ok\n";
+    std::string body = "ok";
     if (request.method != "GET" && request.method != "HEAD") {
       status = 405;
-      body = "only GET is served here\n";
+      body = "only GET is served here";
     } else if (path == "/readyz") {
       const std::string waiting = waiting_for();
       if (!waiting.empty()) status = 503;
       // The reason may name a peer.
-      if (!waiting.empty()) body = names == PeerNames::numbered ? "not ready\n" : "not ready: " + waiting + "\n";
+      if (!waiting.empty()) body = names == PeerNames::numbered ? "not ready" : "not ready: " + waiting;
     } else if (path != "/healthz") {
       status = 404;
-      body = "not found; there are /healthz and /readyz\n";
+      body = "not found; there are /healthz and /readyz";
     }
-    ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
-    // A client that has gone needs no answer.
-    [[maybe_unused]] auto sent = co_await response.send(status, std::move(headers), std::move(body));
+    co_await kube::net::say(response, status, std::move(body));
   };
 }
 

@@ -1,7 +1,8 @@
 #include "metrics_port.hpp"
-#include "kube/base/url.hpp"
 
 #include "kube/async/task_group.hpp"
+#include "kube/base/url.hpp"
+#include "kube/net/plain_text.hpp"
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
@@ -123,7 +124,7 @@ asio::awaitable<std::expected<void, liqo::kubelet::Refusal>> MetricsPort::admit(
 }
 
 asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerResponse& response) {
-  ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
+  ServerResponse::Headers more;
   std::optional<Refusal> refusal;
   if (kube::path_of(request.target) != path) {
     refusal = Refusal{404, "not found; there is /metrics"};
@@ -138,16 +139,13 @@ asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerRe
                                                   {"status", refusal->status},
                                                   {"reason", refusal->sentence},
                                                   {"others_since", *held_back}});
-      if (refusal->status == 401) headers.emplace_back("www-authenticate", "Bearer");
+      if (refusal->status == 401) more.emplace_back("www-authenticate", "Bearer");
     }
   }
+  if (refusal) co_return co_await kube::net::say(response, refusal->status, refusal->sentence, std::move(more));
   // A client that has gone needs no answer.
-  if (refusal) {
-    static_cast<void>(co_await response.send(refusal->status, std::move(headers), refusal->sentence + "\n"));
-    co_return;
-  }
-  headers.front().second = "text/plain; version=0.0.4; charset=utf-8";
-  static_cast<void>(co_await response.send(200, std::move(headers), std::string(text_.read(clock_.now()))));
+  static_cast<void>(co_await response.send(200, {{"content-type", kube::net::metrics_text_type}},
+                                           std::string(text_.read(clock_.now()))));
 }
 
 }  // namespace liqod

@@ -2,6 +2,7 @@
 
 #include "kube/async/finally.hpp"
 #include "kube/base/url.hpp"
+#include "kube/net/plain_text.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -30,13 +31,6 @@ webhook::CertificateSettings certificate_settings(const MetricAgentSettings& set
     made.dns_names.push_back(name);
   }
   return made;
-}
-
-asio::awaitable<void> say(ServerResponse& response, int status, std::string text) {
-  ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
-  if (status == 405) headers.emplace_back("allow", "GET");
-  // A caller that has gone needs no answer.
-  static_cast<void>(co_await response.send(status, std::move(headers), std::move(text) + "\n"));
 }
 
 }  // namespace
@@ -147,7 +141,7 @@ void MetricAgent::use_front_proxy() {
 
 asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerResponse& response) {
   const std::string path(kube::path_of(request.target));
-  if (request.method != "GET") co_return co_await say(response, 405, "only GET is served here");
+  if (request.method != "GET") co_return co_await say(response, 405, "only GET is served here", {{"allow", "GET"}});
   const core::admission::User user = core::proxied_user(front_proxy_, request.headers);
   if (user.name.empty()) co_return co_await say(response, 401, "the front proxy names no user");
   if (auto document = core::metrics_api_document(path)) {
@@ -167,7 +161,7 @@ asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerRe
     const int status = text.error().code() == kube::Errc::connect ? 500 : 503;
     co_return co_await say(response, status, text.error().text());
   }
-  auto going = co_await response.start(200, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}});
+  auto going = co_await response.start(200, {{"content-type", kube::net::metrics_text_type}});
   for (std::string_view rest = **text; going && !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
     going = co_await response.write(rest.substr(0, piece));
 }
