@@ -3,13 +3,12 @@
 #include <utility>
 
 #include "kube/base/time.hpp"
+#include "kubelet/answer_sizes.hpp"
 
 namespace liqo::kubelet {
 namespace {
 
 namespace json = kube::json;
-
-constexpr std::size_t piece_size = 32 * 1024;
 
 // Exact, which a double is not for a count of nanoseconds.
 std::string decimal(std::uint64_t value, std::uint64_t per_unit, std::size_t digits) {

@@ -7,9 +7,11 @@
 #include "kube/base/printable.hpp"
 #include "kube/client/pod_log.hpp"
 #include "kube/wire/metrics_text.hpp"
+#include "kubelet/answer_sizes.hpp"
 #include "kubelet/ask_provider.hpp"
 #include "kubelet/figure_texts.hpp"
 #include "kubelet/own_lines.hpp"
+#include "kubelet/plain_text.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {
@@ -20,17 +22,10 @@ using kube::net::ServerResponse;
 
 // The least memory of a request: a line that is not whole yet, and a piece of the answer.
 constexpr std::size_t least_held = 128 * 1024;
-// A key, and what the heap takes for its names.
-constexpr std::size_t key_size = 160;
-constexpr std::size_t piece_size = 32 * 1024;
 constexpr std::size_t max_figure_line = 4 * 1024;
 // A pod may have any number of containers, and a provider may make up more: the bound is so many for each pod on
 // average.
 constexpr std::size_t containers_per_pod = 8, more_containers = 64;
-
-ServerResponse::Headers text_headers() {
-  return {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}, {"x-content-type-options", "nosniff"}};
-}
 
 std::string_view path_of(Endpoint endpoint) {
   switch (endpoint) {
@@ -50,6 +45,37 @@ std::unexpected<Refusal> refuse(std::string sentence) {
 }
 
 }  // namespace
+
+/// The text of a provider, line by line, up to a bound.
+class FiguresApi::ProviderText {
+ public:
+  ProviderText(kube::net::Body& body, std::string provider, std::size_t max_read, kube::wire::MetricLines lines)
+      : body_(body), cluster_("cluster " + std::move(provider)), max_read_(max_read), lines_(std::move(lines)) {}
+
+  /// Whether all was read.
+  bool is_over() const { return is_over_; }
+  /// The lines that end in the next piece. Refusals: 503, where the provider breaks off or tells too much.
+  asio::awaitable<std::expected<std::vector<std::string>, Refusal>> next() {
+    const auto piece = co_await body_.read();
+    if (!piece) co_return refuse(cluster_ + " has broken off what pods use: " + piece.error().text());
+    std::vector<std::string> lines = lines_.feed(*piece);
+    is_over_ = piece->empty();
+    if (is_over_)
+      if (auto last = lines_.finish()) lines.push_back(std::move(*last));
+    read_ += piece->size();
+    if (read_ > max_read_)
+      co_return refuse(cluster_ + " tells more than " + std::to_string(max_read_ >> 20U) + " MiB of what pods use");
+    co_return lines;
+  }
+
+ private:
+  kube::net::Body& body_;
+  std::string cluster_;
+  std::size_t max_read_;
+  kube::wire::MetricLines lines_;
+  std::size_t read_ = 0;
+  bool is_over_ = false;
+};
 
 /// A request for the figures of a node, for as long as it is under way.
 class FiguresApi::Asking {
@@ -131,12 +157,15 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(const FiguresQu
     // The node is well, and a failed scrape would raise the alert that it is not. Kubelets that cannot read what
     // containers use answer all the same, and say so by a metric.
     if (endpoint == Endpoint::stats_summary) co_return refuse(std::move(answer->sentence));
-    static_cast<void>(co_await response.send(200, text_headers(), text_without_figures(endpoint, answer->sentence)));
+    static_cast<void>(
+        co_await response.send(200, metrics_text_headers(), text_without_figures(endpoint, answer->sentence)));
     co_return std::expected<void, Refusal>();
   }
-  if (is_relayed) co_return co_await relay(*answer->body, source.provider, *pods, response);
+  ProviderText text(*answer->body, source.provider, settings_.max_read,
+                    is_relayed ? kube::wire::MetricLines() : kube::wire::MetricLines(max_figure_line));
+  if (is_relayed) co_return co_await relay(text, source.provider, *pods, response);
   LookReader look(pods->uid, clock_.wall(), more_containers + containers_per_pod * pods->keys.size());
-  auto done = co_await read(*answer->body, source.provider, look, response);
+  auto done = co_await read(text, look, response);
   if (!done) co_return std::unexpected(std::move(done.error()));
   // Without the pods nothing is known to be of this node, and all of it would count as ended.
   if (!pods->is_there()) co_return refuse("the session with cluster " + source.provider + " has ended; try again");
@@ -167,53 +196,37 @@ asio::awaitable<std::expected<FiguresApi::Reply, Refusal>> FiguresApi::ask(const
   co_return Reply{.body = nullptr, .sentence = kube::printable(cluster + why)};
 }
 
-asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(kube::net::Body& body, const std::string& provider,
-                                                               LookReader& look, ServerResponse& response) const {
-  kube::wire::MetricLines lines(max_figure_line);
-  std::size_t read = 0, held = 0;
-  for (;;) {
-    const auto piece = co_await body.read();
-    if (!piece) co_return refuse("cluster " + provider + " has broken off what pods use: " + piece.error().text());
-    for (const std::string& line : lines.feed(*piece)) look.take(line);
-    if (piece->empty()) break;
-    read += piece->size();
-    if (read > settings_.max_read)
-      co_return refuse("cluster " + provider + " tells more than " + std::to_string(settings_.max_read >> 20U) +
-                       " MiB of what pods use");
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(ProviderText& text, LookReader& look,
+                                                               ServerResponse& response) {
+  std::size_t held = 0;
+  while (!text.is_over()) {
+    const auto lines = co_await text.next();
+    if (!lines) co_return std::unexpected(lines.error());
+    for (const std::string& line : *lines) look.take(line);
     if (!response.hold(look.held() - std::exchange(held, look.held())))
       co_return refuse("too many figures are being read; try again");
   }
-  if (const auto last = lines.finish()) look.take(*last);
   co_return std::expected<void, Refusal>();
 }
 
-asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body& body, const std::string& provider,
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(ProviderText& from, const std::string& provider,
                                                                 const CachedPods& pods,
                                                                 ServerResponse& response) const {
-  kube::wire::MetricLines lines;
   OwnLines own(pods.uid, clock_.wall());
   const std::size_t max_series = settings_.more_series + settings_.series_per_pod * pods.keys.size();
   std::string text;
-  std::size_t read = 0;
   // The head waits for the first lines: a provider that breaks off before is refused in a sentence.
   bool has_begun = false;
-  for (bool is_over = false; !is_over;) {
-    const auto piece = co_await body.read();
-    if (!piece) co_return refuse("cluster " + provider + " has broken off what pods use: " + piece.error().text());
-    for (const std::string& line : lines.feed(*piece)) text += own.take(line);
-    is_over = piece->empty();
-    if (is_over)
-      if (const auto last = lines.finish()) text += own.take(*last);
-    read += piece->size();
-    if (read > settings_.max_read)
-      co_return refuse("cluster " + provider + " tells more than " + std::to_string(settings_.max_read >> 20U) +
-                       " MiB of what pods use");
+  while (!from.is_over()) {
+    const auto lines = co_await from.next();
+    if (!lines) co_return std::unexpected(lines.error());
+    for (const std::string& line : *lines) text += own.take(line);
     if (own.samples() > max_series)
       co_return refuse("cluster " + provider + " tells more than " + std::to_string(max_series) + " series of " +
                        std::to_string(pods.keys.size()) + " pods");
-    if (text.size() < piece_size && !is_over) continue;
+    if (text.size() < piece_size && !from.is_over()) continue;
     auto sent = kube::Result<void>();
-    if (!std::exchange(has_begun, true)) sent = co_await response.start(200, text_headers());
+    if (!std::exchange(has_begun, true)) sent = co_await response.start(200, metrics_text_headers());
     if (sent && !text.empty()) sent = co_await response.write(std::exchange(text, {}));
     if (!sent) co_return refuse("whoever asked has gone");
   }
@@ -227,7 +240,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::send_look(const Figure
   const NodeFigures& figures = nodes_.at(question.node).figures;
   if (question.endpoint == Endpoint::metrics_resource) {
     ResourceText text(look, figures.node());
-    auto sent = co_await response.start(200, text_headers());
+    auto sent = co_await response.start(200, metrics_text_headers());
     for (std::string piece = text.next(); sent && !piece.empty(); piece = text.next())
       sent = co_await response.write(piece);
     if (!sent) co_return refuse("whoever asked has gone");

@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "kubelet/answer_sizes.hpp"
 #include "kubelet/node_configuration.hpp"
 #include "kubelet/plain_text.hpp"
 
@@ -12,12 +13,8 @@ namespace {
 
 namespace json = kube::json;
 
-// So much text is made before it is sent; at most one more pod is in memory.
-constexpr std::size_t piece_size = 32 * 1024;
 // So many are looked at before others have their turn.
 constexpr std::size_t pods_in_a_turn = 32;
-// A key, and what the heap takes for its names.
-constexpr std::size_t key_size = 160;
 
 json::object whole_pod(const kube::Object& pod) {
   json::object tree = pod.tree();
@@ -69,8 +66,7 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route,
     co_return co_await serve_pods(node, route.endpoint == Endpoint::running_pods, response);
   if (route.endpoint == Endpoint::metrics_slis) {
     // Checks of its own components, of which a virtual node has none: a scrape of no samples is a good one.
-    static_cast<void>(
-        co_await response.send(200, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}}, std::string()));
+    static_cast<void>(co_await response.send(200, {{"content-type", kube::net::metrics_text_type}}, std::string()));
     co_return std::expected<void, Refusal>();
   }
   const auto object = find_node_(node);

@@ -15,10 +15,6 @@ constexpr std::uint64_t most = std::uint64_t(1) << 62;
 // A million cores: what is more is no rate but a count that jumped.
 constexpr double max_rate = 1e15;
 
-std::int64_t milliseconds(kube::WallTime::duration time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
-}
-
 std::uint64_t add(std::uint64_t left, std::uint64_t right) { return right > most - left ? most : left + right; }
 
 }  // namespace
@@ -50,7 +46,7 @@ std::uint64_t NodeFigures::grown(Meter& meter, const Reading& reading, const Sig
   if (looks_ == 1) return reading.value;
   if (!grown) {
     // A pod that ran unseen for long counts from now on: all its CPU time at once would look like a great many cores.
-    // Start and reading are times of the same clock.
+    // Its start and the reading are times of the provider's clock, so they are compared with each other.
     return pod.started && reading.at - *pod.started <= pod.since_look + late_by ? reading.value : 0;
   }
   if (pod.was_seen || meter.span() <= pod.since_look) return *grown;

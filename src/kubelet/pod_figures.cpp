@@ -16,10 +16,6 @@ constexpr std::size_t pod_size = 480, container_size = 240;
 constexpr double max_seconds = 9e9;
 constexpr double max_bytes = 1e18;
 
-std::int64_t milliseconds(kube::WallTime time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-}
-
 const FigureFamily* family_of(std::string_view name) {
   const auto* const found = std::ranges::find(figure_families, name, &FigureFamily::name);
   return found == figure_families.end() ? nullptr : found;
@@ -47,7 +43,8 @@ bool is_container_name(std::string_view name) {
 }  // namespace
 
 bool is_time(std::int64_t at, kube::WallTime now) {
-  return at >= 0 && at <= milliseconds(now + std::chrono::duration_cast<kube::WallTime::duration>(max_ahead));
+  return at >= 0 &&
+         at <= milliseconds((now + std::chrono::duration_cast<kube::WallTime::duration>(max_ahead)).time_since_epoch());
 }
 
 std::optional<Reading> PodFigures::of(Figure figure) const {
@@ -81,7 +78,7 @@ void LookReader::take(std::string_view line) {
   if (!sample) return;
   const auto value = value_of(family->figure, sample->value, now_);
   if (!value) return;
-  Reading reading{.value = *value, .at = milliseconds(now_)};
+  Reading reading{.value = *value, .at = milliseconds(now_.time_since_epoch())};
   if (!sample->timestamp.empty())
     std::from_chars(sample->timestamp.data(), sample->timestamp.data() + sample->timestamp.size(), reading.at);
   if (!is_time(reading.at, now_)) return;

@@ -35,6 +35,7 @@ struct FiguresQuestion {
   std::string started = {};  ///< since when there is the node, RFC 3339; "" = not known
 };
 
+/// The bounds of one request for figures, and of what a provider may answer.
 struct FiguresSettings {
   kube::Duration head_timeout = std::chrono::seconds(15);  ///< until the provider begins to answer
   kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and taken by whoever asks
@@ -62,6 +63,7 @@ class FiguresApi {
     int asked = 0;  ///< requests under way
   };
   class Asking;
+  class ProviderText;
   /// A body of text, whole or in part.
   struct Reply {
     std::unique_ptr<kube::net::Body> body;  ///< null: the provider answers, but tells no figures
@@ -71,9 +73,9 @@ class FiguresApi {
   asio::awaitable<std::expected<void, Refusal>> answer(const FiguresQuestion& question, const FigureSource& source,
                                                        kube::net::ServerResponse& response);
   asio::awaitable<std::expected<Reply, Refusal>> ask(const FigureSource& source, std::string_view path);
-  asio::awaitable<std::expected<void, Refusal>> read(kube::net::Body& body, const std::string& provider,
-                                                     LookReader& look, kube::net::ServerResponse& response) const;
-  asio::awaitable<std::expected<void, Refusal>> relay(kube::net::Body& body, const std::string& provider,
+  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, LookReader& look,
+                                                            kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<void, Refusal>> relay(ProviderText& from, const std::string& provider,
                                                       const CachedPods& pods,
                                                       kube::net::ServerResponse& response) const;
   asio::awaitable<std::expected<void, Refusal>> send_look(const FiguresQuestion& question, const Look& look,

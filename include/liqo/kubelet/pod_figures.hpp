@@ -25,6 +25,7 @@ enum class Figure : std::uint8_t {
   swap,       ///< bytes
   swap_limit  ///< bytes
 };
+/// How many there are.
 inline constexpr std::size_t figure_count = 5;
 
 /// A number, and when it was read by the kubelet: milliseconds since 1970.
@@ -44,6 +45,7 @@ class Figures {
   std::array<std::optional<Reading>, figure_count> readings_;
 };
 
+/// What one pod uses.
 struct PodFigures {
   Figures own;  ///< of the pod as a whole
   std::map<std::string, Figures, std::less<>> containers;
@@ -82,6 +84,11 @@ inline constexpr std::array<FigureFamily, 8> figure_families = {{
 /// A reading from further ahead than this would be the newest for too long: no clock is that wrong.
 inline constexpr kube::Duration max_ahead = std::chrono::minutes(10);
 
+/// Milliseconds, in which figures have their times.
+constexpr std::int64_t milliseconds(kube::WallTime::duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 /// Whether a time in milliseconds since 1970 can be one at which something was read.
 bool is_time(std::int64_t at, kube::WallTime now);
 
@@ -93,7 +100,9 @@ class LookReader {
   /// `max_containers`: more are left out.
   LookReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers);
 
+  /// Takes one line, without its line end.
   void take(std::string_view line);
+  /// What was kept of the lines so far.
   const Look& look() const { return look_; }
   /// About how much memory the look takes, in bytes.
   std::size_t held() const;
