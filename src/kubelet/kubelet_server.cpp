@@ -16,9 +16,6 @@ using kube::net::ServerRequest;
 using kube::net::ServerResponse;
 using Headers = ServerResponse::Headers;
 
-// Anybody who reaches the port can be refused; more lines than this in a minute tell nothing new.
-constexpr int refusals_per_minute = 20;
-
 asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers more = {}) {
   Headers headers = plain_text_headers(std::move(more));
   if (refusal.status == 401) headers.emplace_back("www-authenticate", "Bearer");
@@ -67,20 +64,15 @@ asio::awaitable<std::expected<void, Refusal>> KubeletServer::admit(const ServerR
 }
 
 void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& refusal) {
-  const kube::TimePoint now = clock_.now();
-  if (now - refusals_since_ >= std::chrono::minutes(1)) {
-    if (refusals_ > refusals_per_minute) {
-      log_.warn("refused more requests", {{"count", refusals_ - refusals_per_minute}});
-    }
-    refusals_since_ = now;
-    refusals_ = 0;
-  }
-  if (++refusals_ > refusals_per_minute) return;
+  // Anybody who reaches the port can be refused any number of times.
+  const auto held_back = refusals_.note(refusal.sentence, clock_.now());
+  if (!held_back) return;
   log_.warn("refused a request", {{"path", kube::path_of(request.target)},
                                   {"method", request.method},
                                   {"peer", request.peer_address},
                                   {"status", refusal.status},
-                                  {"reason", refusal.sentence}});
+                                  {"reason", refusal.sentence},
+                                  {"others_since", *held_back}});
 }
 
 kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::string& admitted_node) const {

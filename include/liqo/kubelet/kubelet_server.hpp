@@ -10,6 +10,7 @@
 #include "kube/net/http_server.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
+#include "kube/telemetry/repeats.hpp"
 #include "liqo/kubelet/authorizer.hpp"
 #include "liqo/kubelet/node_api.hpp"
 #include "liqo/kubelet/pod_route.hpp"
@@ -17,6 +18,7 @@
 
 namespace liqo::kubelet {
 
+/// Where the server listens, and how much it takes on.
 struct KubeletServerSettings {
   std::string address;         ///< IP to listen on; "" = every address
   std::uint16_t port = 10250;  ///< 0 = the system picks one
@@ -39,11 +41,13 @@ class KubeletServer {
   /// One more port for the requests to a node, and its end: as HttpServer has it.
   kube::Result<std::uint16_t> open(std::uint16_t port) { return server_.open(port); }
   void close(std::uint16_t port) { server_.close(port); }
+  /// Serves the ports that are open. Ends only by cancellation.
   asio::awaitable<void> run() { return server_.serve(); }
   /// No new requests; those under way have `grace` to end.
   asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
   /// New connections use the new certificate and client CA.
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
+  /// What the server has done.
   kube::net::HttpServerCounters counters() const { return server_.counters(); }
 
   /// Answers one request; public for tests without sockets.
@@ -96,8 +100,7 @@ class KubeletServer {
   };
   Streams logs_, execs_, attaches_, forwards_;
   kube::Log log_;
-  kube::TimePoint refusals_since_{};  // start of the minute in which refusals are counted
-  int refusals_ = 0;
+  kube::Repeats refusals_;  ///< by their sentence
   kube::net::HttpServer server_;
 };
 
