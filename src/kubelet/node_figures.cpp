@@ -46,11 +46,11 @@ std::uint64_t NodeFigures::grown(Meter& meter, const Reading& reading, const Sig
   if (looks_ == 1) return reading.value;
   if (!grown) {
     // A pod that ran unseen for long counts from now on: all its CPU time at once would look like a great many cores.
-    // Its start and the reading are times of the provider's clock, so they are compared with each other.
+    // Its start and the reading are times of the same clock.
     return pod.started && reading.at - *pod.started <= pod.since_look + late_by ? reading.value : 0;
   }
   if (pod.was_seen || meter.span() <= pod.since_look) return *grown;
-  // Of one that was silent for a while counts the share since the look before.
+  // Of a pod that was silent for a while, only the share since the look before counts.
   return static_cast<std::uint64_t>(static_cast<double>(*grown) * static_cast<double>(pod.since_look) /
                                     static_cast<double>(meter.span()));
 }

@@ -91,7 +91,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
   const bool logs = first == "containerLogs";
   const bool forward = first == "portForward";
   if (logs || forward || first == "exec" || first == "attach") {
-    // With the pod's UID as one more segment, too, in kubelets; API servers never send it.
+    // Kubelets serve these paths also with the pod's UID as one more segment, which API servers never send.
     if (segments.size() != (forward ? 3 : 4)) return refuse(404, "there is nothing at this path");
     const std::array<std::string*, 3> names = {&route.ns, &route.pod, &route.container};
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) {

@@ -28,6 +28,7 @@ bool may_approve(const kube::Object& request, std::string_view own_username, std
 /// True once the request was approved, denied or has failed.
 bool is_decided(const kube::Object& request);
 
+/// What the process gives. Everything outlives the CertificateApprover.
 struct ApproverContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& leader_api;

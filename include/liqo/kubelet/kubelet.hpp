@@ -50,8 +50,6 @@ class Kubelet {
   /// Errc::connect ("address in use"), Errc::missing (the client CA file cannot be read), Errc::tls.
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
-  /// True once callers can verify the certificate.
-  bool has_certificate() const { return certificate_.is_issued(); }
   /// What the server has done; nothing before listen().
   kube::net::HttpServerCounters counters() const;
 

@@ -29,7 +29,9 @@ class PortOwners {
 
   /// The node whose own port it is; "" = several nodes have it, or none.
   std::string only() const { return nodes_ && nodes_->size() == 1 ? *nodes_->begin() : std::string(); }
+  /// Whether the node is asked at the port, perhaps among others.
   bool has(const std::string& node) const { return !nodes_ || nodes_->contains(node); }
+  /// Whether the port is that of no node.
   bool is_nobodys() const { return nodes_ && nodes_->empty(); }
   /// Of a pod ("namespace/name") that runs on another node.
   std::unexpected<kube::Failure> refuse_pod(const std::string& pod) const;
@@ -51,6 +53,7 @@ class NodeApi {
         find_node_(std::move(find_node)),
         figures_(std::move(figures)) {}
 
+  /// The nodes that are asked at that port of this process.
   PortOwners owners_of(std::uint16_t port) const { return nodes_at_ ? PortOwners(nodes_at_(port)) : PortOwners(); }
   /// Answers, or refuses: 404 (the port is nobody's), 501 (it is that of several nodes, or the path is not served),
   /// 503.

@@ -16,6 +16,7 @@ namespace liqo::kubelet {
 
 namespace asio = boost::asio;
 
+/// The signer of serving certificates of kubelets.
 inline constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";
 
 /// Whom the certificate is for: CN `system:node:<node>`, O `system:nodes`, one IP address; what that signer demands.
@@ -27,6 +28,7 @@ kube::Object make_signing_request(std::string_view request_pem);
 /// When to renew a certificate received at `received`: at 2/3 of the time that is left.
 kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after);
 
+/// Whom the certificate is for, where it goes, and how often is asked for it.
 struct ServingCertificateSettings {
   std::string node_ip;
   bool self_signed = false;
@@ -54,6 +56,7 @@ class ServingCertificate {
   ServingCertificate(kube::Api& replica_api, ServingCertificateSettings settings)
       : replica_api_(replica_api), settings_(std::move(settings)), log_("serving-certificate") {}
 
+  /// Asks for a certificate once there is a VirtualNode, and for the next ones in time.
   asio::awaitable<void> run();
   /// True once `use` was called with a certificate that callers may verify.
   bool is_issued() const { return issued_; }
@@ -62,8 +65,9 @@ class ServingCertificate {
   using Issued = std::optional<kube::net::KeyAndCertificate>;
 
   asio::awaitable<std::string> wait_for_node();
-  /// Here and below nothing is the answer where this process leads no longer, or the node has gone.
+  /// The certificate with its key; nothing where this process leads no longer, or the node has gone.
   asio::awaitable<kube::Result<Issued>> request(std::string node);
+  /// The certificate of that request; nothing as above.
   asio::awaitable<kube::Result<std::optional<std::string>>> wait_for_issuance(kube::ObjectKey key, std::string node);
   asio::awaitable<void> wait_until(kube::WallTime time);
   bool is_ours(const std::string& node) const;

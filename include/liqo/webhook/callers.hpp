@@ -18,10 +18,10 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// Two things show that an API server calls from an address: a ShadowPod that was asked for from there is stored, and
-/// nobody else knew its UID before; or the API server says so itself, in its answer to a probe, which a replica has
-/// filled in that it asked (core/admission/callers.hpp). Probes are sent when an address that is not proven asks, one
-/// after another. One thread.
+/// Finds out from which addresses API servers call. An address is proven in one of two ways: a ShadowPod that was asked
+/// for from there is stored, and nobody else knew its UID before; or the API server says so itself, in its answer to a
+/// probe into which the replica that it asked has written the address (core/admission/callers.hpp). Probes are sent one
+/// after another, when an address that is not proven asks. One thread.
 class Callers {
  public:
   Callers(const kube::Environment& environment, kube::Api& replica_api);

@@ -19,6 +19,7 @@ struct CertificateState {
   bool operator==(const CertificateState&) const = default;
 };
 
+/// What the serving certificate is to be like.
 struct CertificateSettings {
   std::vector<std::string> dns_names, ip_addresses;  ///< by which API servers call
   /// Of a serving certificate; an authority lives four times as long.

@@ -15,6 +15,7 @@ class TwinHoldings {
   explicit TwinHoldings(kube::InformerSet& home);
 
   bool has_synced() const { return quotas_->has_synced(); }
+  /// How many objects the twins of that consumer hold together; 0 for one without twins.
   std::int64_t objects_of(std::string_view consumer) const;
 
  private:
