@@ -8,7 +8,8 @@ namespace kube::testing {
 namespace {
 
 bool is_selectable(std::string_view field) {
-  constexpr std::array known{"metadata.name", "metadata.namespace", "spec.nodeName", "status.phase", "type"};
+  constexpr std::array known{"metadata.name",   "metadata.namespace", "spec.nodeName",
+                             "spec.signerName", "status.phase",       "type"};
   return std::ranges::find(known, field) != known.end() || field.starts_with("involvedObject.");
 }
 
