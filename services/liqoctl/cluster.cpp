@@ -94,21 +94,22 @@ std::string Cluster::liqo_namespace() const { return is_remote() ? flags_.remote
 
 asio::awaitable<Result<std::string>> Cluster::id() {
   if (!id_.empty()) co_return id_;
-  auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
+  auto usual =
+      co_await find(kube::resources::config_maps, {liqo_namespace(), std::string(liqo::core::cluster_id_config_map)});
   if (!usual && usual.error().is_forbidden() && is_remote())
     usual.error() = std::move(usual.error())
                         .in("a peering user that was deleted has no rights any more (liqoctl "
                             "generate peering-user makes another)");
   if (!usual) co_return kube::fail(std::move(usual.error()), "reading the cluster ID");
   std::string told;
-  if (*usual) told = kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"});
+  if (*usual) told = kube::string_at((*usual)->tree(), {"data", liqo::core::cluster_id_key});
   if (told.empty()) {
     // The ConfigMap has another name only where somebody installed it by hand. A peering user may not look for it.
     auto found =
         co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap");
     if (!found) co_return kube::fail(std::move(found.error()), "reading the cluster ID");
     for (const Object& map : *found)
-      if (const auto id = kube::string_at(map.tree(), {"data", "CLUSTER_ID"}); !id.empty()) told = id;
+      if (const auto id = kube::string_at(map.tree(), {"data", liqo::core::cluster_id_key}); !id.empty()) told = id;
   }
   if (told.empty())
     co_return kube::fail(Errc::missing, "cluster " + api_->cluster() + " has no cluster ID in namespace " +
@@ -125,10 +126,11 @@ asio::awaitable<Result<std::string>> Cluster::id() {
 }
 
 asio::awaitable<Result<void>> Cluster::learn_id() {
-  auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
+  auto usual =
+      co_await find(kube::resources::config_maps, {liqo_namespace(), std::string(liqo::core::cluster_id_config_map)});
   if (!usual && usual.error().code() != Errc::api) co_return std::unexpected(std::move(usual.error()));
   if (!usual || !*usual) co_return Result<void>();
-  std::string told(kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"}));
+  std::string told(kube::string_at((*usual)->tree(), {"data", liqo::core::cluster_id_key}));
   const bool other = is_remote() && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id;
   if (liqo::core::is_cluster_id(told) && !other) id_ = std::move(told);
   co_return Result<void>();

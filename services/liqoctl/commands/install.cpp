@@ -8,6 +8,7 @@
 #include "installation/installation.hpp"
 #include "installation/installed.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "model/check.hpp"
 #include "model/objects.hpp"
 #include "model/platform.hpp"
@@ -112,10 +113,10 @@ Result<void> check_output(const Session& session, const Flags& flags) {
 
 /// The cluster keeps the ID that it has: peers know it by that.
 asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) {
-  auto map =
-      co_await cluster.find(kube::resources::config_maps, {cluster.liqo_namespace(), "liqo-clusterid-configmap"});
+  auto map = co_await cluster.find(kube::resources::config_maps,
+                                   {cluster.liqo_namespace(), std::string(liqo::core::cluster_id_config_map)});
   if (!map) co_return std::unexpected(std::move(map.error()));
-  const std::string there(*map ? kube::string_at((*map)->tree(), {"data", "CLUSTER_ID"}) : "");
+  const std::string there(*map ? kube::string_at((*map)->tree(), {"data", liqo::core::cluster_id_key}) : "");
   const std::string wanted = id_of(values);
   if (!there.empty() && !wanted.empty() && there != wanted)
     co_return kube::fail(Errc::invalid_input, "this cluster is installed as " + there +

@@ -5,6 +5,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/core/namespaces/namespace_selection.hpp"
 #include "model/objects.hpp"
 #include "print_object.hpp"
@@ -173,7 +174,7 @@ asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, 
                                             std::string name) {
   if (auto cleared = co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes); !cleared)
     co_return cleared;
-  const kube::ObjectKey key{name, "offloading"};
+  const kube::ObjectKey key{name, std::string(liqo::api::namespace_offloading_name)};
   if (auto free = co_await check_selection(cluster, key); !free) co_return free;
   auto removed = co_await cluster.remove(kinds::namespace_offloadings, key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
@@ -252,7 +253,8 @@ asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flag
 asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<std::string> names, bool with_volumes) {
   std::vector<std::string> changed;
   for (const std::string& name : names) {
-    auto there = co_await cluster.find(kinds::namespace_offloadings, {name, "offloading"});
+    auto there =
+        co_await cluster.find(kinds::namespace_offloadings, {name, std::string(liqo::api::namespace_offloading_name)});
     if (!there) co_return std::unexpected(std::move(there.error()));
     if (!*there) {
       auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});

@@ -11,6 +11,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "model/install.hpp"
 #include "model/kinds.hpp"
 #include "model/objects.hpp"
@@ -217,14 +218,14 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
         !done)
       co_return done;
   // These are liqod's own objects in its namespace, which may belong to somebody else.
-  const std::array<std::pair<kube::Resource, const char*>, 5> own{
+  const std::array<std::pair<kube::Resource, std::string_view>, 5> own{
       {{kube::resources::secrets, "liqo-webhook-certs"},
        {kube::resources::secrets, "liqo-metric-agent-certs"},
-       {kube::resources::secrets, "authentication-keys"},
-       {kube::resources::config_maps, "liqo-clusterid-configmap"},
+       {kube::resources::secrets, liqo::core::cluster_keys_secret},
+       {kube::resources::config_maps, liqo::core::cluster_id_config_map},
        {kube::resources::leases, "liqod"}}};
   for (const auto& [kind, name] : own)
-    if (auto gone = co_await cluster.remove(kind, {ns, name}); !gone)
+    if (auto gone = co_await cluster.remove(kind, {ns, std::string(name)}); !gone)
       co_return std::unexpected(std::move(gone.error()));
   auto space = co_await cluster.find(kube::resources::namespaces, {"", ns});
   if (!space) co_return std::unexpected(std::move(space.error()));

@@ -7,6 +7,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/selector_text.hpp"
@@ -108,7 +109,8 @@ void take_from_slice(VirtualNodeRequest& request, const Object& slice) {
 }
 
 kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
-  Object out = Object::make(liqo::api::kinds::namespace_offloadings, {request.ns, "offloading"});
+  Object out = Object::make(liqo::api::kinds::namespace_offloadings,
+                            {request.ns, std::string(liqo::api::namespace_offloading_name)});
   auto& spec = out.mutable_spec();
   json::array terms;
   for (const std::string& selector : request.cluster_selectors) {
