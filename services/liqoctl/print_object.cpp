@@ -18,8 +18,7 @@ void print_objects(Session& session, const std::vector<Object>& objects) {
   if (session.flags().output == Format::json) {
     kube::json::array items;
     for (const Object& object : objects) items.push_back(object.tree());
-    session.output().print(
-        text::pretty_json(kube::json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}}));
+    session.output().print(text::pretty_json(model::forge_list(std::move(items))));
     return;
   }
   for (const Object& object : objects) session.output().print("---\n" + text::yaml(object.tree()));

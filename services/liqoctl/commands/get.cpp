@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "kube/base/text.hpp"
 #include "model/listing.hpp"
+#include "model/objects.hpp"
 #include "model/selectors.hpp"
 #include "print_object.hpp"
 
@@ -50,7 +51,7 @@ asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, cons
       } else {
         kube::json::array items;
         for (const Object& object : *objects) items.push_back(object.tree());
-        print_object(session, Object(kube::json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}}));
+        print_object(session, Object(model::forge_list(std::move(items))));
       }
       break;
     case Format::name:

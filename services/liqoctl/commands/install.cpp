@@ -95,9 +95,7 @@ void tell_without_effect(Session& session, const model::Installation& made) {
 
 void print(Session& session, const std::vector<json::value>& manifests) {
   if (session.flags().output == Format::json) {
-    json::array items(manifests.begin(), manifests.end());
-    session.output().print(
-        text::pretty_json(json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}}));
+    session.output().print(text::pretty_json(model::forge_list(json::array(manifests.begin(), manifests.end()))));
     return;
   }
   std::string out;

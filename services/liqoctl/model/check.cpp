@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "kube/base/base64.hpp"
-#include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/wire/server_url.hpp"
@@ -17,8 +16,10 @@
 #include "liqo/core/peering/clock_skew.hpp"
 #include "model/kinds.hpp"
 #include "model/peer_info.hpp"
+#include "model/platform.hpp"
 #include "model/resources.hpp"
 #include "text/duration.hpp"
+#include "text/shown.hpp"
 #include "text/some_of.hpp"
 #include "text/width.hpp"
 
@@ -30,14 +31,13 @@ namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 using kube::array_at;
 using kube::string_at;
+using text::shown;
 
 constexpr std::size_t max_named = 3;
 
 Finding good(std::string_view about, std::string text) { return {std::string(about), State::good, std::move(text)}; }
 Finding bad(std::string_view about, std::string text) { return {std::string(about), State::bad, std::move(text)}; }
 Finding open(std::string_view about, std::string text) { return {std::string(about), State::open, std::move(text)}; }
-
-std::string shown(std::string_view words) { return kube::printable(words.substr(0, 512)); }
 
 std::string some_of(const std::vector<std::string>& names) { return text::some_of(names, max_named); }
 
@@ -399,13 +399,7 @@ std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& no
   for (const kube::Object& node : nodes) {
     const std::string_view version = string_at(node.status(), {"nodeInfo", "kubeletVersion"});
     if (!version.contains("+k3s") && !version.contains("+rke2")) continue;
-    std::string_view told = node.annotation("k3s.io/node-args");
-    if (told.empty()) told = node.annotation("rke2.io/node-args");
-    const auto words = kube::parse_json(told.empty() ? "[]" : told);
-    if (!words || !words->is_array()) continue;
-    std::vector<std::string> arguments;
-    for (const json::value& word : words->get_array())
-      if (const auto* text = word.if_string()) arguments.emplace_back(*text);
+    const std::vector<std::string> arguments = arguments_of_k3s(node);
     if (arguments.empty() || arguments.front() != "server") continue;
     seen = true;
     bool disabled = std::ranges::find(arguments, std::string(flag) + "=disabled") != arguments.end();

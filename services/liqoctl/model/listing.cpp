@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -11,6 +10,7 @@
 #include "model/resources.hpp"
 #include "text/box.hpp"
 #include "text/duration.hpp"
+#include "text/shown.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -25,7 +25,7 @@ using kube::string_at;
 
 constexpr std::size_t max_value = 160;
 
-std::string shown(std::string_view words) { return kube::printable(words.substr(0, max_value)); }
+std::string shown(std::string_view words) { return text::shown(words, max_value); }
 
 /// The status of the condition of that type, "" where there is none.
 std::string condition(const Object& object, std::string_view type) {
@@ -92,7 +92,7 @@ std::vector<Column> columns(const kube::Resource& resource) {
 
 /// Whether a field holds a key, a certificate or a request: nothing that a person reads.
 bool is_opaque(std::string_view key) {
-  for (const std::string_view known : {"csr", "publicKey", "signature", "signedCRT", "ca", "authParams.ca", "nonce"})
+  for (const std::string_view known : {"csr", "publicKey", "signature", "signedCRT", "ca", "nonce"})
     if (key == known) return true;
   return false;
 }

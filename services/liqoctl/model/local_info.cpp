@@ -38,12 +38,6 @@ std::optional<json::object> trouble(const kube::Object& pod) {
       {"status", phase}, {"readyContainers", ready}, {"totalContainers", total}, {"restarts", restarts}};
 }
 
-std::string health_word(std::string_view status, const text::Palette& palette) {
-  if (status == "Healthy") return palette.good(status);
-  if (status == "Unhealthy") return palette.bad(status);
-  return palette.faint(status);
-}
-
 /// A line in the place of what cannot be read.
 std::string unknown(std::string_view why, const text::Palette& palette) {
   return palette.warn("?") + "  unknown (" + kube::printable(why) + ")";
@@ -84,9 +78,9 @@ Section peerings_section(const json::value& peerings, const text::Palette& palet
       if (const auto* words = alert.if_string())
         one.lines.push_back(palette.warn("!") + "  " + kube::printable(*words));
     one.fields = {{"Role", kube::printable(string_at(peer, {"role"}))},
-                  {"Networking status", health_word(string_at(peer, {"networkingStatus"}), palette)},
-                  {"Authentication status", health_word(string_at(peer, {"authenticationStatus"}), palette)},
-                  {"Offloading status", health_word(string_at(peer, {"offloadingStatus"}), palette)}};
+                  {"Networking status", health_in_words(string_at(peer, {"networkingStatus"}), palette)},
+                  {"Authentication status", health_in_words(string_at(peer, {"authenticationStatus"}), palette)},
+                  {"Offloading status", health_in_words(string_at(peer, {"offloadingStatus"}), palette)}};
     out.sections.push_back(std::move(one));
   }
   if (const auto why = string_at(peerings, {"unknown"}); !why.empty()) out.lines.push_back(unknown(why, palette));

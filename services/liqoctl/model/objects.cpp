@@ -44,6 +44,10 @@ kube::Result<void> check_name(std::string_view name, std::size_t longest) {
                                                    " of a-z, 0-9, '-' and '.', a letter or digit at both ends");
 }
 
+json::object forge_list(json::array items) {
+  return {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
+}
+
 Object resource_slice(const SliceRequest& request) {
   Object out = Object::make(liqo::api::kinds::resource_slices, {request.ns, request.name});
   out.set_label(labels::remote_cluster_id, request.provider);

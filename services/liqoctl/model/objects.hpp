@@ -20,6 +20,10 @@ inline constexpr std::string_view made_by_liqoctl = "liqoctl";
 /// Errors: Errc::invalid_input for what cannot be the name of an object, or has more characters than that.
 kube::Result<void> check_name(std::string_view name, std::size_t longest);
 
+/// Several objects as one, as `kubectl get -o json` has them.
+json::object forge_list(json::array items);
+
+/// What a ResourceSlice is to ask for.
 struct SliceRequest {
   std::string name, ns, provider;
   std::string slice_class = "default";

@@ -10,6 +10,7 @@
 #include "model/answers.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"
+#include "text/shown.hpp"
 #include "text/width.hpp"
 #include "text/yaml.hpp"
 
@@ -22,11 +23,10 @@ using kube::bool_at;
 using kube::object_at;
 using kube::string_at;
 using text::Section;
+using text::shown;
 
 /// Reason of the condition of a slice whose grant stands but takes no new pods.
 constexpr std::string_view cordoned = "ResourceSliceCordoned";
-
-std::string shown(std::string_view words) { return kube::printable(words.substr(0, 512)); }
 
 bool is_well(std::string_view status) { return status == "Ready" || status == "Established"; }
 
@@ -115,12 +115,6 @@ json::array each(const std::vector<kube::Object>& objects, Describe describe) {
   return out;
 }
 
-std::string health(std::string_view status, const text::Palette& palette) {
-  if (status == "Healthy") return palette.good(status);
-  if (status == "Unhealthy") return palette.bad(status);
-  return palette.faint(shown(status));
-}
-
 Section resources_section(const json::object& resources, std::string title = "Resources") {
   Section out{.title = std::move(title)};
   for (const auto& [key, amount] : in_order(resources)) out.fields.emplace_back(shown(key), readable(amount));
@@ -151,7 +145,7 @@ Section slice_section(const json::value& slice, const text::Palette& palette) {
 Section node_section(const json::value& node, const text::Palette& palette) {
   Section out{.title = shown(string_at(node, {"name"}))};
   add_alerts(out, node, palette);
-  out.fields = {{"Status", health(string_at(node, {"status"}), palette)},
+  out.fields = {{"Status", health_in_words(string_at(node, {"status"}), palette)},
                 {"Secret", shown(string_at(node, {"secret"}))},
                 {"Resource slice", shown(string_at(node, {"resourceSlice"}))}};
   out.sections.push_back(resources_section(object_at(node, {"resources"})));
@@ -190,7 +184,7 @@ Section quotas_section(const json::value& list, const text::Palette& palette) {
 Section module_section(std::string title, const json::value& module, const text::Palette& palette) {
   Section out{.title = std::move(title)};
   add_alerts(out, module, palette);
-  out.fields.emplace_back("Status", health(string_at(module, {"status"}), palette));
+  out.fields.emplace_back("Status", health_in_words(string_at(module, {"status"}), palette));
   return out;
 }
 
@@ -238,6 +232,12 @@ constexpr Known known_sections[] = {
 };
 
 }  // namespace
+
+std::string health_in_words(std::string_view status, const text::Palette& palette) {
+  if (status == "Healthy") return palette.good(status);
+  if (status == "Unhealthy") return palette.bad(status);
+  return palette.faint(shown(status));
+}
 
 std::string module_status(const kube::Object& foreign_cluster, std::string_view module) {
   const json::value* found = kube::find(foreign_cluster.status(), {"modules", module});

@@ -29,6 +29,9 @@ std::string render_peer(const kube::json::value& part, std::string_view path, co
 /// "Healthy", "Unhealthy" or "Disabled": a module of a ForeignCluster by its conditions; "Pending" while it has none.
 std::string module_status(const kube::Object& foreign_cluster, std::string_view module);
 
+/// What module_status() has found, in its colour.
+std::string health_in_words(std::string_view status, const text::Palette& palette);
+
 /// Since when a ForeignCluster says that its API server does not answer, and why, where it does not; "" otherwise.
 std::string server_alert(const kube::Object& foreign_cluster);
 

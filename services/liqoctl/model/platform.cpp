@@ -27,13 +27,6 @@ std::string value_of(const std::vector<std::string>& arguments, std::string_view
   return {};
 }
 
-std::vector<std::string> texts_of(const json::array& values) {
-  std::vector<std::string> out;
-  for (const json::value& value : values)
-    if (const auto* text = value.if_string()) out.emplace_back(*text);
-  return out;
-}
-
 /// "10.1.0.0/16,fd00::/48" as a list; empty where a part of it is no range.
 json::array ranges_of(std::string_view joined) {
   const auto ranges = liqo::core::parse_ranges(joined);
@@ -47,17 +40,16 @@ json::array ranges_of_kubeadm(const std::vector<kube::Object>& managers) {
   for (const kube::Object& pod : managers)
     for (const json::value& container : array_at(pod.spec(), {"containers"}))
       for (const char* part : {"command", "args"})
-        if (const std::string told = value_of(texts_of(array_at(container, {part})), "--cluster-cidr"); !told.empty())
+        if (const std::string told = value_of(kube::strings_in(array_at(container, {part})), "--cluster-cidr");
+            !told.empty())
           return ranges_of(told);
   return {};
 }
 
 json::array ranges_of_k3s(const std::vector<kube::Object>& nodes) {
   for (const kube::Object& node : nodes) {
-    const auto words = kube::parse_json(node.annotation("k3s.io/node-args"));
-    if (!words || !words->is_array()) continue;
-    const std::vector<std::string> arguments = texts_of(words->get_array());
-    if (const std::string told = value_of(arguments, "--cluster-cidr"); !told.empty()) return ranges_of(told);
+    if (const std::string told = value_of(arguments_of_k3s(node), "--cluster-cidr"); !told.empty())
+      return ranges_of(told);
   }
   return ranges_of(usual_of_k3s);
 }
@@ -69,6 +61,13 @@ json::array ranges_of_openshift(const std::optional<kube::Object>& network) {
 }
 
 }  // namespace
+
+std::vector<std::string> arguments_of_k3s(const kube::Object& node) {
+  std::string_view told = node.annotation("k3s.io/node-args");
+  if (told.empty()) told = node.annotation("rke2.io/node-args");
+  const auto words = kube::parse_json(told.empty() ? "[]" : told);
+  return words && words->is_array() ? kube::strings_in(words->get_array()) : std::vector<std::string>();
+}
 
 std::string_view to_string(Platform platform) {
   switch (platform) {

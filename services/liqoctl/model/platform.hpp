@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,9 @@ enum class Platform { any, kubeadm, k3s, openshift };
 /// Errors: Errc::invalid_input for what is no kind of cluster that is known here, with what to type instead.
 kube::Result<Platform> read_platform(std::string_view name);
 std::string_view to_string(Platform platform);
+
+/// The arguments with which k3s or RKE2 runs on a Node, as it notes them there; none where it does not.
+std::vector<std::string> arguments_of_k3s(const kube::Object& node);
 
 /// What tells how a cluster is set up; only what the platform needs has to be there.
 struct PlatformObjects {

@@ -4,6 +4,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
 
 namespace liqoctl::model {
 namespace {
@@ -67,8 +68,8 @@ std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::st
                                   std::span<const std::string> carriers) {
   std::vector<std::string> users;
   for (const kube::Object& pod : pods) {
-    const std::string_view phase = string_at(pod.status(), {"phase"});
-    if (phase == "Succeeded" || phase == "Failed" || std::ranges::find(carriers, pod.name()) != carriers.end())
+    if (liqo::api::is_final_phase(liqo::api::phase_of(pod)) ||
+        std::ranges::find(carriers, pod.name()) != carriers.end())
       continue;
     if (std::ranges::any_of(kube::array_at(pod.spec(), {"volumes"}), [&](const json::value& volume) {
           return string_at(volume, {"persistentVolumeClaim", "claimName"}) == claim ||

@@ -15,8 +15,6 @@ std::string cluster_in_words(std::string_view cluster) {
   return cluster.empty() ? "this cluster" : "cluster " + std::string(cluster);
 }
 
-std::string phase_of(const Object& object) { return std::string(kube::string_at(object.status(), {"phase"})); }
-
 asio::awaitable<Result<void>> Mover::run() {
   auto record = co_await find_record();
   if (!record) co_return std::unexpected(std::move(record.error()));

@@ -9,7 +9,7 @@ namespace liqoctl {
 namespace {
 
 using kube::Errc;
-namespace leases = kube::resources;
+namespace resources = kube::resources;
 
 /// The Lease is valid for `term` and renewed every `renewal`.
 constexpr kube::Duration term = std::chrono::seconds(20), renewal = std::chrono::seconds(4);
@@ -32,8 +32,8 @@ asio::awaitable<Result<void>> MoveLock::write(Object lease, bool is_new) {
   spec["holderIdentity"] = kube::json::string(holder_);
   spec["leaseDurationSeconds"] = std::chrono::duration_cast<std::chrono::seconds>(term).count();
   spec["renewTime"] = kube::format_micro_time(cluster_.clock().wall());
-  auto written = is_new ? co_await cluster_.api().create(leases::leases, lease)
-                        : co_await cluster_.api().replace(leases::leases, lease);
+  auto written = is_new ? co_await cluster_.api().create(resources::leases, lease)
+                        : co_await cluster_.api().replace(resources::leases, lease);
   if (!written) co_return std::unexpected(std::move(written.error()));
   lease_ = std::move(*written);
   renewed_ = asked;
@@ -45,7 +45,7 @@ asio::awaitable<Result<void>> MoveLock::acquire() {
     return kube::fail(Errc::invalid_input,
                       "another move of this claim is under way (" + kube::printable(by) + "): wait until it has ended");
   };
-  auto found = co_await cluster_.find(leases::leases, key_);
+  auto found = co_await cluster_.find(resources::leases, key_);
   if (!found) co_return std::unexpected(std::move(found.error()));
   if (*found) {
     // A change of the Lease shows that its holder is alive. Its times do not, because clocks may differ.
@@ -54,13 +54,13 @@ asio::awaitable<Result<void>> MoveLock::acquire() {
     const kube::TimePoint until = cluster_.clock().now() + term;
     while (*found && (*found)->resource_version() == seen && cluster_.clock().now() < until) {
       co_await cluster_.clock().sleep(std::chrono::seconds(1));
-      found = co_await cluster_.find(leases::leases, key_);
+      found = co_await cluster_.find(resources::leases, key_);
       if (!found) co_return std::unexpected(std::move(found.error()));
     }
     if (*found && (*found)->resource_version() != seen)
       co_return is_taken(kube::string_at((*found)->spec(), {"holderIdentity"}));
   }
-  Object lease = *found ? std::move(**found) : Object::make(leases::leases, key_);
+  Object lease = *found ? std::move(**found) : Object::make(resources::leases, key_);
   auto written = co_await write(std::move(lease), !*found);
   if (!written && (written.error().is_conflict() || written.error().is_already_exists()))
     co_return is_taken("since now");
@@ -81,7 +81,7 @@ asio::awaitable<void> MoveLock::renew() {
 asio::awaitable<void> MoveLock::release() {
   co_await tasks_.stop();
   if (!lease_.name().empty() && is_held())
-    (void)co_await cluster_.api().remove(leases::leases, key_, {.uid = std::string(lease_.uid())});
+    (void)co_await cluster_.api().remove(resources::leases, key_, {.uid = std::string(lease_.uid())});
 }
 
 }  // namespace liqoctl

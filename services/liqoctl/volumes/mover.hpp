@@ -19,7 +19,6 @@ namespace liqoctl {
 
 /// A cluster, "" = the one that the claim is in.
 std::string cluster_in_words(std::string_view cluster);
-std::string phase_of(const Object& object);
 
 /// One move. One thread.
 class Mover {

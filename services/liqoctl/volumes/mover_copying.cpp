@@ -1,6 +1,7 @@
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
 #include "text/width.hpp"
 #include "volumes/mover.hpp"
@@ -14,6 +15,7 @@ namespace annotations = liqo::api::annotations;
 namespace resources = kube::resources;
 using kube::Errc;
 using kube::string_at;
+using liqo::api::phase_of;
 using model::Carrier;
 
 /// How often the data is copied when connections are cut.
@@ -123,7 +125,7 @@ asio::awaitable<Result<void>> Mover::wait_for_carrier(Carrier carrier) {
       if (const auto why = string_at(status, {"state", "waiting", "reason"}); !why.empty())
         return Look{.seen = kube::printable(why)};
     }
-    return Look{.seen = "phase " + phase_of(*pod)};
+    return Look{.seen = "phase " + std::string(phase_of(*pod))};
   };
   co_return co_await wait_for_object(
       cluster_, {.what = "pod " + key_of(carrier).text() + " to run image " + image_, .deadline = soon()},

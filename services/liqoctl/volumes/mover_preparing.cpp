@@ -5,6 +5,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
 #include "text/some_of.hpp"
 #include "text/width.hpp"
@@ -20,6 +21,7 @@ namespace resources = kube::resources;
 using kube::Errc;
 using kube::ObjectKey;
 using kube::string_at;
+using liqo::api::phase_of;
 
 /// The provider whose cluster a node stands for; "" = this cluster.
 std::string cluster_of(const Object& node) {

@@ -1,5 +1,6 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
 #include "volumes/mover.hpp"
 
@@ -11,6 +12,7 @@ namespace annotations = liqo::api::annotations;
 using kube::Errc;
 using kube::ObjectKey;
 using kube::string_at;
+using liqo::api::phase_of;
 using model::MoveRecord;
 
 asio::awaitable<Result<void>> Mover::change(std::string volume, json::object changes) {
