@@ -107,7 +107,7 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
                                           std::string name) {
   model::OffloadingRequest request = flags.request;
   request.ns = name;
-  auto wanted = model::namespace_offloading(request);
+  auto wanted = model::forge_namespace_offloading(request);
   if (!wanted) co_return std::unexpected(std::move(wanted.error()));
   auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});
   if (!ns) co_return std::unexpected(std::move(ns.error()));
@@ -231,7 +231,7 @@ asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flag
     for (const std::string& name : flags.names) {
       model::OffloadingRequest request = flags.request;
       request.ns = name;
-      auto made = model::namespace_offloading(request);
+      auto made = model::forge_namespace_offloading(request);
       if (!made) co_return std::unexpected(std::move(made.error()));
       objects.push_back(std::move(*made));
     }

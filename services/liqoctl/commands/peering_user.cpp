@@ -39,7 +39,7 @@ struct Role {
   std::string_view kind, name;
 };
 
-Object binding(const kube::ObjectKey& key, Role role, const std::string& user, const std::string& consumer) {
+Object forge_binding(const kube::ObjectKey& key, Role role, const std::string& user, const std::string& consumer) {
   Object out = Object::make(kinds::role_bindings, key);
   out.set_label(model::peering_user_label, model::peering_user_name(consumer));
   out.tree()["roleRef"] =
@@ -131,10 +131,10 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
 /// Gives the user its rights in the namespaces of Liqo and of the consumer.
 asio::awaitable<Result<void>> give_rights(Cluster& cluster, std::string consumer, std::string user, std::string ns) {
   const std::string name = model::peering_user_name(consumer);
-  for (const Object& wanted :
-       {binding({cluster.liqo_namespace(), name + std::string(reader_suffix)}, {kinds::roles.kind, liqo_role}, user,
-                consumer),
-        binding({ns, name + std::string(writer_suffix)}, {kinds::cluster_roles.kind, tenant_role}, user, consumer)}) {
+  for (const Object& wanted : {forge_binding({cluster.liqo_namespace(), name + std::string(reader_suffix)},
+                                             {kinds::roles.kind, liqo_role}, user, consumer),
+                               forge_binding({ns, name + std::string(writer_suffix)},
+                                             {kinds::cluster_roles.kind, tenant_role}, user, consumer)}) {
     auto made = co_await cluster.create(kinds::role_bindings, wanted);
     if (!made) co_return std::unexpected(std::move(made.error()));
   }

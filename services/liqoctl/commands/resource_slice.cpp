@@ -54,7 +54,7 @@ asio::awaitable<Result<void>> create_slice(Session& session, const SliceFlags& f
   auto request = co_await complete(**cluster, flags);
   if (!request) co_return std::unexpected(std::move(request.error()));
   if (session.flags().output != Format::none && !session.flags().dry_run) {
-    print_object(session, model::resource_slice(*request));
+    print_object(session, model::forge_resource_slice(*request));
     co_return Result<void>();
   }
   if (flags.wait && !session.flags().dry_run)
@@ -70,7 +70,7 @@ asio::awaitable<Result<void>> generate_slice(Session& session, const SliceFlags&
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto request = co_await complete(**cluster, flags);
   if (!request) co_return std::unexpected(std::move(request.error()));
-  print_object(session, model::resource_slice(*request));
+  print_object(session, model::forge_resource_slice(*request));
   co_return Result<void>();
 }
 

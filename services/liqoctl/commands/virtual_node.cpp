@@ -81,7 +81,7 @@ asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) 
     taken = co_await take_slice(cluster, request, flags.slice);
   }
   if (!taken) co_return std::unexpected(std::move(taken.error()));
-  co_return model::virtual_node(request);
+  co_return model::forge_virtual_node(request);
 }
 
 asio::awaitable<Result<void>> create_node(Session& session, const NodeFlags& flags, bool only_print) {

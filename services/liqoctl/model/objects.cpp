@@ -48,7 +48,7 @@ json::object forge_list(json::array items) {
   return {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
 }
 
-Object resource_slice(const SliceRequest& request) {
+Object forge_resource_slice(const SliceRequest& request) {
   Object out = Object::make(liqo::api::kinds::resource_slices, {request.ns, request.name});
   out.set_label(labels::remote_cluster_id, request.provider);
   out.set_label(labels::replication_destination, request.provider);
@@ -61,7 +61,7 @@ Object resource_slice(const SliceRequest& request) {
   return out;
 }
 
-Object virtual_node(const VirtualNodeRequest& request) {
+Object forge_virtual_node(const VirtualNodeRequest& request) {
   Object out = Object::make(liqo::api::kinds::virtual_nodes, {request.ns, request.name});
   out.set_label(labels::remote_cluster_id, request.provider);
   if (!request.slice.empty()) out.set_label(labels::resource_slice_name, request.slice);
@@ -112,7 +112,7 @@ void take_from_slice(VirtualNodeRequest& request, const Object& slice) {
   request.load_balancer_classes = names("loadBalancerClasses", "loadBalancerClassName");
 }
 
-kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
+kube::Result<Object> forge_namespace_offloading(const OffloadingRequest& request) {
   Object out = Object::make(liqo::api::kinds::namespace_offloadings,
                             {request.ns, std::string(liqo::api::namespace_offloading_name)});
   auto& spec = out.mutable_spec();

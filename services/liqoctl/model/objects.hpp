@@ -31,8 +31,9 @@ struct SliceRequest {
   bool create_virtual_node = true;
 };
 /// The consumer's ResourceSlice: labels of replication, whether a virtual node is wanted, class and resources.
-Object resource_slice(const SliceRequest& request);
+Object forge_resource_slice(const SliceRequest& request);
 
+/// What a VirtualNode is to be like.
 struct VirtualNodeRequest {
   std::string name, ns, provider;
   std::string kubeconfig_secret;
@@ -44,7 +45,8 @@ struct VirtualNodeRequest {
   std::vector<std::string> storage_classes, ingress_classes, load_balancer_classes;  ///< the first is the default
   json::object labels, node_selector;
 };
-Object virtual_node(const VirtualNodeRequest& request);
+/// The consumer's VirtualNode.
+Object forge_virtual_node(const VirtualNodeRequest& request);
 
 /// What a granted slice says of its nodes: amounts, classes, labels, selector.
 void take_from_slice(VirtualNodeRequest& request, const Object& slice);
@@ -56,7 +58,7 @@ struct OffloadingRequest {
 };
 /// The NamespaceOffloading `offloading`. An empty selector takes every virtual node. Errors: Errc::invalid_input for a
 /// selector.
-kube::Result<Object> namespace_offloading(const OffloadingRequest& request);
+kube::Result<Object> forge_namespace_offloading(const OffloadingRequest& request);
 
 /// The cluster selector of a NamespaceOffloading as `--selector` takes it, several joined by " or "; "" = every virtual
 /// node.

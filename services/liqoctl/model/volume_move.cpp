@@ -46,7 +46,7 @@ kube::Object claim_to_keep(const kube::Object& claim) {
   return kept;
 }
 
-kube::Object temporary_claim(const kube::Object& claim, std::string_view node) {
+kube::Object forge_temporary_claim(const kube::Object& claim, std::string_view node) {
   kube::Object made = claim_to_keep(claim);
   made.mutable_metadata()["name"] = move_name(claim.name());
   // Labels and owners of the claim may mean something to other controllers.
@@ -57,7 +57,7 @@ kube::Object temporary_claim(const kube::Object& claim, std::string_view node) {
   return made;
 }
 
-kube::Object claim_of_volume(const kube::Object& kept, std::string_view node, std::string_view volume) {
+kube::Object forge_claim_of_volume(const kube::Object& kept, std::string_view node, std::string_view volume) {
   kube::Object made = kept;
   made.set_annotation(annotations::selected_node, node);
   made.set_annotation(annotations::takes_volume, volume);
@@ -81,7 +81,7 @@ std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::st
   return users;
 }
 
-kube::Object carrier(const CarrierRequest& request) {
+kube::Object forge_carrier(const CarrierRequest& request) {
   kube::Object pod = kube::Object::make(kube::resources::pods, request.key);
   pod.set_label(component, carries);
   pod.set_label("app.kubernetes.io/managed-by", "liqoctl");

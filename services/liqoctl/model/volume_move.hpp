@@ -19,9 +19,9 @@ std::string move_name(std::string_view claim);
 /// and liqod have noted on it.
 kube::Object claim_to_keep(const kube::Object& claim);
 /// The claim that gets the data at the target, until the other one takes its volume.
-kube::Object temporary_claim(const kube::Object& claim, std::string_view node);
+kube::Object forge_temporary_claim(const kube::Object& claim, std::string_view node);
 /// `kept` once more, as the owner of `volume`; its pods run where `node` is.
-kube::Object claim_of_volume(const kube::Object& kept, std::string_view node, std::string_view volume);
+kube::Object forge_claim_of_volume(const kube::Object& kept, std::string_view node, std::string_view volume);
 
 /// The pods that use the claim, but for those of these names, which carry its data, and those that have finished.
 std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::string_view claim,
@@ -37,7 +37,7 @@ struct CarrierRequest {
   std::int64_t seconds = 0;  ///< it ends by itself by then
 };
 /// A pod that has the volume and does nothing by itself.
-kube::Object carrier(const CarrierRequest& request);
+kube::Object forge_carrier(const CarrierRequest& request);
 
 /// How far a move has come, for the one that goes on with it; kept on the volume at the target.
 struct MoveRecord {

@@ -72,7 +72,7 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
       old_answer = model::answer_text(ResourceSlice(**old));
     }
   }
-  const Object wanted = model::resource_slice(request);
+  const Object wanted = model::forge_resource_slice(request);
   const std::vector<std::string> replaced =
       keep_others || request.resources.empty() ? std::vector<std::string>() : std::vector<std::string>{"resources"};
   auto done = co_await ensure(cluster, kinds::resource_slices, wanted, replaced);

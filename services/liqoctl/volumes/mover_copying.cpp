@@ -61,7 +61,7 @@ asio::awaitable<Result<void>> Mover::make_copy_claim() {
     found->reset();
   }
   if (!*found) {
-    auto made = co_await cluster_.create(kinds::claims, model::temporary_claim(claim_, asked_.node));
+    auto made = co_await cluster_.create(kinds::claims, model::forge_temporary_claim(claim_, asked_.node));
     if (!made) co_return kube::fail(std::move(made.error()), "making the claim for the copy");
   }
   const std::function<Look(const Object*)> look = [](const Object* claim) {
@@ -107,12 +107,13 @@ asio::awaitable<Result<void>> Mover::remove_copy_claim(bool with_data) {
 asio::awaitable<Result<void>> Mover::make_carrier(Carrier carrier, std::string claim, std::string node) {
   const kube::Duration left = session_.deadline().at - cluster_.clock().now() + std::chrono::minutes(1);
   auto made = co_await cluster_.create(
-      resources::pods, model::carrier({.key = key_of(carrier),
-                                       .claim = std::move(claim),
-                                       .node = std::move(node),
-                                       .image = image_,
-                                       .carrier = carrier,
-                                       .seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count()}));
+      resources::pods,
+      model::forge_carrier({.key = key_of(carrier),
+                            .claim = std::move(claim),
+                            .node = std::move(node),
+                            .image = image_,
+                            .carrier = carrier,
+                            .seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count()}));
   if (!made) co_return kube::fail(std::move(made.error()), "making a pod that carries the data");
   co_return Result<void>();
 }

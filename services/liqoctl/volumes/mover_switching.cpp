@@ -77,7 +77,7 @@ asio::awaitable<Result<void>> Mover::give(const MoveRecord& record, std::string 
                                            {.resource = kinds::claims, .key = claim_key()}, free);
       !gone)
     co_return gone;
-  auto made = co_await cluster_.api().create(kinds::claims, model::claim_of_volume(record.claim, node, volume));
+  auto made = co_await cluster_.api().create(kinds::claims, model::forge_claim_of_volume(record.claim, node, volume));
   if (!made && !made.error().is_already_exists())
     co_return kube::fail(std::move(made.error()), "making claim " + claim_key().text() + " anew");
   auto claim = co_await existing(kinds::claims, claim_key());

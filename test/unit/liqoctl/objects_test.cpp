@@ -9,10 +9,10 @@ namespace {
 using namespace liqoctl::model;
 
 TEST_CASE("a slice has the labels by which it is replicated") {
-  const Object slice = resource_slice({.name = "gpu-pool",
-                                       .ns = "liqo-tenant-cool-firefly",
-                                       .provider = "cool-firefly",
-                                       .resources = {{"cpu", "4"}, {"nvidia.com/gpu", "2"}}});
+  const Object slice = forge_resource_slice({.name = "gpu-pool",
+                                             .ns = "liqo-tenant-cool-firefly",
+                                             .provider = "cool-firefly",
+                                             .resources = {{"cpu", "4"}, {"nvidia.com/gpu", "2"}}});
   CHECK(liqoctl::text::yaml(slice.tree()) == R"(apiVersion: authentication.liqo.io/v1beta1
 kind: ResourceSlice
 metadata:
@@ -31,7 +31,7 @@ spec:
     cpu: "4"
     nvidia.com/gpu: "2"
 )");
-  const Object bare = resource_slice({.name = "s", .ns = "n", .provider = "p", .create_virtual_node = false});
+  const Object bare = forge_resource_slice({.name = "s", .ns = "n", .provider = "p", .create_virtual_node = false});
   CHECK(bare.annotation("liqo.io/create-virtual-node") == "false");
   CHECK_FALSE(bare.spec().contains("resources"));
 }
@@ -54,18 +54,20 @@ TEST_CASE("a virtual node takes amounts, classes and labels from the granted sli
   REQUIRE(slice);
   VirtualNodeRequest request{.name = "node", .ns = "n", .provider = "p", .kubeconfig_secret = "k"};
   take_from_slice(request, *slice);
-  CHECK(json::serialize(virtual_node(request).spec()) ==
+  CHECK(json::serialize(forge_virtual_node(request).spec()) ==
         R"({"clusterID":"p","kubeconfigSecretRef":{"name":"k"},)"
         R"("resourceQuota":{"hard":{"cpu":"2"}},"labels":{"region":"south"},)"
         R"("storageClasses":[{"storageClassName":"b","default":true},{"storageClassName":"a"}]})");
-  CHECK(virtual_node(request).label("liqo.io/resourceslice-name") == "s");
+  CHECK(forge_virtual_node(request).label("liqo.io/resourceslice-name") == "s");
   request.create_node = false;
   request.disable_network_check = false;
-  CHECK(json::serialize(virtual_node(request).spec()).contains(R"("createNode":false,"disableNetworkCheck":false)"));
+  CHECK(json::serialize(forge_virtual_node(request).spec())
+            .contains(R"("createNode":false,"disableNetworkCheck":false)"));
 }
 
 TEST_CASE("selectors of one offloading are alternatives, the requirements of each hold together") {
-  const auto made = namespace_offloading({.ns = "demo", .cluster_selectors = {"region=south,gpu", "region=north"}});
+  const auto made =
+      forge_namespace_offloading({.ns = "demo", .cluster_selectors = {"region=south,gpu", "region=north"}});
   REQUIRE(made);
   CHECK(made->name() == "offloading");
   CHECK(
@@ -73,9 +75,9 @@ TEST_CASE("selectors of one offloading are alternatives, the requirements of eac
       R"({"clusterSelector":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"region","operator":"In","values":["south"]},)"
       R"({"key":"gpu","operator":"Exists"}]},{"matchExpressions":[{"key":"region","operator":"In","values":["north"]}]}]},)"
       R"("namespaceMappingStrategy":"DefaultName","podOffloadingStrategy":"LocalAndRemote"})");
-  CHECK(json::serialize(namespace_offloading({.ns = "demo"})->spec()) ==
+  CHECK(json::serialize(forge_namespace_offloading({.ns = "demo"})->spec()) ==
         R"({"namespaceMappingStrategy":"DefaultName","podOffloadingStrategy":"LocalAndRemote"})");
-  CHECK_FALSE(namespace_offloading({.ns = "demo", .cluster_selectors = {"a in b"}}));
+  CHECK_FALSE(forge_namespace_offloading({.ns = "demo", .cluster_selectors = {"a in b"}}));
 }
 
 TEST_CASE("pairs are split at commas") {
@@ -97,12 +99,13 @@ TEST_CASE("a name that no object can have is refused before anything is tried") 
 TEST_CASE("a selector is told as it was typed") {
   for (const char* typed : {"region=south", "region!=south", "region in (north,south)", "region notin (a,b)", "gpu",
                             "!gpu", "region=south,!gpu"}) {
-    const auto offloading = namespace_offloading({.ns = "demo", .cluster_selectors = {typed}});
+    const auto offloading = forge_namespace_offloading({.ns = "demo", .cluster_selectors = {typed}});
     REQUIRE(offloading);
     CHECK(selector_in_words(*offloading) == typed);
   }
-  CHECK(selector_in_words(*namespace_offloading({.ns = "demo", .cluster_selectors = {"a=b", "c"}})) == "a=b or c");
-  const auto all = namespace_offloading({.ns = "demo", .cluster_selectors = {""}});
+  CHECK(selector_in_words(*forge_namespace_offloading({.ns = "demo", .cluster_selectors = {"a=b", "c"}})) ==
+        "a=b or c");
+  const auto all = forge_namespace_offloading({.ns = "demo", .cluster_selectors = {""}});
   REQUIRE(all);
   CHECK(selector_in_words(*all).empty());
   CHECK_FALSE(all->spec().contains("clusterSelector"));

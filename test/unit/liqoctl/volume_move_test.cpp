@@ -35,13 +35,13 @@ TEST_CASE("a claim that is made anew has what its owner gave it, and no notes of
   CHECK(kept.spec() == json::parse(R"({"storageClassName": "liqo", "accessModes": ["ReadWriteOnce"],
       "resources": {"requests": {"storage": "1Gi"}}})")
                            .as_object());
-  const kube::Object given = model::claim_of_volume(kept, "milan", "pvc-c2");
+  const kube::Object given = model::forge_claim_of_volume(kept, "milan", "pvc-c2");
   CHECK(given.annotation("storage.liqo.io/takes-volume") == "pvc-c2");
   CHECK(given.annotation("volume.kubernetes.io/selected-node") == "milan");
 }
 
 TEST_CASE("the claim for the copy is nobody's, and says which one it is a copy of") {
-  const kube::Object made = model::temporary_claim(claim(), "turin");
+  const kube::Object made = model::forge_temporary_claim(claim(), "turin");
   CHECK(made.name() == "liqo-move-data");
   CHECK(made.annotation("storage.liqo.io/moves-claim") == "data");
   CHECK(made.annotation("volume.kubernetes.io/selected-node") == "turin");
@@ -59,7 +59,7 @@ TEST_CASE("pods that use a claim are all but those that have finished and those 
     made.mutable_status()["phase"] = phase;
     return made;
   };
-  const kube::Object carrier = model::carrier({.key = {"shop", "liqo-move-data-from"}, .claim = "data"});
+  const kube::Object carrier = model::forge_carrier({.key = {"shop", "liqo-move-data-from"}, .claim = "data"});
   kube::Object own = pod("web", "other", "Running");
   own.mutable_spec()["volumes"] = json::array{json::object{{"name", "data"}, {"ephemeral", json::object()}}};
   const std::vector pods{pod("waits", "data", "Pending"),
@@ -78,9 +78,9 @@ TEST_CASE("pods that use a claim are all but those that have finished and those 
 
 TEST_CASE("a pod that carries data has no more rights than that takes") {
   const kube::Object from =
-      model::carrier({.key = {"shop", "a"}, .claim = "data", .node = "milan", .image = "liqo:1", .seconds = 60});
-  const kube::Object to =
-      model::carrier({.key = {"shop", "b"}, .claim = "data", .image = "liqo:1", .carrier = model::Carrier::writes});
+      model::forge_carrier({.key = {"shop", "a"}, .claim = "data", .node = "milan", .image = "liqo:1", .seconds = 60});
+  const kube::Object to = model::forge_carrier(
+      {.key = {"shop", "b"}, .claim = "data", .image = "liqo:1", .carrier = model::Carrier::writes});
   const auto capabilities = [](const kube::Object& pod) {
     const json::value& container = kube::array_at(pod.spec(), {"containers"}).at(0);
     CHECK_FALSE(kube::bool_at(container, {"securityContext", "allowPrivilegeEscalation"}, true));
