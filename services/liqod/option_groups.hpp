@@ -30,25 +30,26 @@ inline constexpr cli::Bounds port_or_none{.least = 0, .most = 65535};
 
 // The options by what they are about, in the order of the help. `options` and `texts` must outlive the reading.
 
-/// Which cluster is served, and where this process answers.
+/// Which cluster is served, and at which addresses and ports this process answers.
 void add_cluster_options(cli::Command app, Options& options, Texts& texts);
-/// What virtual nodes are like, and which namespaces are offloaded to them.
+/// How virtual nodes are watched and labelled, and which namespaces are offloaded to them.
 void add_node_options(cli::Command app, Options& options, Texts& texts);
-/// What is copied to providers, and what one may cost.
+/// What is copied to providers, and how much memory and how many writes one may cost.
 void add_provider_options(cli::Command app, Options& options, Texts& texts);
 /// Which kinds are reflected, and how.
 void add_reflection_options(cli::Command app, liqo::controllers::Settings& settings);
-/// How pods, consumers and peers reach this cluster, and know it.
+/// How offloaded pods and consumers reach this cluster's API server and trust it, and the certificates that it issues.
 void add_identity_options(cli::Command app, Options& options, Texts& texts);
-/// What consumers get. Fails where the defaults are malformed.
+/// What slices of consumers are granted. Fails where the defaults are malformed.
 kube::Result<void> add_sharing_options(cli::Command app, Options& options);
-/// What consumers may do, and who serves the answer.
+/// What consumers may do, and the ports at which this process decides about it and tells their figures.
 void add_admission_options(cli::Command app, Options& options, Texts& texts);
-/// Replicas and logs.
+/// How replicas share the work and end, and what they log.
 void add_process_options(cli::Command app, Options& options, Texts& texts);
 
 /// A text of which the help shows the preset.
 cli::Option add_preset(cli::Command app, const char* name, std::string& into, const char* what);
+/// A text must be a DNS label.
 kube::Result<void> check_label(const std::string& text);
 
 /// Takes over what the texts say. Fails with the first mistake, which names its option.

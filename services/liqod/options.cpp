@@ -17,7 +17,7 @@ once. For each VirtualNode it keeps a Node whose pods run in the provider's clus
 Pod of a consumer. It serves the kubelet API of its nodes, so that kubectl logs and exec reach those pods.)";
 
 ParsedOptions mistake(const std::string& text) {
-  std::cerr << "liqod: " << text << " (liqod --help tells the options)\n";
+  std::cerr << "liqod: " << text << " (liqod --help lists the options)\n";
   return {.exit_code = 2};
 }
 

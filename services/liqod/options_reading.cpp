@@ -32,6 +32,7 @@ kube::Result<void> read_durations(const Texts& texts, Options& options) {
     const char* name;
     const std::string& text;
     kube::Duration* out;
+    bool may_be_zero = false;
   };
   for (const Time& time :
        {Time{"--node-ping-interval", texts.ping_interval, &settings.probe_interval},
@@ -41,15 +42,13 @@ kube::Result<void> read_durations(const Texts& texts, Options& options) {
         Time{"--identity-certificate-duration", texts.certificate_validity, &settings.certificate_validity},
         Time{"--namespace-withdrawal-grace", texts.withdrawal_grace, &settings.withdrawal_grace},
         Time{"--foreign-cluster-ping-timeout", texts.peer_timeout, &settings.foreign_cluster_ping_timeout},
-        Time{"--stop-delay", texts.stop_delay, &options.stop_delay},
+        Time{"--stop-delay", texts.stop_delay, &options.stop_delay, true},
         Time{"--metric-agent-timeout", texts.figures_timeout, &options.metric_agent_timeout},
-        Time{"--cordon-silent-tenants-after", texts.silence, &settings.max_tenant_silence},
-        Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.foreign_cluster_ping_interval}}) {
-    const bool may_be_zero = time.out == &settings.foreign_cluster_ping_interval || time.out == &options.stop_delay ||
-                             time.out == &settings.max_tenant_silence;
+        Time{"--cordon-silent-tenants-after", texts.silence, &settings.max_tenant_silence, true},
+        Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.foreign_cluster_ping_interval, true}}) {
     const auto read = kube::parse_duration(time.text);
     if (!read) return wrong(std::string(time.name) + ": " + read.error().text());
-    if (!may_be_zero && *read == kube::Duration::zero())
+    if (!time.may_be_zero && *read == kube::Duration::zero())
       return wrong(std::string(time.name) + " must be more than nothing");
     *time.out = *read;
   }
@@ -63,8 +62,6 @@ kube::Result<void> read_durations(const Texts& texts, Options& options) {
 
 /// The labels and annotations of virtual nodes, and which namespaces are offloaded.
 kube::Result<void> read_lists(Texts& texts, liqo::controllers::Settings& settings) {
-  if (settings.kubelet_ports.first + settings.kubelet_ports.count - 1 > 65535)
-    return wrong("--listen-port-count reaches beyond port 65535");
   struct Entries {
     const char* name;
     const std::vector<std::string>& texts;
@@ -108,6 +105,8 @@ kube::Result<void> read_server(const Texts& texts, Options& options) {
 }  // namespace
 
 kube::Result<void> read_texts(Texts texts, Options& options) {
+  const auto& ports = options.settings.kubelet_ports;
+  if (ports.first + ports.count - 1 > 65535) return wrong("--listen-port-count reaches beyond port 65535");
   if (auto read = read_lists(texts, options.settings); !read) return read;
   if (auto read = read_durations(texts, options); !read) return read;
   if (texts.hides_peers) options.peer_names = PeerNames::numbered;
