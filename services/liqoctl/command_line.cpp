@@ -104,7 +104,7 @@ CommandLine::CommandLine(const std::string& program)
 
 void CommandLine::add_common(cli::Command app, bool shown) {
   add_connection(app, flags_.local, "", shown ? "Cluster" : "");
-  app.flag("-v,--verbose", flags_.verbose, "Tell more of what is done").group(shown ? "Options" : "");
+  app.flag("-v,--verbose", flags_.verbose, "Print more about each step").group(shown ? "Options" : "");
   app.flag("--skip-confirm,--yes", flags_.skip_confirm, "Do not ask before what cannot be undone")
       .group(shown ? "Options" : "");
 }
@@ -172,7 +172,8 @@ cli::Command CommandLine::command(cli::Command parent, CommandText text, const C
   }
   if (traits.creates) {
     app.list("--global-labels", flags_.global_labels, "Labels for everything that is created").type_name("K=V,...");
-    app.list("--global-annotations", flags_.global_annotations, "Annotations likewise").type_name("K=V,...");
+    app.list("--global-annotations", flags_.global_annotations, "Annotations for everything that is created")
+        .type_name("K=V,...");
   }
   if (traits.prints == Prints::objects) add_output(app, flags_.output, formats, "Print the object");
   if (traits.prints == Prints::tables) add_output(app, flags_.output, table_formats, "How to print");

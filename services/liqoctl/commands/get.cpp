@@ -59,7 +59,7 @@ asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, cons
       break;
     default:
       if (objects->empty()) {
-        session.output().info("", "No " + kind.plural + " found.");
+        session.output().info("", "there are no " + kind.plural);
       } else {
         session.output().print(
             model::listing(kind, *objects, session.flags().output == Format::wide, session.clock().wall()));

@@ -233,7 +233,7 @@ void add_install(CommandLine& line) {
   app.list("-f,--values", flags->values, "File of values; later ones win").type_name("FILE");
   app.list("--set", flags->set, "A value, e.g. controllerManager.config.defaultLimitsEnforcement=Hard")
       .type_name("KEY=VALUE");
-  app.list("--set-string", flags->set_string, "Likewise, and always a string").type_name("KEY=VALUE");
+  app.list("--set-string", flags->set_string, "A value that is always a string").type_name("KEY=VALUE");
   app.flag("--kinds", flags->kinds, "Only bring the kinds (CustomResourceDefinitions) up to date");
   app.flag("--deployment", flags->deployment, "Install the daemon, too (default true)");
 }

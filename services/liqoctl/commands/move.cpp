@@ -30,7 +30,7 @@ void add_move(CommandLine& line) {
   app.option("--target-node", asked->node, "A node of the cluster where it is to be: a virtual one, or one of home")
       .required()
       .type_name("NAME");
-  app.option("--image", asked->image, "What the pods run that carry the data (default the image of liqod)")
+  app.option("--image", asked->image, "Image of the pods that carry the data (default that of liqod)")
       .type_name("IMAGE");
   app.flag("--keep-source", asked->keep_source, "Keep what the data was copied from");
 }

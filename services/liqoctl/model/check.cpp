@@ -313,8 +313,9 @@ Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look) {
                 "there is no Service liqod-metrics through which they could be asked for (value metrics.enabled)");
   if (look.trouble.empty()) return good(about, "the API server reaches port " + shown(metrics_port(deployment)));
   if (look.confined)
-    return open(about, "the NetworkPolicy liqod names who reaches port " + shown(metrics_port(deployment)) +
-                           ", and the API server does not: whether scrapers do, they tell");
+    return open(about,
+                "the NetworkPolicy liqod names who reaches port " + shown(metrics_port(deployment)) +
+                    ", and the API server is not among them: the scrapers themselves show whether they reach it");
   return bad(about,
              "the API server does not reach port " + shown(metrics_port(deployment)) + " (" + shown(look.trouble) +
                  "), and neither may scrapers: a pod of liqod has to be ready, and the port (value metrics.port) open");
@@ -342,7 +343,7 @@ Finding judge_figures(const kube::Object* deployment, const kube::Object* api_se
   if (string_at(*available, {"status"}) == "True")
     return good(about, "the API server reaches what tells consumers of their pods' use");
   return bad(about, "APIService " + name + " is not available (" + shown(string_at(*available, {"message"})) +
-                        "), and as long Kubernetes removes no namespace: liqod has to run, and its port " +
+                        "), and until it is, Kubernetes removes no namespace: liqod has to run, and its port " +
                         std::string(is_on ? port : "8443") + " to be open for the API server, or the APIService to go");
 }
 
