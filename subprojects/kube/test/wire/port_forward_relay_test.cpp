@@ -287,7 +287,7 @@ TEST_CASE("words of a provider move no cursor, and ours stand apart from them") 
   world.provider.reset(3, SpdyReset::cancel);
   world.pump();
   CHECK(world.home[pair.error].bytes ==
-        " [2Jrefused  ; error forwarding port 80 to pod rome/web: the provider refused the stream");
+        "?[2Jrefused? ; error forwarding port 80 to pod rome/web: the provider refused the stream");
   CHECK(world.home[pair.error].finished);
   CHECK(world.relay.size() == 0);
 }
