@@ -263,7 +263,7 @@ true
 {{- end -}}
 {{- end }}
 
-{{/* As many as any of the parts shall have of which the Go Liqo runs several, and else what replicas says. */}}
+{{/* The largest number of replicas that the values give to a part of the Go Liqo, else the value replicas. */}}
 {{- define "liqo.replicas" -}}
 {{- $most := 0 -}}
 {{- range $part := list .Values.controllerManager .Values.webhook .Values.virtualKubelet -}}
@@ -315,7 +315,7 @@ true
 {{ toJson (dict "labels" $labels "annotations" $annotations) }}
 {{- end }}
 
-{{/* Where the daemon runs: apart from its replicas where that is possible, and never on a virtual node, which it serves. */}}
+{{/* Where the daemon runs: each replica on another node if possible, and never on a virtual node, which it serves. */}}
 {{- define "liqo.affinity" -}}
 {{- $given := .Values.affinity | default .Values.common.affinity | default dict -}}
 {{- include "liqo.nodeAffinity" . }}
@@ -376,8 +376,8 @@ true
 {{- end -}}
 {{- end }}
 
-{{/* Refuses a Helm whose `and` and `or` look at what they need not look at (it was built with Go before 1.18), in place of the
-     errors that come of it. liqoctl has its own. */}}
+{{/* Refuses a Helm whose `and` and `or` evaluate all their arguments (built with Go before 1.18), because its errors would not
+     say so. liqoctl has an engine of its own. */}}
 {{- define "liqo.checkHelm" -}}
 {{- with .Capabilities -}}
 {{- if not (semverCompare ">=3.10.0-0" .HelmVersion.Version) -}}
