@@ -1,4 +1,5 @@
 // A connection to one cluster, and the few things that every command does through it.
+// Tested by test/unit/programs/liqoctl_test.py.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // What the admission webhooks need of the process.
+// Tested by test/cluster/test_admission.py.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // How many callers that nobody knows one address may bring: each of them costs the API server a review.
+// Tested by test/unit/kubelet/authorizer_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,6 @@
 // How a request asks to leave HTTP, and the answers to that. Pure.
+// Tested by test/unit/kubelet/exec_server_test.cpp.
+// Tested by test/unit/kubelet/port_forward_server_test.cpp.
 #pragma once
 
 #include <expected>

@@ -1,5 +1,6 @@
 // The files of a volume, as the helper pods of `liqoctl move volume` read, write and compare them. The calls block:
 // they are for programs that do nothing else.
+// Tested by test/unit/programs/volume_files_test.py.
 #pragma once
 
 #include <string>

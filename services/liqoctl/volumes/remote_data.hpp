@@ -1,4 +1,5 @@
 // Refuses to delete what holds data of claims in other clusters.
+// Tested by test/cluster/test_volumes.py.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // Walks through the files of a volume: from directory to directory by descriptors, and never through a link.
+// Tested by test/unit/programs/volume_files_test.py.
 #pragma once
 
 #include <sys/stat.h>
