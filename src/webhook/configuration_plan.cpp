@@ -1,4 +1,4 @@
-#include "liqo/webhook/configuration_plan.hpp"
+#include "webhook/configuration_plan.hpp"
 
 #include <algorithm>
 

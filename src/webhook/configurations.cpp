@@ -4,8 +4,8 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/selector_text.hpp"
-#include "liqo/webhook/configuration_plan.hpp"
 #include "liqo/webhook/ownership.hpp"
+#include "webhook/configuration_plan.hpp"
 
 namespace liqo::webhook {
 namespace {

@@ -38,7 +38,7 @@ struct Reach {
 /// server trusts.
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
 
-/// Keeps both configurations (configuration_plan.hpp); runs where this process leads. One thread.
+/// Keeps both configurations (src/webhook/configuration_plan.hpp); runs where this process leads. One thread.
 class Configurations {
  public:
   Configurations(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home, Reach reach);

@@ -12,8 +12,8 @@
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/webhook/certificates.hpp"
-#include "liqo/webhook/configuration_plan.hpp"
 #include "liqo/webhook/configurations.hpp"
+#include "webhook/configuration_plan.hpp"
 
 namespace {
 
