@@ -1,5 +1,6 @@
 #include "controllers/namespaces/namespace_offloading.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -14,7 +15,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
-#include "liqo/core/namespaces/held_twins.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
@@ -135,61 +135,53 @@ void NamespaceOffloadingController::map_changed(const Map* before, const Map* no
     if (!now->twins.contains(ns)) enqueue(ns);
 }
 
-std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
-                                                                        const core::NodeSelector* selector,
-                                                                        std::string_view remote_name) const {
-  std::map<std::string, std::string> asked_twins;  // by cluster, where its map does not go
-  std::map<std::string, core::TwinState> states;
+std::vector<core::ToldTwin> NamespaceOffloadingController::told_of(const std::string& ns) const {
   std::map<std::string_view, std::set<std::string_view>> homes;  // cluster to the namespaces of its VirtualNodes
   for (const auto& [key, offer] : offers_.all()) homes[offer.cluster].insert(key.ns);
-  const std::string ns(offloading.ns());
+  std::vector<core::ToldTwin> told;
   for (const auto& [key, map] : told_.all()) {
     if (!map.is_outgoing) continue;
     // A peer may write maps in its own tenant namespace, where it has no say about another cluster.
     if (const auto home = homes.find(key.name); home != homes.end() && !home->second.contains(key.ns)) continue;
     const auto found = map.twins.find(ns);
     const Map::Twin twin = found == map.twins.end() ? Map::Twin() : found->second;
-    const bool asked = !twin.asked.empty() && !map.is_deleting;
-    if (asked) asked_twins[key.name] = twin.asked;
-    states[key.name] = {.map = key.name,
-                        // What is asked for may stay for a while when no node matches any more. Of a map that is
-                        // being deleted every twin goes.
-                        .required = asked,
-                        .phase = twin.phase,
-                        .message = twin.message,
-                        .is_crowded_out = !asked && !map.is_deleting && map.asked >= core::max_mappings};
+    told.push_back({.cluster = key.name,
+                    .asked = twin.asked,
+                    .phase = twin.phase,
+                    .message = twin.message,
+                    .is_deleting = map.is_deleting,
+                    .is_full = map.asked >= core::max_mappings});
   }
-  std::set<std::string, std::less<>> selected;  // clusters
-  if (selector) {
-    const core::NodeContext node_ctx = node_context(context_.settings);
-    for (const auto& [key, offer] : offers_.all()) {
-      // The NamespaceMap is named after the cluster, also where it is still to come.
-      if (offer.cluster.empty() || selected.contains(offer.cluster)) continue;
-      const Offer* node = labels_.find({"", key.name});
-      const core::OfferedNode offered{.virtual_node = &offer.node, .node = node ? &node->node : nullptr};
-      if (!core::is_selected(*selector, offered, node_ctx)) continue;
-      core::TwinState& state = states[offer.cluster];
-      state.map = offer.cluster;
-      state.required = true;
-      selected.insert(offer.cluster);
-    }
+  return told;
+}
+
+std::set<std::string, std::less<>> NamespaceOffloadingController::selected_by(
+    const core::NodeSelector& selector) const {
+  std::set<std::string, std::less<>> selected;
+  const core::NodeContext node_ctx = node_context(context_.settings);
+  for (const auto& [key, offer] : offers_.all()) {
+    if (offer.cluster.empty() || selected.contains(offer.cluster)) continue;
+    const Offer* node = labels_.find({"", key.name});
+    const core::OfferedNode offered{.virtual_node = &offer.node, .node = node ? &node->node : nullptr};
+    if (core::is_selected(selector, offered, node_ctx)) selected.insert(offer.cluster);
   }
-  // An invalid selector does not say that a twin is not wanted.
-  if (!selector && !offloading.is_deleting()) asked_twins.clear();
-  const auto data = asked_twins.empty() ? std::vector<core::storage::RemoteData>() : data_.all();
-  for (const auto& [cluster, twin] : asked_twins) {
-    const bool is_wanted = selected.contains(cluster);
-    if (is_wanted && (remote_name.empty() || twin == remote_name)) continue;
-    const core::HeldTwins held = core::held_twins(data, cluster, {{ns, twin}});
-    if (held.empty()) continue;
-    core::TwinState& state = states[cluster];
-    state.required = is_wanted;
-    state.held = (is_wanted ? "it still has the name " + twin + ". " : "") + core::why_held(ns, held.begin()->second);
-  }
-  std::vector<core::TwinState> list;
-  list.reserve(states.size());
-  for (auto& [name, state] : states) list.push_back(std::move(state));
-  return list;
+  return selected;
+}
+
+std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
+                                                                        const core::NodeSelector* selector,
+                                                                        std::string_view remote_name) const {
+  const std::vector<core::ToldTwin> told = told_of(std::string(offloading.ns()));
+  const bool is_wish_known = selector || offloading.is_deleting();
+  const bool may_hold =
+      is_wish_known && std::ranges::any_of(told, [](const core::ToldTwin& twin) { return !twin.asked.empty(); });
+  const auto data = may_hold ? data_.all() : std::vector<core::storage::RemoteData>();
+  return core::twin_states({.ns = std::string(offloading.ns()),
+                            .remote_name = std::string(remote_name),
+                            .told = told,
+                            .selected = selector ? selected_by(*selector) : std::set<std::string, std::less<>>(),
+                            .is_wish_known = is_wish_known,
+                            .data = data});
 }
 
 asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey work) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -14,7 +15,7 @@
 #include "kube/runtime/view.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/core/namespaces/earlier_pods.hpp"
-#include "liqo/core/namespaces/offloading_status.hpp"
+#include "liqo/core/namespaces/twin_states.hpp"
 #include "liqo/core/node_selector.hpp"
 
 namespace liqo::controllers {
@@ -50,6 +51,10 @@ class NamespaceOffloadingController final : public Runnable {
   /// nothing, because it is invalid or goes). `remote_name`: of the twins that are wanted, "" where there is none.
   std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector,
                                            std::string_view remote_name) const;
+  /// What the NamespaceMaps that count say of the twin of a namespace.
+  std::vector<core::ToldTwin> told_of(const std::string& ns) const;
+  /// The providers of which a virtual node is selected.
+  std::set<std::string, std::less<>> selected_by(const core::NodeSelector& selector) const;
   void enqueue(const std::string& ns);
   void enqueue_all();
   asio::awaitable<void> spread();
