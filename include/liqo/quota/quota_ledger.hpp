@@ -46,11 +46,13 @@ struct LedgerSettings {
 /// Failures: a crash at any point leaves at most a reservation that expires. One thread.
 class QuotaLedger {
  public:
+  /// `replica_api`, which outlives this, reads and writes the records: every replica may.
   QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSettings settings);
   ~QuotaLedger();
 
   /// Serves until cancelled. What waits then is answered `unavailable`.
   asio::awaitable<void> run();
+  /// True once run() runs, every cache that decisions need is complete, and what is stored has been counted.
   bool has_synced() const;
 
   /// Answers the admission of a ShadowPod that has passed everything else: form, origin, creator and the pod firewall.
