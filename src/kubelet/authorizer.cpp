@@ -1,6 +1,7 @@
 #include "liqo/kubelet/authorizer.hpp"
 
 #include "kube/base/text.hpp"
+#include "kube/client/self_review.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::kubelet {
@@ -24,11 +25,8 @@ std::string_view bearer_token(std::string_view header) {
   return header;
 }
 
-// A review is POSTed to its collection and answered with its status; it is never stored.
-json::object make_review(const kube::Resource& resource, json::object spec) {
-  json::object review;
-  review["apiVersion"] = resource.api_version();
-  review["kind"] = json::string(resource.kind);
+json::object review_of(const kube::Resource& kind, json::object spec) {
+  json::object review = kube::review_of(kind);
   review["spec"] = std::move(spec);
   return review;
 }
@@ -124,7 +122,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, st
   });
   json::object spec;
   spec["token"] = json::string(token);
-  json::object question = make_review(kube::resources::token_reviews, std::move(spec));
+  json::object question = review_of(kube::resources::token_reviews, std::move(spec));
   auto answer = co_await replica_api_.post(kube::resources::token_reviews, {}, {}, std::move(question));
   auto caller = answer ? read_token_review(*answer) : std::unexpected(unavailable(answer.error()));
   const kube::TimePoint now = replica_api_.clock().now();
@@ -172,7 +170,7 @@ asio::awaitable<std::expected<void, Refusal>> Authorizer::ask(json::object spec,
   if (find(allowed_, key)) co_return std::expected<void, Refusal>();
   if (const Refusal* known = find(denied_, key)) co_return std::unexpected(*known);
 
-  json::object question = make_review(kube::resources::subject_access_reviews, std::move(spec));
+  json::object question = review_of(kube::resources::subject_access_reviews, std::move(spec));
   auto answer = co_await replica_api_.post(kube::resources::subject_access_reviews, {}, {}, std::move(question));
   if (!answer) co_return std::unexpected(unavailable(answer.error()));
   const bool allowed = kube::bool_at(*answer, {"status", "allowed"}) && !kube::bool_at(*answer, {"status", "denied"});

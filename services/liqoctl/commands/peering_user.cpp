@@ -5,6 +5,7 @@
 #include "commands/commands.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/hex.hpp"
+#include "kube/client/self_review.hpp"
 #include "kube/net/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -112,9 +113,8 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
   const kube::Resource& resource = kube::resources::subject_access_reviews;
   const json::object attributes{
       {"group", kinds::tenants.group}, {"resource", kinds::tenants.plural}, {"verb", "get"}, {"namespace", ns}};
-  const json::object review{{"apiVersion", resource.api_version()},
-                            {"kind", resource.kind},
-                            {"spec", json::object{{"user", user}, {"resourceAttributes", attributes}}}};
+  json::object review = kube::review_of(resource);
+  review["spec"] = json::object{{"user", user}, {"resourceAttributes", attributes}};
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
