@@ -32,8 +32,8 @@ void add_resource_flags(cli::Command app, model::ResourceFlags& flags, std::stri
       .check([](const std::string& given) { return model::check_pair(given); });
 }
 
-cli::Option check_names(cli::Option option, std::size_t longest) {
-  return option.check([longest](const std::string& given) { return model::check_name(given, longest); });
+cli::Option check_names(cli::Option option, std::size_t max_size) {
+  return option.check([max_size](const std::string& given) { return model::check_name(given, max_size); });
 }
 
 }  // namespace liqoctl

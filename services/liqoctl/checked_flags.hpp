@@ -15,6 +15,6 @@ void add_resource_flags(cli::Command app, model::ResourceFlags& flags, std::stri
                         std::array<std::string_view, 3> defaults = {});
 
 /// The argument with the names of objects that are to be made or deleted. A name that no object can have is a mistake.
-cli::Option check_names(cli::Option option, std::size_t longest = 253);
+cli::Option check_names(cli::Option option, std::size_t max_size = 253);
 
 }  // namespace liqoctl

@@ -11,7 +11,7 @@ asio::awaitable<std::optional<kube::Failure>> why_unreachable(AskedProvider prov
   request.target = "/version";
   request.verb = "get";
   // Whatever it answers, it is there.
-  const auto looked = co_await provider.upgrader->upgrade(std::move(request), clock.deadline_in(doubts.longest));
+  const auto looked = co_await provider.upgrader->upgrade(std::move(request), clock.deadline_in(doubts.max_look));
   if (looked || !is_out_of_reach(looked.error())) co_return std::nullopt;
   co_return looked.error();
 }

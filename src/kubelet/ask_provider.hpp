@@ -25,7 +25,7 @@ struct AskedProvider {
 /// may take: together less than the five seconds after which people think that nothing happens.
 struct Doubts {
   kube::Duration after = std::chrono::milliseconds(1500);
-  kube::Duration longest = std::chrono::milliseconds(2500);
+  kube::Duration max_look = std::chrono::milliseconds(2500);
 };
 
 /// Whether the failure shows that nothing answers; false where this side gave up.

@@ -37,10 +37,10 @@ json::array class_list(const std::vector<std::string>& names, std::string_view k
 
 }  // namespace
 
-kube::Result<void> check_name(std::string_view name, std::size_t longest) {
-  if (liqo::core::is_dns_subdomain(name) && name.size() <= longest) return {};
+kube::Result<void> check_name(std::string_view name, std::size_t max_size) {
+  if (liqo::core::is_dns_subdomain(name) && name.size() <= max_size) return {};
   return kube::fail(kube::Errc::invalid_input, "'" + kube::printable(name.substr(0, 260)) +
-                                                   "' cannot be a name: at most " + std::to_string(longest) +
+                                                   "' cannot be a name: at most " + std::to_string(max_size) +
                                                    " of a-z, 0-9, '-' and '.', a letter or digit at both ends");
 }
 

@@ -18,7 +18,7 @@ inline constexpr std::string_view made_by = "liqo.io/made-by";
 inline constexpr std::string_view made_by_liqoctl = "liqoctl";
 
 /// Errors: Errc::invalid_input for what cannot be the name of an object, or has more characters than that.
-kube::Result<void> check_name(std::string_view name, std::size_t longest);
+kube::Result<void> check_name(std::string_view name, std::size_t max_size);
 
 /// Several objects as one, as `kubectl get -o json` has them.
 json::object forge_list(json::array items);
