@@ -46,7 +46,7 @@ std::string printable(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     const CodePoint next = first_code_point(text);
-    if (next.value == '\n' || next.value == '\t') {
+    if (next.value == '\n' || next.value == '\r' || next.value == '\t') {
       out += ' ';
     } else if (!next.valid || acts_on_terminals(next.value)) {
       out += '?';

@@ -24,6 +24,17 @@ std::string read_port(std::string_view text) {
   return std::to_string(port);
 }
 
+/// The bytes of the text without the first ones of a character whose others are yet to come.
+std::size_t whole_size(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(text.size(), 3); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0) == 0x80) continue;
+    const std::size_t size = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return size > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
 }  // namespace
 
 PortForwardRelay::PortForwardRelay(std::string pod, ForwardLimits limits)
@@ -189,7 +200,7 @@ void PortForwardRelay::take_provider(const SpdyEvent& event, TimePoint now) {
     case Kind::replied:
       return replied(*forward, event.stream, now);
     case Kind::data:
-      if (!is_data) return tell(*forward, printable(event.bytes));
+      if (!is_data) return pass_words(*forward, event.bytes);
       if (caller_.write(forward->data, event.bytes)) to_caller_ += event.bytes.size();
       return;
     case Kind::finished:
@@ -242,14 +253,23 @@ void PortForwardRelay::provider_reset(Forward& forward, std::uint32_t stream, Ti
 
 void PortForwardRelay::tell(Forward& forward, std::string_view text) {
   if (forward.error == 0 || forward.error_ended) return;
-  const std::string_view piece = text.substr(0, limits_.error_text - std::min(forward.told, limits_.error_text));
+  const std::string_view piece = cut_text(text, limits_.error_text - std::min(forward.told, limits_.error_text));
   if (piece.empty()) return;
   forward.told += piece.size();
   caller_.write(forward.error, piece);
 }
 
+void PortForwardRelay::pass_words(Forward& forward, std::string_view bytes) {
+  std::string words = std::exchange(forward.cut, {}).append(bytes);
+  const std::size_t whole = bytes.empty() ? words.size() : whole_size(words);
+  forward.cut = words.substr(whole);
+  words.resize(whole);
+  tell(forward, printable(words));
+}
+
 void PortForwardRelay::end_error(Forward& forward) {
   if (forward.error_ended) return;
+  pass_words(forward, {});
   forward.error_ended = true;
   caller_.finish(forward.error);
 }
@@ -293,6 +313,7 @@ void PortForwardRelay::expire(TimePoint now) {
 // Ends a forward, and tells the caller why.
 void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
   if (!why.empty()) {
+    pass_words(forward, {});
     // After what the provider has said, which may be half a sentence.
     if (forward.told > 0) tell(forward, "; ");
     const std::string port = forward.port.empty() ? "" : "port " + forward.port + " ";

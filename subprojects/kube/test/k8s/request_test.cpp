@@ -9,3 +9,10 @@ TEST_CASE("a label selects the objects that have that value, or do not") {
   CHECK(label_is("liqo.io/originID", "rome") == "liqo.io/originID=rome");
   CHECK(label_is_not("liqo.io/type", "virtual-node") == "liqo.io/type!=virtual-node");
 }
+
+TEST_CASE("a header is found whatever its case") {
+  const HttpHeaders headers{{"content-type", "text/plain"}, {"X-Empty", ""}};
+  CHECK(find_header(headers, "Content-Type") == "text/plain");
+  CHECK(find_header(headers, "x-empty").empty());
+  CHECK(find_header(headers, "accept").empty());
+}

@@ -283,11 +283,15 @@ TEST_CASE("words of a provider move no cursor, and ours stand apart from them") 
   const auto pair = world.forward("80", "0");
   world.provider.reply(1);
   world.pump();
-  world.provider.write(1, "\x1b[2Jrefused\r\n");
+  // Reads end anywhere, also within a character.
+  for (const char* piece : {"\x1b[2J", "gr\xc3", "\xbcn: refused\r\n", "\xe2\x80"}) {
+    world.provider.write(1, piece);
+    world.pump();
+  }
   world.provider.reset(3, SpdyReset::cancel);
   world.pump();
   CHECK(world.home[pair.error].bytes ==
-        "?[2Jrefused? ; error forwarding port 80 to pod rome/web: the provider refused the stream");
+        "?[2Jgrün: refused  ??; error forwarding port 80 to pod rome/web: the provider refused the stream");
   CHECK(world.home[pair.error].finished);
   CHECK(world.relay.size() == 0);
 }

@@ -13,9 +13,8 @@ struct ConfigChoice {
 };
 
 /// Reads a file that the user of this program has named, or owns: it may name other files and an exec plugin. Errors:
-/// Errc::missing (no such file, or no such context in it), Errc::invalid_input (it is empty, larger than 16
-/// MiB, or cannot be read), and
-/// those of wire::parse_kubeconfig(). The text names the file.
+/// Errc::missing (no such file, or no such context in it), Errc::invalid_input (it is empty, larger than 16 MiB, or
+/// cannot be read), and those of wire::parse_kubeconfig(). The text names the file.
 Result<wire::ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice = {});
 
 /// The cluster of the pod that this process runs in, by its service account. Errors: Errc::missing (it is no pod).

@@ -89,6 +89,7 @@ class PortForwardRelay {
     bool is_reset = false;           // the data stream was, by either
     bool error_ended = false;
     std::size_t told = 0;  // bytes on the error stream
+    std::string cut;       // of the provider's words: the first bytes of a character whose others are yet to come
     TimePoint deadline = TimePoint::max();
   };
   using Streams = std::map<std::uint32_t, Forward*>;
@@ -104,6 +105,8 @@ class PortForwardRelay {
   void caller_reset(Forward& forward, std::uint32_t stream, TimePoint now);
   void provider_reset(Forward& forward, std::uint32_t stream, TimePoint now);
   void tell(Forward& forward, std::string_view text);
+  // Tells words of the provider; empty bytes are the end of them.
+  void pass_words(Forward& forward, std::string_view bytes);
   void end_error(Forward& forward);
   void settle(Forward& forward, TimePoint now);
   void set_deadline(Forward& forward, TimePoint at);
