@@ -1,4 +1,4 @@
-#include "liqo/core/bindings.hpp"
+#include "core/bindings.hpp"
 
 #include "liqo/api/kinds.hpp"
 

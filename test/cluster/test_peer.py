@@ -280,7 +280,7 @@ def test_a_drained_tenant_loses_its_pods_and_gets_back_to_work(pair: Pair) -> No
     def told() -> bool:
         events = [(event["reason"], event["message"]) for event in pair.consumer.api.list("events", "demo")]
         refused = any("is drained: the provider takes no new pods, and" in text for _, text in events)
-        return refused and any(why == "OffloadingAborted" and "ended by the provider" in text for why, text in events)
+        return refused and any(why == "OffloadingAborted" and "the provider ended the pod" in text for why, text in events)
 
     wait_for(told, 60, "Events to say why pods ended, and why others do not run")
     pair.away("activate", "tenant", "genoa")

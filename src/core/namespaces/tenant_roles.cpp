@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/bindings.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/bindings.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::core {

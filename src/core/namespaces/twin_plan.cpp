@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "core/bindings.hpp"
 #include "core/difference.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/bindings.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"

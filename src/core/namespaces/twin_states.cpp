@@ -32,7 +32,7 @@ std::vector<TwinState> twin_states(const TwinsSight& sight) {
     if (held.empty()) continue;
     TwinState& state = states[cluster];
     state.required = is_wanted;
-    state.held = (is_wanted ? "it still has the name " + twin + ". " : "") + why_held(sight.ns, held.begin()->second);
+    state.held = (is_wanted ? "it still has the name " + twin + "; " : "") + why_held(sight.ns, held.begin()->second);
   }
   std::vector<TwinState> list;
   list.reserve(states.size());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "liqo/core/bindings.hpp"
+#include "core/bindings.hpp"
 
 namespace liqo::core {
 

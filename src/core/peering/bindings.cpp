@@ -1,5 +1,5 @@
 // The role bindings of a peering (forge.hpp).
-#include "liqo/core/bindings.hpp"
+#include "core/bindings.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"

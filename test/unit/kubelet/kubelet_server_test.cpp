@@ -50,7 +50,7 @@ struct World {
                                  .remote_namespace = "rome-milan",
                                  .remote_pod = "web",
                                  .provider = "turin",
-                                 .refused = {{"debugger", "Cluster milan does not run it."}},
+                                 .refused = {{"debugger", "cluster milan does not run it"}},
                                  .node = "milan"};
                },
                make_tls(), {.address = "127.0.0.1", .port = 0}) {}
@@ -81,7 +81,7 @@ TEST_CASE("the log of a container that the provider does not run says why") {
   World world;
   world.handle("local", "GET", "/containerLogs/rome/web/debugger");
   CHECK(world.response.status == 400);
-  CHECK(world.response.body == "Cluster milan does not run it.\n");
+  CHECK(world.response.body == "cluster milan does not run it\n");
   CHECK(world.provider->requests.empty());
 }
 

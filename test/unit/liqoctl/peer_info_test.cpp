@@ -157,13 +157,13 @@ TEST_CASE("a provider that does not answer is told of, with the time, everywhere
   objects.foreign_cluster.mutable_status()["conditions"] = json::array{
       json::object{{"type", "APIServerStatus"}, {"status", "Error"}, {"lastTransitionTime", "2026-01-01T06:28:52Z"}}};
   objects.virtual_nodes.front().mutable_status()["conditions"] = json::array{
-      json::object{{"type", "VirtualKubelet"}, {"status", "Creating"}, {"message", "The provider does not answer"}}};
+      json::object{{"type", "VirtualKubelet"}, {"status", "Creating"}, {"message", "the provider does not answer"}}};
   objects.nodes = {parsed(R"({"metadata":{"name":"gpu-pool"},"status":{"conditions":[
     {"type":"Ready","status":"False","message":"no answer in time"}]}})")};
   const std::string since = "!  cool-firefly does not answer since 2026-01-01T06:28:52Z";
   CHECK(picked(objects, "authentication").contains(since));
   CHECK(picked(objects, "authentication.status") == "Unhealthy\n");
-  CHECK(picked(objects, "offloading").contains("!  VirtualKubelet is Creating: The provider does not answer"));
+  CHECK(picked(objects, "offloading").contains("!  VirtualKubelet is Creating: the provider does not answer"));
   CHECK(picked(objects, "offloading").contains("!  the Node is not Ready: no answer in time"));
   model::LocalObjects local{.cluster_id = "rome"};
   local.foreign_clusters = {objects.foreign_cluster};

@@ -3,13 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include "core/bindings.hpp"
 #include "fixtures.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/bindings.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/kubeconfig.hpp"
