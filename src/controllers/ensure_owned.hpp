@@ -1,5 +1,5 @@
 // Objects that exist because of another one, kept as they should be.
-// Tested by test/unit/controllers/peering/tenant_test.cpp.
+// Tested by test/unit/controllers/peering/identity_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -89,7 +89,8 @@ asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
       });
   if (!read) co_return kube::fail(std::move(read.error()), "reading the copies in " + ns->remote);
   // The session that owns this Reflector has been told, and ends.
-  if (context_.stores.is_exceeded()) co_return kube::fail(kube::Errc::too_large, "the provider has more than the store budget allows");
+  if (context_.stores.is_exceeded())
+    co_return kube::fail(kube::Errc::too_large, "the provider has more than the store budget allows");
   co_return kube::Result<void>();
 }
 

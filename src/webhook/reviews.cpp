@@ -13,6 +13,7 @@
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/twin_size.hpp"
 #include "liqo/core/admission/validations.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/twin_names.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
 #include "liqo/core/peering/decisions.hpp"
@@ -256,7 +257,7 @@ asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
     auto ns = co_await read_namespace(request.ns, true);
     if (!ns) co_return cannot_read(ns.error());
     if (*ns) {
-      around.is_tenant_namespace = (*ns)->label(labels::tenant_namespace) == "true";
+      around.is_tenant_namespace = core::is_tenant_namespace(**ns);
       around.namespace_cluster = (*ns)->label(labels::remote_cluster_id);
       around.decisions = (*ns)->annotation(core::decisions_annotation);
       if (request.operation == Operation::create)

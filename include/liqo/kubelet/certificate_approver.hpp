@@ -49,7 +49,7 @@ class CertificateApprover {
   kube::InformerHandle requests_;
   kube::Controller controller_;
   std::string username_;
-  kube::Repeats undecided_;  ///< by the name of the request, which is looked at again and again
+  kube::Repeats undecided_;  ///< by the names of requests, each of which is looked at again and again
   kube::Log log_;
 };
 

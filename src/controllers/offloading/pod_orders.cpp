@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
@@ -132,9 +133,9 @@ asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Obj
                                               {kube::PatchType::merge, kube::json::serialize(*patch)});
   if (!patched) {
     if (patched.error().is_permanent() && !patched.error().is_not_found())
-      context_.events.warning(
-          local, kube::resources::pods, reasons::failed_reflection,
-          "cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
+      context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
+                              "cluster " + forging_.clusters.remote + " refuses the change: " +
+                                  kube::one_line(core::refusal_words(patched.error()), core::max_refusal));
     co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
   }
   if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.add_reflected(series_of(local.ns()));
@@ -200,7 +201,8 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(
   // Once: how the words change while it is refused, such as what is used of a quota, the condition tells.
   if (std::exchange(memory.refused_resize, digest) != digest)
     context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
-                            "cluster " + forging_.clusters.remote + " refuses the resize: " + refusal.words);
+                            "cluster " + forging_.clusters.remote +
+                                " refuses the resize: " + kube::one_line(refusal.words, core::max_refusal));
   co_return refusal;
 }
 
@@ -219,7 +221,8 @@ asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Ob
   if (core::is_for_lack_of_rights(**refused)) co_return kube::fail(std::move(**refused), phase);
   std::string words = core::refusal_words(**refused);
   context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
-                          "cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);
+                          "cluster " + forging_.clusters.remote +
+                              " refuses the ephemeral container: " + kube::one_line(words, core::max_refusal));
   co_return words;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 
@@ -53,10 +54,10 @@ asio::awaitable<kube::Result<kube::Object>> PodController::write_token_secret(ku
 
 void PodController::tell_refused_tokens(const kube::Object& local, const kube::Failure& refusal) {
   if (!refusal.is_permanent()) return;
-  context_.events.warning(
-      local, kube::resources::pods, reasons::failed_tokens,
-      "cluster " + forging_.clusters.remote +
-          " refuses the Secret with the service-account tokens of this pod: " + core::refusal_words(refusal));
+  context_.events.warning(local, kube::resources::pods, reasons::failed_tokens,
+                          "cluster " + forging_.clusters.remote +
+                              " refuses the Secret with the service-account tokens of this pod: " +
+                              kube::one_line(core::refusal_words(refusal), core::max_refusal));
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(kube::ObjectKey key,

@@ -6,6 +6,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/selector_text.hpp"
 
 namespace liqo::core {
@@ -79,13 +80,13 @@ std::string why_kept_here(const kube::Object& ns, std::string_view liqo_namespac
   if (std::ranges::find(kubernetes_namespaces, ns.name()) != std::end(kubernetes_namespaces))
     return name + " is Kubernetes' own, and stays in this cluster";
   if (ns.name() == liqo_namespace) return name + " is Liqo's own, and stays in this cluster";
-  if (ns.has_label(labels::tenant_namespace)) return name + " is that of a peering, and stays in this cluster";
+  if (is_tenant_namespace(ns)) return name + " is that of a peering, and stays in this cluster";
   return "";
 }
 
 std::string why_not_selected(const kube::Object& ns, std::string_view liqo_namespace) {
   const std::string name = "namespace " + std::string(ns.name());
-  if (ns.has_label(labels::remote_cluster_id) && !ns.has_label(labels::tenant_namespace))
+  if (ns.has_label(labels::remote_cluster_id) && !is_tenant_namespace(ns))
     return name + " is that of another cluster, and goes no further";
   if (std::string kept = why_kept_here(ns, liqo_namespace); !kept.empty()) return kept;
   return ns.name().starts_with("kube-") ? name + " has a name that Kubernetes keeps for itself" : "";

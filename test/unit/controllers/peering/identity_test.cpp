@@ -45,6 +45,22 @@ struct Consumer : ClusterFixture {
                                                    .auth_params = std::move(params),
                                                    .remote_namespace = "liqo-tenant-rome"}));
   }
+  void add_slice(const std::string& name) {
+    kube::Object slice = kube::Object::make(kinds::resource_slices, {ns, name});
+    slice.set_label(api::labels::replication, "true");
+    slice.set_label(api::labels::replication_destination, "milan");
+    slice.set_label(api::labels::remote_cluster_id, "milan");
+    slice.mutable_spec()["providerClusterID"] = "milan";
+    apply(kinds::resource_slices, slice);
+  }
+  /// What milan says of the authentication of a slice.
+  void decide(const std::string& slice, std::string_view status) {
+    change(kinds::resource_slices, {ns, slice}, "status", [&](json::object& next) {
+      json::object& written = kube::ensure_object(next, "status");
+      written["authParams"] = answer(key());
+      written["conditions"] = json::array{json::object{{"type", "Authentication"}, {"status", status}}};
+    });
+  }
   std::string kubeconfig() {
     const auto secret = find(resources::secrets, secret_key);
     return secret ? core::secret_bytes(*secret, "kubeconfig") : "";
@@ -198,30 +214,36 @@ TEST_CASE("what an operator changes in an Identity stays until the provider's ne
 
 TEST_CASE("a slice's Identity follows what its provider decides") {
   Consumer rome;
-  kube::Object slice = kube::Object::make(kinds::resource_slices, {rome.ns, "pool"});
-  slice.set_label(api::labels::replication, "true");
-  slice.set_label(api::labels::replication_destination, "milan");
-  slice.set_label(api::labels::remote_cluster_id, "milan");
-  slice.mutable_spec()["providerClusterID"] = "milan";
-  rome.apply(kinds::resource_slices, slice);
+  rome.add_slice("pool");
   const kube::ObjectKey identity{rome.ns, "resourceslice-pool"};
-  const auto decide = [&](std::string_view status) {
-    rome.change(kinds::resource_slices, slice.key(), "status", [&](json::object& next) {
-      json::object& written = kube::ensure_object(next, "status");
-      written["authParams"] = rome.answer(rome.key());
-      written["conditions"] = json::array{json::object{{"type", "Authentication"}, {"status", status}}};
-    });
-  };
   rome.pass(10s);
   CHECK(!rome.has(kinds::identities, identity));
-  decide("Accepted");
+  rome.decide("pool", "Accepted");
   CHECK(rome.reaches([&] { return rome.has(resources::secrets, {rome.ns, "kubeconfig-resourceslice-pool"}); }));
   CHECK(rome.find(resources::secrets, {rome.ns, "kubeconfig-resourceslice-pool"})->label(api::labels::identity_type) ==
         "ResourceSlice");
   CHECK(!rome.has(kinds::renews, identity));
-  decide("Denied");
+  rome.decide("pool", "Denied");
   CHECK(rome.reaches([&] { return !rome.has(kinds::identities, identity); }));
   CHECK(rome.reaches([&] { return !rome.has(resources::secrets, {rome.ns, "kubeconfig-resourceslice-pool"}); }));
+}
+
+TEST_CASE("an Identity and a Renew that somebody else has made under these names are left alone") {
+  Consumer rome;
+  kube::Object renew = kube::Object::make(kinds::renews, rome.identity_key);
+  renew.mutable_spec()["publicKey"] = "of somebody else";
+  rome.apply(kinds::renews, renew);
+  rome.add_identity(rome.answer(rome.key()));
+  CHECK(rome.reaches([&] { return !rome.events("RenewExists").empty(); }));
+  CHECK(kube::string_at(rome.find(kinds::renews, rome.identity_key)->spec(), {"publicKey"}) == "of somebody else");
+
+  kube::Object identity = kube::Object::make(kinds::identities, {rome.ns, "resourceslice-pool"});
+  identity.mutable_spec()["clusterID"] = "turin";
+  rome.apply(kinds::identities, identity);
+  rome.add_slice("pool");
+  rome.decide("pool", "Accepted");
+  CHECK(rome.reaches([&] { return !rome.events("IdentityExists").empty(); }));
+  CHECK(kube::string_at(rome.find(kinds::identities, identity.key())->spec(), {"clusterID"}) == "turin");
 }
 
 TEST_CASE("a deleted key of the cluster comes back as it was, or peerings would end") {

@@ -55,6 +55,10 @@ TEST_CASE("a selector takes the namespaces that it names, and none that has to s
     bool selected;
   };
   kube::Object tenant = ns("liqo-tenant-milan"), twin = ns("shop-rome"), leaving = ns("shop");
+  kube::Object unmarked = ns("shop"), unmarked_twin = ns("shop-rome");
+  unmarked.set_label(labels::tenant_namespace, "false");
+  unmarked_twin.set_label(labels::tenant_namespace, "false");
+  unmarked_twin.set_label(labels::remote_cluster_id, "rome");
   tenant.set_label(labels::tenant_namespace, "true");
   twin.set_label(labels::remote_cluster_id, "rome");
   leaving.mutable_metadata()["deletionTimestamp"] = "2026-01-01T00:00:00Z";
@@ -62,7 +66,8 @@ TEST_CASE("a selector takes the namespaces that it names, and none that has to s
                           Case{"team in (ai,ml),!private", ns("shop"), true}, Case{"team=ai", ns("shop"), false},
                           Case{"team=ml", ns("shop", ""), false}, Case{"team=ml", ns("kube-system"), false},
                           Case{"team=ml", ns("kube-flannel"), false}, Case{"team=ml", ns("liqo"), false},
-                          Case{"team=ml", tenant, false}, Case{"team=ml", twin, false}, Case{"team=ml", leaving, false},
+                          Case{"team=ml", tenant, false}, Case{"team=ml", twin, false}, Case{"team=ml", unmarked, true},
+                          Case{"team=ml", unmarked_twin, false}, Case{"team=ml", leaving, false},
                           Case{"", ns("shop"), false}, Case{"kubernetes.io/metadata.name=shop", ns("shop"), true}}) {
     CAPTURE(one.selector);
     CAPTURE(one.ns.name());

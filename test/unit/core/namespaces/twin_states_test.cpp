@@ -23,7 +23,8 @@ std::string text(const std::vector<TwinState>& states) {
     out += (out.empty() ? "" : "; ") + state.map + (state.required ? " required" : " not");
     if (!state.phase.empty()) out += " " + state.phase;
     if (state.is_crowded_out) out += " crowded";
-    if (!state.held.empty()) out += state.held.starts_with("it still has the name ") ? " renamed" : " held";
+    if (!state.held.empty())
+      out += state.held.starts_with("it still has the name shop-rome; the ") ? " renamed" : " held";
   }
   return out;
 }
