@@ -84,10 +84,12 @@ void Kubelet::use_certificate(const kube::net::KeyAndCertificate& pair) {
 
 void Kubelet::use_client_ca(std::string pem) {
   const auto used = identity_.use_client_ca(std::move(pem));
-  if (!used)
+  if (!used) {
     log_.error("a new client CA cannot be used", {{"error", used.error()}});
-  else if (*used)
+  } else if (*used) {
+    server_->forget_clients();
     log_.info("callers of the kubelet API are known by a new client CA");
+  }
 }
 
 }  // namespace liqo::kubelet

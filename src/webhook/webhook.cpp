@@ -135,10 +135,12 @@ asio::awaitable<void> Webhook::stop(kube::Duration delay) {
 
 void Webhook::use_client_ca(std::string pem) {
   const auto used = identity_.use_client_ca(std::move(pem));
-  if (!used)
+  if (!used) {
     log_.error("a new client CA of the webhooks cannot be used", {{"error", used.error()}});
-  else if (*used)
+  } else if (*used) {
+    server_->forget_clients();
     log_.info("callers of the webhooks are known by a new client CA");
+  }
 }
 
 void Webhook::use(const CertificateState& state) {

@@ -47,6 +47,8 @@ class KubeletServer {
   asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
   /// New connections use the new certificate and client CA.
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
+  /// Callers that another client CA has admitted show their certificates anew; commands that run go on.
+  void forget_clients() { server_.forget_clients(); }
   /// What the server has done.
   kube::net::HttpServerCounters counters() const { return server_.counters(); }
 

@@ -59,6 +59,8 @@ class AdmissionServer {
   asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
   kube::net::HttpServerCounters counters() const { return server_.counters(); }
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
+  /// Callers that another client CA has admitted show their certificates anew.
+  void forget_clients() { server_.forget_clients(); }
 
   /// Answers one request; public for tests without sockets.
   asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);
