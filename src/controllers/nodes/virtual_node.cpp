@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
+namespace action = core::virtual_node_action;
 
 /// kube-controller-manager expects a node's status at least this often besides its lease. Many Nodes do not come all at
 /// once.
@@ -181,45 +182,41 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
 
   auto guarded = co_await add_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
-  const VirtualNode virtual_node(*object);
   const core::ProviderHealth health = health_of(*object);
-  const bool has_session = sessions_.find(key) != nullptr;
-  const std::string trouble = sessions_.trouble(key);
-
-  kube::Result<void> written;
   const auto node = nodes_->find({"", key.name});
-  if (virtual_node.create_node() && (has_session || node || sessions_.is_foreign(key))) {
-    // Wanted again while it was being withdrawn.
-    if (node && is_withdrawing(*object) && kube::bool_at(node->tree(), {"spec", "unschedulable"})) {
-      auto opened = co_await uncordon(node->key());
-      if (!opened) co_return Outcome::retry(std::move(opened.error()));
+  const core::VirtualNodePlan plan = core::plan_virtual_node({.virtual_node = *object,
+                                                              .node = node ? &*node : nullptr,
+                                                              .health = health,
+                                                              .has_session = sessions_.find(key) != nullptr,
+                                                              .is_foreign = sessions_.is_foreign(key),
+                                                              .trouble = sessions_.trouble(key)});
+  if (std::holds_alternative<action::Withdraw>(plan)) co_return co_await withdraw_node(*object, *node);
+  co_return co_await carry_out(*object, std::get<action::Keep>(plan));
+}
+
+asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_node, action::Keep plan) {
+  const kube::ObjectKey key = virtual_node.key();
+  kube::Result<void> written;
+  for (const action::Step& step : plan.steps) {
+    kube::Result<void> done;
+    if (std::holds_alternative<action::Uncordon>(step)) {
+      done = co_await uncordon({"", key.name});
+    } else if (const auto* due = std::get_if<action::WriteNode>(&step)) {
+      written = co_await write_node(virtual_node);
+      const action::Tell how = core::tell_written(written);
+      done = co_await set_condition(key, how.condition());
+      // Only now do pods end that others are to replace elsewhere.
+      if (ProviderSession* session = sessions_.find(key); done && written && session)
+        session->pods().set_closed(due->is_closed, due->is_told);
+    } else if (std::holds_alternative<action::FreePort>(step)) {
+      enqueue_nodes(ports_.forget(key.name));
+    } else if (const auto* told = std::get_if<action::Tell>(&step)) {
+      done = co_await set_condition(key, told->condition());
     }
-    written = co_await write_node(*object);
-    const std::string failure = written ? std::string() : written.error().text();
-    kube::Condition condition{.type = "Node", .status = "Running"};
-    if (!written) condition = {.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = failure};
-    auto told = co_await set_condition(key, condition);
-    if (!told) co_return Outcome::retry(std::move(told.error()));
-    // Only now do pods end that others are to replace elsewhere.
-    if (ProviderSession* session = sessions_.find(key); written && session)
-      session->pods().set_closed(!health.closed.empty(), !health.closed.empty() && health.closed != "full");
-  } else if (!virtual_node.create_node()) {
-    if (node && core::why_foreign(*node).empty()) co_return co_await withdraw_node(*object, *node);
-    if (!node) enqueue_nodes(ports_.forget(key.name));
-    auto told = co_await set_condition(key, {.type = "Node", .status = "None"});
-    if (!told) co_return Outcome::retry(std::move(told.error()));
+    if (!done) co_return Outcome::retry(std::move(done.error()));
   }
-  kube::Result<void> told;
-  if (has_session && core::is_alive(health)) {
-    told = co_await set_condition(key, {.type = "VirtualKubelet", .status = "Running"});
-  } else {
-    const std::string message = has_session ? "the provider does not answer: " + health.last_error : trouble;
-    told = co_await set_condition(
-        key, {.type = "VirtualKubelet", .status = "Creating", .reason = "ProviderUnusable", .message = message});
-  }
-  if (!told) co_return Outcome::retry(std::move(told.error()));
   if (!written) co_return Outcome::retry(std::move(written.error()));
-  if (health.closed == "full") co_return Outcome::again_after(closed_pause);
+  if (plan.look_soon) co_return Outcome::again_after(closed_pause);
   co_return Outcome::again_after(context_.random.between(earliest_refresh, latest_refresh));
 }
 

@@ -16,6 +16,7 @@
 #include "controllers/nodes/peer_notices.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "kube/runtime/controller.hpp"
+#include "liqo/core/nodes/virtual_node_plan.hpp"
 
 namespace liqo::controllers {
 
@@ -43,6 +44,8 @@ class VirtualNodeController {
   /// Logs that a Node has become Ready (`why` is "") or is no longer Ready.
   void tell_readiness(const kube::ObjectKey& node, std::string why);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  /// Takes the steps of the plan.
+  asio::awaitable<kube::Outcome> carry_out(kube::Object virtual_node, core::virtual_node_action::Keep plan);
   /// The VirtualNode of that name has gone.
   void forget(const std::string& name);
   /// Deletes a Node of ours whose VirtualNode had gone before the server carried out its creation.
@@ -50,7 +53,6 @@ class VirtualNodeController {
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
   /// Drains and deletes the Node of a VirtualNode that does not want one any more.
   asio::awaitable<kube::Outcome> withdraw_node(kube::Object virtual_node, kube::Object node);
-  static bool is_withdrawing(const kube::Object& virtual_node);
   /// Drains the Node and deletes it; answers when to look again, zero = it is gone. `since` as for drain().
   asio::awaitable<kube::Result<kube::Duration>> remove_node(kube::Object virtual_node, kube::Object node,
                                                             std::string since);

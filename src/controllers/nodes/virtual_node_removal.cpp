@@ -2,7 +2,6 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/virtual_node.hpp"
 #include "kube/client/list_all.hpp"
-#include "kube/k8s/condition.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -22,18 +21,7 @@ constexpr std::size_t few_pods = 50;
 constexpr kube::Resource evictions{"policy", "v1", "evictions", "Eviction"};
 constexpr std::string_view node_not_wanted = "NodeNotWanted";
 
-/// When the removal of its Node began, as its condition says.
-std::string_view draining_since(const kube::Object& virtual_node) {
-  const kube::json::object* node = kube::find_condition(virtual_node.status(), "Node");
-  if (!node || kube::string_at(*node, {"status"}) != "Draining") return {};
-  return kube::string_at(*node, {"lastTransitionTime"});
-}
-
 }  // namespace
-
-bool VirtualNodeController::is_withdrawing(const kube::Object& virtual_node) {
-  return !draining_since(virtual_node).empty();
-}
 
 asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey node_key) {
   const auto node = nodes_->find(node_key);
@@ -90,7 +78,7 @@ asio::awaitable<Outcome> VirtualNodeController::withdraw_node(kube::Object virtu
   if (!told) co_return Outcome::retry(std::move(told.error()));
   const auto latest = virtual_nodes_->find(key);
   if (!latest) co_return Outcome::done();
-  auto left = co_await remove_node(*latest, std::move(node), std::string(draining_since(*latest)));
+  auto left = co_await remove_node(*latest, std::move(node), std::string(core::draining_since(*latest)));
   if (!left) co_return Outcome::retry(std::move(left.error()));
   if (*left > kube::Duration::zero()) co_return Outcome::again_after(*left);
   leases_.forget(key.name);

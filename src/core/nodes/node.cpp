@@ -101,8 +101,9 @@ json::object node_annotations(const api::VirtualNode& virtual_node, const NodeCo
 
 json::array node_taints(const api::VirtualNode& virtual_node, const ProviderHealth& health) {
   json::array taints{json::object{{"key", api::virtual_node_taint}, {"value", "true"}, {"effect", "NoExecute"}}};
-  if (!health.closed.empty())
-    taints.push_back(json::object{{"key", api::closed_taint}, {"value", health.closed}, {"effect", "NoSchedule"}});
+  if (health.closed != Closed::no)
+    taints.push_back(
+        json::object{{"key", api::closed_taint}, {"value", closed_word(health.closed)}, {"effect", "NoSchedule"}});
   for (const json::value& entry : virtual_node.taints()) {
     const std::string_view key = kube::string_at(entry, {"key"});
     const std::string_view effect = kube::string_at(entry, {"effect"});

@@ -36,11 +36,25 @@ bool is_for_lack_of_room(const kube::Failure& refusal) { return says_one_of(refu
 
 bool is_for_lack_of_rights(const kube::Failure& refusal) { return says_one_of(refusal, rights_words); }
 
-std::string why_closed(const kube::Object* slice, bool no_room) {
+Closed why_closed(const kube::Object* slice, bool no_room) {
   const auto said = slice ? api::ResourceSlice(*slice).condition(api::slice_conditions::resources) : std::nullopt;
-  if (said && said->status == api::slice_conditions::denied) return "denied";
-  if (said && said->reason == slice_reasons::cordoned) return "cordoned";
-  return no_room ? "full" : "";
+  if (said && said->status == api::slice_conditions::denied) return Closed::denied;
+  if (said && said->reason == slice_reasons::cordoned) return Closed::cordoned;
+  return no_room ? Closed::full : Closed::no;
+}
+
+std::string_view closed_word(Closed why) {
+  switch (why) {
+    case Closed::no:
+      return "";
+    case Closed::denied:
+      return "denied";
+    case Closed::cordoned:
+      return "cordoned";
+    case Closed::full:
+      return "full";
+  }
+  return "";
 }
 
 }  // namespace liqo::core

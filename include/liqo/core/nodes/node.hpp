@@ -9,6 +9,7 @@
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/nodes/room.hpp"
 
 namespace liqo::core {
 
@@ -34,11 +35,11 @@ struct ProviderHealth {
   /// Probes that failed in a row, 0 after a success. The node stops being Ready at `failure_threshold`.
   int failed_probes = 0;
   int failure_threshold = 3;
-  bool probed = false;     ///< at least one probe has succeeded or failed
-  std::string version;     ///< of its Kubernetes, as its API server says (`server_version`); "" = not known
-  std::string last_error;  ///< of the last failed probe
-  std::string refusal;     ///< why there is no session with the provider, a sentence; "" = there is one
-  std::string closed;      ///< why the provider takes no new pods through the node (`why_closed`); "" = it does
+  bool probed = false;         ///< at least one probe has succeeded or failed
+  std::string version;         ///< of its Kubernetes, as its API server says (`server_version`); "" = not known
+  std::string last_error;      ///< of the last failed probe
+  std::string refusal;         ///< why there is no session with the provider, a sentence; "" = there is one
+  Closed closed = Closed::no;  ///< why the provider takes no new pods through the node
   /// Whether the custom resources that are configured are reflected; unset: there are none.
   std::optional<CustomState> custom = std::nullopt;
   /// The state of the network module; unchecked without a module, or with disableNetworkCheck.

@@ -1,7 +1,7 @@
 // Whether a provider takes new pods through a virtual node, as known at home.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "kube/base/failure.hpp"
 #include "kube/k8s/object.hpp"
@@ -15,8 +15,18 @@ bool is_for_lack_of_room(const kube::Failure& refusal);
 /// again, and lasts where a provider of the Go version has drained us.
 bool is_for_lack_of_rights(const kube::Failure& refusal);
 
-/// Why the Node of a slice takes no new pods, as one word for its taint; "" = it does. `slice` is null for a
-/// VirtualNode without one. `no_room`: the smallest waiting pod was refused for lack of room.
-std::string why_closed(const kube::Object* slice, bool no_room);
+/// Why the Node of a slice takes no new pods.
+enum class Closed {
+  no,        ///< it takes them
+  denied,    ///< the provider has denied the slice
+  cordoned,  ///< the provider takes no new pods of the slice; those that run go on
+  full,      ///< the smallest waiting pod was refused for lack of room
+};
+
+/// Why a Node is closed. `slice` is null for a VirtualNode without one. `no_room`: the smallest waiting pod was refused
+/// for lack of room.
+Closed why_closed(const kube::Object* slice, bool no_room);
+/// The value of the taint of a closed Node (`api::closed_taint`); "" for one that takes new pods.
+std::string_view closed_word(Closed why);
 
 }  // namespace liqo::core

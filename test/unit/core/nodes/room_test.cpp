@@ -64,13 +64,15 @@ TEST_CASE("a node is closed while its slice is denied or cordoned, or has no roo
   const auto cordoned = slice("Accepted", "ResourceSliceCordoned");
   const auto open = slice("Accepted", "ResourceSliceResourcesAccepted");
   const kube::Object unanswered = parse(R"({"metadata": {"name": "milan"}})");
-  CHECK(why_closed(&denied, false) == "denied");
-  CHECK(why_closed(&cordoned, true) == "cordoned");
-  CHECK(why_closed(&open, true) == "full");
-  CHECK(why_closed(&open, false) == "");
-  CHECK(why_closed(&unanswered, false) == "");
-  CHECK(why_closed(nullptr, false) == "");
-  CHECK(why_closed(nullptr, true) == "full");
+  CHECK(why_closed(&denied, false) == Closed::denied);
+  CHECK(why_closed(&cordoned, true) == Closed::cordoned);
+  CHECK(why_closed(&open, true) == Closed::full);
+  CHECK(why_closed(&open, false) == Closed::no);
+  CHECK(why_closed(&unanswered, false) == Closed::no);
+  CHECK(why_closed(nullptr, false) == Closed::no);
+  CHECK(why_closed(nullptr, true) == Closed::full);
+  CHECK(closed_word(Closed::no) == "");
+  CHECK(closed_word(Closed::cordoned) == "cordoned");
 }
 
 TEST_CASE("a closed node has a taint that goes when it opens, and the taints of others stay") {
@@ -78,19 +80,19 @@ TEST_CASE("a closed node has a taint that goes when it opens, and the taints of 
     "resourceQuota": {"hard": {"cpu": "2", "memory": "3Gi"}}}})");
   const NodeContext ctx;
   ProviderHealth health{.probed = true};
-  health.closed = "denied";
+  health.closed = Closed::denied;
   kube::Object node = forge_node({.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at());
   CHECK(taints(node) == R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},)"
                         R"({"key":"virtual-node.liqo.io/closed","value":"denied","effect":"NoSchedule"}])");
   node.mutable_spec()["taints"].as_array().push_back(parse_value(R"({"key": "theirs", "effect": "NoSchedule"})"));
-  health.closed = "full";
+  health.closed = Closed::full;
   const auto changes = [&] {
     return std::get<node_action::Update>(
                plan_node(node, {.virtual_node = api::VirtualNode(wish), .health = health, .ctx = ctx}, at()))
         .metadata.value();
   };
   CHECK(json::serialize(changes().at("spec")).find(R"("value":"full")") != std::string::npos);
-  health.closed = "";
+  health.closed = Closed::no;
   CHECK(json::serialize(changes().at("spec").at("taints")) ==
         R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},)"
         R"({"key":"theirs","effect":"NoSchedule"}])");
