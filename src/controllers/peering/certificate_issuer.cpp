@@ -5,43 +5,19 @@
 
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
+namespace action = core::certificate_action;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
 constexpr kube::Duration max_signing_time = 20s, first_look = 10ms, max_pause = 1s;
-constexpr kube::WallTime::duration failed_renewal_pause = 1min;
-
-/// What is known of a stored certificate that may be handed out for the order.
-struct Stored {
-  std::string certificate_pem;
-  kube::WallTime renew_at, not_after;
-};
-
-bool is_for(const core::IssuedCertificate& certificate, const core::CertificateName& name, const core::PublicKey& key) {
-  return certificate.name == name && certificate.key == key;
-}
-
-std::optional<Stored> read_stored(const kube::Object& secret, const CertificateOrder& order,
-                                  const core::CertificateName& name, const core::PublicKey& key) {
-  std::string pem = core::secret_bytes(secret, "certificate");
-  if (!core::is_same_request(core::secret_bytes(secret, "csr"), order.csr_pem)) return std::nullopt;
-  const auto certificate = core::read_certificate(pem);
-  if (!certificate || !is_for(*certificate, name, key)) return std::nullopt;
-  const auto received = kube::parse_time(secret.annotation(api::annotations::certificate_received));
-  return Stored{.certificate_pem = std::move(pem),
-                .renew_at = core::renewal_time(*certificate, received ? std::optional(*received) : std::nullopt),
-                .not_after = certificate->not_after};
-}
 
 std::optional<kube::Failure> refusal_of(const kube::Object& request) {
   for (const std::string_view type : {"Denied", "Failed"})
@@ -99,45 +75,48 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
   } else if (!found.error().is_not_found()) {
     co_return kube::fail(std::move(found.error()), "reading the certificate");
   }
-  std::optional<Stored> stored;
-  if (secret) stored = read_stored(*secret, order, name, request->key);
+  std::optional<core::StoredCertificate> stored;
+  if (secret) stored = core::read_stored_certificate(*secret, order.csr_pem, *request);
 
-  IssuedParams issued;
   api::AuthParams params{
       .ca_pem = context_.settings.ca_pem, .api_server = std::move(*server), .proxy_url = order.proxy_url};
-  const kube::WallTime now = context_.clock.wall();
-  if (stored && !order.renew && now < stored->renew_at) {
-    params.certificate_pem = stored->certificate_pem;
-    issued.renew_at = stored->renew_at;
-  } else {
-    auto certificate = co_await sign(order.csr_pem);
-    const auto read = certificate ? core::read_certificate(*certificate) : std::unexpected(certificate.error());
-    // A stored one would not be recognised, and the next look would have another one signed.
-    if (certificate && !read)
-      certificate = kube::fail(read.error(), "reading what the cluster signed");
-    else if (certificate && !is_for(*read, name, request->key))
-      certificate = kube::fail(kube::Errc::unsupported,
-                               "the cluster signed a certificate of another name or key than it was asked for");
-    kube::Result<void> kept;
-    if (certificate) kept = co_await store(order, std::move(secret), *certificate);
-    const kube::Failure* failure = !certificate ? &certificate.error() : !kept ? &kept.error() : nullptr;
-    if (failure && (!stored || now >= stored->not_after)) co_return std::unexpected(*failure);
-    if (failure) {
-      log_.warn("a certificate could not be renewed; the old one still holds",
-                {{"namespace", order.tenant_namespace}, {"slice", order.slice_name}, {"error", *failure}});
-      params.certificate_pem = stored->certificate_pem;
-      issued.renew_at = now + failed_renewal_pause;
-    } else {
-      params.certificate_pem = std::move(*certificate);
-      issued.renew_at = core::renewal_time(*read, now);
-      issued.renewed = true;
+  core::CertificateSight sight{
+      .stored = stored ? &*stored : nullptr, .renew = order.renew, .now = context_.clock.wall()};
+  core::CertificatePlan plan = core::plan_certificate(sight);
+  if (std::holds_alternative<action::Sign>(plan)) {
+    auto made = co_await issue(order, *request, std::move(secret), sight.now);
+    if (made) {
       log_.info("certificate issued", {{"cluster", order.consumer_cluster_id},
                                        {"slice", order.slice_name},
-                                       {"renewal", kube::format_time(issued.renew_at)}});
+                                       {"renewal", kube::format_time(made->renew_at)}});
+      params.certificate_pem = std::move(made->pem);
+      co_return IssuedParams{
+          .auth_params = api::write_auth_params(params), .renew_at = made->renew_at, .renewed = true};
     }
+    sight.has_failed = true;
+    plan = core::plan_certificate(sight);
+    if (!std::holds_alternative<action::UseStored>(plan)) co_return std::unexpected(std::move(made.error()));
+    log_.warn("a certificate could not be renewed; the old one still holds",
+              {{"namespace", order.tenant_namespace}, {"slice", order.slice_name}, {"error", made.error()}});
   }
-  issued.auth_params = api::write_auth_params(params);
-  co_return issued;
+  params.certificate_pem = std::move(stored->pem);
+  co_return IssuedParams{.auth_params = api::write_auth_params(params),
+                         .renew_at = std::get<action::UseStored>(plan).renew_at};
+}
+
+asio::awaitable<kube::Result<core::StoredCertificate>> CertificateIssuer::issue(const CertificateOrder& order,
+                                                                                const core::SigningRequest& request,
+                                                                                std::optional<kube::Object> stored,
+                                                                                kube::WallTime received) {
+  auto pem = co_await sign(order.csr_pem);
+  if (!pem) co_return std::unexpected(std::move(pem.error()));
+  // A stored one of another name or key would not be recognised, and the next look would have another one signed.
+  auto read = core::read_signed_certificate(*pem, request);
+  if (!read) co_return std::unexpected(std::move(read.error()));
+  auto kept = co_await store(order, std::move(stored), *pem);
+  if (!kept) co_return std::unexpected(std::move(kept.error()));
+  co_return core::StoredCertificate{
+      .pem = std::move(*pem), .renew_at = core::renewal_time(*read, received), .not_after = read->not_after};
 }
 
 asio::awaitable<kube::Result<void>> CertificateIssuer::store(const CertificateOrder& order,

@@ -8,6 +8,7 @@
 
 #include "liqo/api/auth_params.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/core/peering/consumer_certificate.hpp"
 
 namespace liqo::controllers {
 
@@ -47,6 +48,11 @@ class CertificateIssuer {
   void on_address_change(std::function<void()> handler);
 
  private:
+  /// Has a certificate signed and keeps it. `stored`: the Secret that is to be replaced.
+  asio::awaitable<kube::Result<core::StoredCertificate>> issue(const CertificateOrder& order,
+                                                               const core::SigningRequest& request,
+                                                               std::optional<kube::Object> stored,
+                                                               kube::WallTime received);
   asio::awaitable<kube::Result<std::string>> sign(std::string csr_pem);
   asio::awaitable<kube::Result<std::string>> wait_for_certificate(kube::Object request);
   asio::awaitable<kube::Result<void>> store(const CertificateOrder& order, std::optional<kube::Object> stored,

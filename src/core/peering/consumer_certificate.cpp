@@ -1,0 +1,52 @@
+#include "liqo/core/peering/consumer_certificate.hpp"
+
+#include <chrono>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/forge.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace certificate_action;
+
+constexpr kube::WallTime::duration failed_renewal_pause = std::chrono::minutes(1);
+
+bool is_for(const IssuedCertificate& certificate, const SigningRequest& request) {
+  return certificate.name == request.name && certificate.key == request.key;
+}
+
+}  // namespace
+
+std::optional<StoredCertificate> read_stored_certificate(const kube::Object& secret, std::string_view csr_pem,
+                                                         const SigningRequest& request) {
+  std::string pem = secret_bytes(secret, "certificate");
+  if (!is_same_request(secret_bytes(secret, "csr"), csr_pem)) return std::nullopt;
+  const auto certificate = read_certificate(pem);
+  if (!certificate || !is_for(*certificate, request)) return std::nullopt;
+  const auto received = kube::parse_time(secret.annotation(api::annotations::certificate_received));
+  return StoredCertificate{.pem = std::move(pem),
+                           .renew_at = renewal_time(*certificate, received ? std::optional(*received) : std::nullopt),
+                           .not_after = certificate->not_after};
+}
+
+kube::Result<IssuedCertificate> read_signed_certificate(std::string_view pem, const SigningRequest& request) {
+  auto certificate = read_certificate(pem);
+  if (!certificate) return kube::fail(std::move(certificate.error()), "reading what the cluster signed");
+  if (!is_for(*certificate, request))
+    return kube::fail(kube::Errc::unsupported,
+                      "the cluster signed a certificate of another name or key than it was asked for");
+  return certificate;
+}
+
+CertificatePlan plan_certificate(const CertificateSight& sight) {
+  const StoredCertificate* stored = sight.stored;
+  if (sight.has_failed) {
+    if (stored && sight.now < stored->not_after) return UseStored{sight.now + failed_renewal_pause};
+    return GiveUp{};
+  }
+  if (stored && !sight.renew && sight.now < stored->renew_at) return UseStored{stored->renew_at};
+  return Sign{};
+}
+
+}  // namespace liqo::core
