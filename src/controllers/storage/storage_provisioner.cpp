@@ -9,6 +9,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/slices/policy.hpp"
+#include "liqo/core/storage/claim_plan.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -20,6 +21,7 @@ namespace kinds = api::kinds;
 namespace reasons = api::reasons;
 namespace storage = core::storage;
 namespace action = storage::volume_action;
+namespace claim_action = storage::claim_action;
 
 /// A claim that is not bound by then is told of.
 constexpr kube::Duration patience = 60s;
@@ -109,42 +111,42 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   // The storage class behind must not be this one: claims would stand behind claims without end.
   if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage_namespace) co_return Outcome::done();
   auto volume = volumes_->find({"", storage::volume_name(*claim)});
-  if (claim->is_deleting() && !volume) co_return co_await abandon(*claim);
-  if (volume) {
+  const storage::ClaimPlan plan = storage::plan_claim(
+      {.claim = *claim, .volume = volume ? &*volume : nullptr, .storage_class = context_.settings.storage_class});
+  if (plan.release) {
     auto released =
         co_await remove_finalizer(context_.home.api(), *claims_, *claim, api::finalizers::storage_provisioning);
     if (!released) co_return Outcome::retry(std::move(released.error()));
-    if (claim->is_deleting()) {
-      waiting_since_.erase(std::string(claim->uid()));
-      co_return Outcome::done();
-    }
-    if (auto place = storage::unrecorded_place(*volume, *claim))
-      co_return co_await adopt(*claim, *volume, std::move(*place));
   }
-  const bool is_lost = !volume && storage::had_volume(*claim);
-  if (!volume && !is_lost && !storage::is_due(*claim, context_.settings.storage_class)) co_return Outcome::done();
+  if (std::holds_alternative<claim_action::Nothing>(plan.next)) co_return Outcome::done();
+  if (std::holds_alternative<claim_action::Abandon>(plan.next)) co_return co_await abandon(*claim);
+  if (std::holds_alternative<claim_action::Take>(plan.next)) co_return co_await take_volume(*claim);
+  if (const auto* found = std::get_if<claim_action::Adopt>(&plan.next))
+    co_return co_await adopt(*claim, *volume, found->cluster);
+  if (std::holds_alternative<claim_action::Forget>(plan.next)) {
+    waiting_since_.erase(std::string(claim->uid()));
+    co_return Outcome::done();
+  }
+  if (std::holds_alternative<claim_action::Refuse>(plan.next)) {
+    context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed,
+                            "there is a PersistentVolume " + std::string(volume->name()) + " of somebody else");
+    co_return Outcome::done();
+  }
+
+  const bool is_lost = std::holds_alternative<claim_action::Recover>(plan.next);
   if (is_lost) {
     auto seen = co_await see_live_volume(*claim);
     if (!seen) co_return Outcome::retry(std::move(seen.error()));
     if (*seen) co_return Outcome::again_after(soon);
   }
-
-  const auto recorded = volume ? storage::backing_of(*volume) : std::nullopt;
-  // What the Go version has made goes on as it is.
-  if (volume && !recorded && storage::is_go_volume_of(*volume, *claim)) co_return Outcome::done();
-  if (volume && (!recorded || !storage::is_volume_of(*volume, *claim))) {
-    context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed,
-                            "there is a PersistentVolume " + std::string(volume->name()) + " of somebody else");
-    co_return Outcome::done();
-  }
-  if (!volume && !is_lost && !storage::volume_to_take(*claim).empty()) co_return co_await take_volume(*claim);
-  auto site = recorded ? site_of(*recorded) : co_await site_of(*claim);
+  const auto* follow = std::get_if<claim_action::Follow>(&plan.next);
+  auto site = follow ? site_of(follow->recorded) : co_await site_of(*claim);
   if (!site) {
     if (!volume) context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed, site.error().text());
     co_return Outcome::again_after(later);
   }
   // The peering has ended: whether the volume is there nobody can tell.
-  if (recorded && !site->cluster.empty() && !site->virtual_node) co_return Outcome::again_after(rarely);
+  if (follow && !site->cluster.empty() && !site->virtual_node) co_return Outcome::again_after(rarely);
   auto behind = co_await look_behind(*claim, volume ? &*volume : nullptr, *site, is_lost);
   if (!behind) co_return Outcome::retry(std::move(behind.error()));
   Look look{.claim = *claim, .volume = std::move(volume), .behind = std::move(*behind)};
