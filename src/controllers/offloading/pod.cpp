@@ -82,7 +82,7 @@ PodController::~PodController() { provider_.twins.leave(reader_); }
 
 asio::awaitable<void> PodController::run() {
   begun_ = context_.clock.wall();
-  for (auto& [key, memory] : memory_) memory.seen = false;
+  for (auto& [key, memory] : memory_) memory.plan.seen = false;
   // A leader before this process may have ended pods that a late watch still shows. They must not be made again.
   co_await local_pods_->wait_synced();
   for (int failures = 1; !co_await local_pods_->refresh(); ++failures)
@@ -176,15 +176,9 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
                                 ": offload the namespace, or keep the pod off nodes labelled liqo.io/type=virtual-node "
                                 "(a DaemonSet needs an affinity for that)"
                           : withdrawal_;
-  auto plan = core::plan_unmapped_pod(local, mapping_.is_troubled(key.ns));
-  // The reason for which the pod waits may have changed since it was written.
-  if (plan == core::UnmappedPodAction::nothing &&
-      kube::string_at(local.status(), {"reason"}) == reasons::offloading_back_off &&
-      kube::string_at(local.status(), {"message"}) != message)
-    plan = core::UnmappedPodAction::back_off;
+  const auto plan = core::plan_unmapped_pod(local, message, mapping_.is_troubled(key.ns));
   if (plan == core::UnmappedPodAction::nothing) co_return Outcome::done();
-  if (plan == core::UnmappedPodAction::back_off && core::is_node_debugger(local))
-    co_return co_await refuse_node_debugger(std::move(local));
+  if (plan == core::UnmappedPodAction::refuse_node_debugger) co_return co_await refuse_node_debugger(std::move(local));
   if (plan == core::UnmappedPodAction::back_off && withdrawal_.empty()) {
     Memory& memory = memory_of(key, local.uid());
     const kube::TimePoint now = context_.clock.now();

@@ -104,7 +104,6 @@ class PodController {
     /// Digest of the part of the last status that the API server at home did not store, such as fields of a newer
     /// Kubernetes. It is not sent again while neither side has changed.
     std::string not_taken;
-    bool seen = false;  ///< an object of this pod was seen at the provider since this process leads
     bool told_dropped_fields = false, told_not_reflected = false;
     bool told_left_out = false;
     bool looked_behind = false;  ///< the provider was asked what of the pod is left in a withdrawn twin
@@ -133,7 +132,6 @@ class PodController {
     std::optional<kube::Object> local = {}, shadow = {}, remote = {};
     core::PodPlan plan = {};
     bool withdrawn = false;
-    bool seen = false;  ///< as `Memory::seen`
     bool mounts_tokens = false, needs_tokens = false, knows_tokens = false;
     kube::Outcome outcome = kube::Outcome::done();  ///< how the reconcile ends unless something is due sooner
     bool is_sent = false;                           ///< the provider has all that the pod asks for, or has refused it

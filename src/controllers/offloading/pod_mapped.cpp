@@ -3,7 +3,6 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/nodes/node_debugger.hpp"
 #include "liqo/core/offloading/left_out.hpp"
 #include "liqo/core/offloading/shadow_pod.hpp"
 
@@ -17,17 +16,6 @@ namespace reasons = api::reasons;
 
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
-
-/// Whether the pod to be offloaded is one of `kubectl debug node/…`.
-bool looks_at_node(const core::PodAction& plan, const std::optional<kube::Object>& local) {
-  return std::holds_alternative<action::CreateShadow>(plan) && core::is_node_debugger(*local);
-}
-
-/// Whether what is planned cannot be taken back. `seen`: something of the pod was at the provider.
-bool is_final(const core::PodAction& plan, const std::optional<kube::Object>& local, bool seen) {
-  if (std::holds_alternative<action::FailLocal>(plan) || looks_at_node(plan, local)) return true;
-  return !seen && (std::holds_alternative<action::RemoveLocal>(plan) || std::holds_alternative<action::Reject>(plan));
-}
 
 }  // namespace
 
@@ -62,8 +50,8 @@ core::PodMemory PodController::remember(Look& look) {
   Memory& memory = memory_of(look.key, local->uid());
   if (shadow) memory.plan.shadow_created = false;
   for (const auto* ours : {&shadow, &remote})
-    if (*ours && (*ours)->annotation(api::annotations::local_pod_uid) == local->uid()) memory.seen = true;
-  look.seen = memory.seen;
+    if (*ours && (*ours)->annotation(api::annotations::local_pod_uid) == local->uid()) memory.plan.seen = true;
+  memory.plan.ours_alone = is_ours_alone(*local);
   if (remote && core::is_run_of(*remote, *local, forging_.clusters)) memory.plan.remote_started = true;
   memory.plan.shut_out = closed_ && without_room_.contains(look.key);
   memory.plan.order_in_doubt = context_.clock.now() < memory.in_doubt_until;
@@ -85,7 +73,7 @@ void PodController::note_plan(Look& look) {
 asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, std::string remote_namespace) {
   Look look = look_at(key, remote_namespace);
   note_plan(look);
-  if (is_final(look.plan.action, look.local, look.seen))
+  if (look.plan.confirm_first)
     if (auto end = co_await confirm_end(look)) co_return std::move(*end);
   if (auto end = co_await act(look)) co_return std::move(*end);
   if (look.plan.copy_status && look.local)
@@ -102,13 +90,10 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
 asio::awaitable<std::optional<Outcome>> PodController::confirm_end(Look& look) {
   // An empty cache is not enough: the leader before this process may have offloaded the pod while this process heard
   // nothing of the provider.
-  if (!is_ours_alone(*look.local)) {
-    auto right = co_await confirm(look.key, look.remote_key, look.shadow ? std::string(look.shadow->uid()) : "",
-                                  look.remote ? std::string(look.remote->uid()) : "");
-    if (!right) co_return Outcome::retry(std::move(right.error()));
-    if (!*right) co_return Outcome::again_after(unseen_time);
-  }
-  if (looks_at_node(look.plan.action, look.local)) co_return co_await refuse_node_debugger(std::move(*look.local));
+  auto right = co_await confirm(look.key, look.remote_key, look.shadow ? std::string(look.shadow->uid()) : "",
+                                look.remote ? std::string(look.remote->uid()) : "");
+  if (!right) co_return Outcome::retry(std::move(right.error()));
+  if (!*right) co_return Outcome::again_after(unseen_time);
   co_return std::nullopt;
 }
 
@@ -118,6 +103,8 @@ asio::awaitable<std::optional<Outcome>> PodController::act(Look& look) {
   if (std::holds_alternative<action::AwaitShadow>(plan)) co_return co_await await_shadow(look);
   if (std::holds_alternative<action::Reject>(plan))
     co_return co_await reconcile_unmapped(look.key, std::move(*look.local));
+  if (std::holds_alternative<action::RefuseNodeDebugger>(plan))
+    co_return co_await refuse_node_debugger(std::move(*look.local));
   kube::Result<void> done;
   if (std::holds_alternative<action::KeepShadow>(plan)) {
     done = co_await keep(look);

@@ -8,6 +8,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/nodes/node_debugger.hpp"
 #include "liqo/core/offloading/ending.hpp"
 #include "liqo/core/offloading/order.hpp"
 #include "liqo/core/reflection/meta.hpp"
@@ -131,6 +132,7 @@ PodPlan plan_unsent(const Known& known, const PodMemory& memory) {
   if (known.remote || known.predecessor) return {Nothing{}, known.remote != nullptr};
   if (may_not_run_again(known, memory)) return {lost()};
   if (memory.shut_out && has_started(known.local)) return {shut_out()};
+  if (is_node_debugger(known.local)) return {RefuseNodeDebugger{}};
   return {CreateShadow{}, true};
 }
 
@@ -151,9 +153,7 @@ PodPlan plan_sent(const Known& known, const PodMemory& memory) {
   return {KeepShadow{}, true};
 }
 
-}  // namespace
-
-PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
+PodPlan plan_mapped(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
   const kube::Object* local = seen.local;
   if (!local) return plan_absent(seen.shadow, ctx);
   const Known known = tell_apart(seen, ctx.clusters);
@@ -170,7 +170,7 @@ PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingCon
   return known.shadow ? plan_sent(known, memory) : plan_unsent(known, memory);
 }
 
-PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
+PodPlan plan_withdrawn(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
   const kube::Object* local = seen.local;
   // An object without a pod at home goes with the twin.
   if (!local) return {Nothing{}};
@@ -183,15 +183,37 @@ PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const 
   return {Reject{}};
 }
 
-UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled) {
+/// Whether what is planned cannot be taken back.
+bool is_final(const PodAction& action, const PodMemory& memory) {
+  if (std::holds_alternative<FailLocal>(action) || std::holds_alternative<RefuseNodeDebugger>(action)) return true;
+  return !memory.seen && (std::holds_alternative<RemoveLocal>(action) || std::holds_alternative<Reject>(action));
+}
+
+PodPlan confirm_if_final(PodPlan plan, const PodMemory& memory) {
+  plan.confirm_first = !memory.ours_alone && is_final(plan.action, memory);
+  return plan;
+}
+
+}  // namespace
+
+PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
+  return confirm_if_final(plan_mapped(seen, memory, ctx), memory);
+}
+
+PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
+  return confirm_if_final(plan_withdrawn(seen, memory, ctx), memory);
+}
+
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled) {
   if (local.is_deleting()) return UnmappedPodAction::remove_local;
   const std::string_view phase = api::phase_of(local);
-  if (api::is_final_phase(phase)) return UnmappedPodAction::nothing;
   const bool pending = phase.empty() || phase == "Pending";
-  if (!pending || !kube::array_at(local.status(), {"containerStatuses"}).empty())
-    return troubled ? UnmappedPodAction::nothing : UnmappedPodAction::abort;
-  return kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off ? UnmappedPodAction::nothing
-                                                                                          : UnmappedPodAction::back_off;
+  const bool has_begun = !pending || !kube::array_at(local.status(), {"containerStatuses"}).empty();
+  if (has_begun && !troubled && !api::is_final_phase(phase)) return UnmappedPodAction::abort;
+  const bool is_told = kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;
+  // The reason for which the pod waits may have changed since it was written.
+  if (is_told ? kube::string_at(local.status(), {"message"}) == why : has_begun) return UnmappedPodAction::nothing;
+  return is_node_debugger(local) ? UnmappedPodAction::refuse_node_debugger : UnmappedPodAction::back_off;
 }
 
 bool has_started(const kube::Object& pod) {

@@ -27,6 +27,9 @@ struct PodMemory {
   bool shut_out = false;
   /// The grace time that its remote pod was to have, in seconds, and that the provider does not give it.
   std::optional<std::int64_t> grace_given_up;
+  bool seen = false;  ///< an object of the pod was seen at the provider since this process leads
+  /// The pod was created after this process began to lead: no other process can have offloaded it.
+  bool ours_alone = false;
 };
 
 namespace pod_action {
@@ -82,6 +85,8 @@ struct Reject {};
 struct FailLocal {
   std::string reason, message;
 };
+/// Make the local pod Failed (`forge_node_debugger_refusal`): a virtual node has nothing that it could look at.
+struct RefuseNodeDebugger {};
 }  // namespace pod_action
 
 /// One step about a pod at home and its ShadowPod.
@@ -89,13 +94,16 @@ using PodAction =
     std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow, pod_action::AwaitOrder,
                  pod_action::CreateShadow, pod_action::KeepShadow, pod_action::TellGrace, pod_action::AwaitEnding,
                  pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::EvictLocal, pod_action::Reject,
-                 pod_action::FailLocal>;
+                 pod_action::FailLocal, pod_action::RefuseNodeDebugger>;
 
 /// What to do about a pod at home.
 struct PodPlan {
   PodAction action;
   /// After the action: bring the status home (`forge_local_status`, `status_patch`).
   bool copy_status = false;
+  /// The action cannot be taken back, and an earlier process may have offloaded the pod: first read live whether the
+  /// provider has of it what the caches have.
+  bool confirm_first = false;
 };
 
 /// What the caches, which are complete, have of one name in one mapped namespace; null where there is nothing.
@@ -116,12 +124,14 @@ PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const 
 /// What is to be done about a pod on the node whose namespace has no twin.
 enum class UnmappedPodAction {
   nothing,
-  remove_local,  ///< delete with grace 0 and UID precondition
-  back_off,      ///< `forge_rejection` Pending, OffloadingBackOff: it may start once the namespace is mapped
-  abort,         ///< `forge_rejection` Failed, OffloadingAborted: it ran and cannot any more
+  remove_local,          ///< delete with grace 0 and UID precondition
+  back_off,              ///< `forge_rejection` Pending, OffloadingBackOff: it may start once the namespace is mapped
+  refuse_node_debugger,  ///< as `pod_action::RefuseNodeDebugger`
+  abort,                 ///< `forge_rejection` Failed, OffloadingAborted: it ran and cannot any more
 };
-/// `troubled`: the provider reports trouble with the twin, where the pod may go on running; nothing is aborted then.
-UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled);
+/// `why`: the sentence for a rejection; a pod that waits and shows another one is told again. `troubled`: the provider
+/// reports trouble with the twin, where the pod may go on running; nothing is aborted then.
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled);
 
 /// Whether a container of the pod was ever started, as far as its status tells.
 bool has_started(const kube::Object& pod);

@@ -15,9 +15,9 @@ const char* const ran_and_ended = R"({"phase": "Running", "containerStatuses": [
   "state": {"terminated": {"exitCode": 3}}}]})";
 
 std::string name_of(const PodPlan& plan) {
-  constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "AwaitOrder",   "CreateShadow",
-                                   "KeepShadow", "TellGrace",     "AwaitEnding", "DeleteShadow", "RemoveLocal",
-                                   "EvictLocal", "Reject",        "FailLocal"};
+  constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "AwaitOrder",        "CreateShadow",
+                                   "KeepShadow", "TellGrace",     "AwaitEnding", "DeleteShadow",      "RemoveLocal",
+                                   "EvictLocal", "Reject",        "FailLocal",   "RefuseNodeDebugger"};
   return std::string(names[plan.action.index()]) + (plan.copy_status ? "+status" : "");
 }
 
@@ -36,6 +36,12 @@ kube::Object foreign(std::string_view kind) {
 kube::Object deleting(kube::Object pod) {
   pod.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
   return pod;
+}
+
+/// A pod that kubectl has created to debug its node.
+kube::Object node_debugger(std::string_view status = "{}", std::string_view spec = R"({"hostPID": true})") {
+  return local_pod(status, spec, R"({"name": "node-debugger-milan-1",
+    "labels": {"app.kubernetes.io/managed-by": "kubectl-debug"}})");
 }
 
 struct Case {
@@ -371,26 +377,81 @@ TEST_CASE("a provider that runs a lost pod again is stopped where the pod must n
         "KeepShadow+status"}});
 }
 
+TEST_CASE("a pod that is to debug a virtual node is refused instead of offloaded") {
+  const auto pending = R"({"phase": "Pending"})";
+  const auto never = R"({"restartPolicy": "Never", "hostPID": true})";
+  check({{"new", node_debugger(pending), {}, {}, "RefuseNodeDebugger"},
+         {"no status yet", node_debugger(), {}, {}, "RefuseNodeDebugger"},
+         {"does not use the node itself", node_debugger(pending, "{}"), {}, {}, "CreateShadow+status"},
+         {"created, not seen yet", node_debugger(pending), {}, {}, "AwaitShadow", {.shadow_created = true}},
+         {"offloaded", node_debugger(pending), shadow(), {}, "KeepShadow+status"},
+         {"ran and is lost", node_debugger(R"({"phase": "Running"})", never), {}, {}, "FailLocal"},
+         {"refused", node_debugger(R"({"phase": "Failed"})"), {}, {}, "Nothing"},
+         {"terminating", deleting(node_debugger(pending)), {}, {}, "RemoveLocal"}});
+}
+
+TEST_CASE("what cannot be taken back is confirmed first, unless no other process can have offloaded the pod") {
+  struct Confirmed {
+    const char* title;
+    std::optional<kube::Object> local, shadow, remote;
+    bool if_unseen, if_seen;
+    decltype(&plan_pod) decide = plan_pod;
+  };
+  const auto pending = local_pod(R"({"phase": "Pending"})");
+  const auto running = local_pod(R"({"phase": "Running"})");
+  const auto lost = local_pod(R"({"phase": "Running"})", R"({"restartPolicy": "Never"})");
+  for (const Confirmed& c :
+       {Confirmed{"new", pending, {}, {}, false, false},
+        {"offloaded", running, shadow(), remote(), false, false},
+        {"a node debugger", node_debugger(), {}, {}, true, true},
+        {"lost", lost, {}, {}, true, true},
+        {"terminating, nothing left", deleting(running), {}, {}, true, false},
+        {"terminating, its ShadowPod is there", deleting(running), shadow(), {}, false, false},
+        {"gone, its ShadowPod is there", {}, shadow(), {}, false, false},
+        {"withdrawn, nothing left", running, {}, {}, true, false, plan_withdrawn_pod},
+        {"withdrawn, terminating, nothing left", deleting(running), {}, {}, true, false, plan_withdrawn_pod},
+        {"withdrawn, its pod is there", running, {}, remote(), false, false, plan_withdrawn_pod}}) {
+    CAPTURE(c.title);
+    const auto is_confirmed = [&](const PodMemory& memory) {
+      const auto pointer = [](const std::optional<kube::Object>& object) { return object ? &*object : nullptr; };
+      return c.decide({pointer(c.local), pointer(c.shadow), pointer(c.remote)}, memory, context()).confirm_first;
+    };
+    CHECK(is_confirmed({}) == c.if_unseen);
+    CHECK(is_confirmed({.seen = true}) == c.if_seen);
+    CHECK_FALSE(is_confirmed({.ours_alone = true}));
+    CHECK_FALSE(is_confirmed({.seen = true, .ours_alone = true}));
+  }
+}
+
 TEST_CASE("a pod in a namespace without twin is rejected by what it had") {
   struct Unmapped {
     const char *title, *status;
     UnmappedPodAction expected;
   };
   using enum UnmappedPodAction;
+  const std::string_view why = "the namespace has no twin";
   for (const Unmapped& c :
        {Unmapped{"succeeded", R"({"phase": "Succeeded"})", nothing},
         Unmapped{"failed", R"({"phase": "Failed"})", nothing}, Unmapped{"pending", R"({"phase": "Pending"})", back_off},
         Unmapped{"no status", "{}", back_off},
-        Unmapped{"told already", R"({"phase": "Pending", "reason": "OffloadingBackOff"})", nothing},
+        Unmapped{"told already", R"({"phase": "Pending", "reason": "OffloadingBackOff",
+                                     "message": "the namespace has no twin"})",
+                 nothing},
+        Unmapped{"told another reason", R"({"phase": "Pending", "reason": "OffloadingBackOff",
+                                            "message": "the node goes"})",
+                 back_off},
+        Unmapped{"told no reason", R"({"phase": "Pending", "reason": "OffloadingBackOff"})", back_off},
         Unmapped{"pending with containers", R"({"phase": "Pending", "containerStatuses": [{"name": "main"}]})", abort},
         Unmapped{"running", R"({"phase": "Running"})", abort}}) {
     CAPTURE(c.title);
-    CHECK(plan_unmapped_pod(local_pod(c.status), false) == c.expected);
+    CHECK(plan_unmapped_pod(local_pod(c.status), why, false) == c.expected);
     // A provider that only reports trouble may run it all the same.
-    CHECK(plan_unmapped_pod(local_pod(c.status), true) == (c.expected == abort ? nothing : c.expected));
+    CHECK(plan_unmapped_pod(local_pod(c.status), why, true) == (c.expected == abort ? nothing : c.expected));
+    const auto of_debugger = c.expected == back_off ? refuse_node_debugger : c.expected;
+    CHECK(plan_unmapped_pod(node_debugger(c.status), why, false) == of_debugger);
   }
   for (const bool troubled : {false, true})
-    CHECK(plan_unmapped_pod(deleting(local_pod(R"({"phase": "Running"})")), troubled) == remove_local);
+    CHECK(plan_unmapped_pod(deleting(local_pod(R"({"phase": "Running"})")), why, troubled) == remove_local);
 }
 
 TEST_CASE("objects of the wrong form decide like absent ones and throw nothing") {
