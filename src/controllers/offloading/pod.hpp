@@ -126,40 +126,46 @@ class PodController {
   /// Ends a pod of `kubectl debug node/…`: a virtual node is no machine to look at.
   asio::awaitable<kube::Outcome> refuse_node_debugger(kube::Object local);
   asio::awaitable<kube::Outcome> reconcile_unmapped(kube::ObjectKey key, kube::Object local);
-  /// One pod of a namespace that has a twin: what is there, what is to be done, and what came of it.
+  /// What the caches have of one pod of a namespace that has a twin.
   struct Look {
     kube::ObjectKey key, remote_key;
     std::optional<kube::Object> local = {}, shadow = {}, remote = {};
-    core::PodPlan plan = {};
-    bool withdrawn = false;
+    bool withdrawn = false;  ///< the twin is
     bool mounts_tokens = false, needs_tokens = false, knows_tokens = false;
+
+    core::PodSight sight() const;
+  };
+  /// What has come of carrying out the plan for one pod so far.
+  struct Progress {
     kube::Outcome outcome = kube::Outcome::done();  ///< how the reconcile ends unless something is due sooner
     bool is_sent = false;                           ///< the provider has all that the pod asks for, or has refused it
     std::string ephemeral_refusal = {};
     core::ResizeRefusal resize_refusal = {};
-    std::optional<kube::Duration> ending_left = {}, resize_left = {};
+    std::optional<kube::Duration> resize_left = {};  ///< until a refused resize is asked for again
   };
   asio::awaitable<kube::Outcome> reconcile_mapped(kube::ObjectKey key, std::string remote_namespace);
-  /// Reads the caches and makes the plan.
+  /// Reads the caches, and starts that of the token Secrets where the pod needs it.
   Look look_at(const kube::ObjectKey& key, const std::string& remote_namespace);
   /// Updates the memory of the pod by what the caches have, and returns the part that the plan needs.
-  core::PodMemory remember(Look& look);
-  /// Wakes other pods that the plan makes room for, and notes how long the remote pod may still take to end.
-  void note_plan(Look& look);
+  core::PodMemory remember(const Look& look);
+  /// Wakes other pods that the plan makes room for.
+  void note_plan(const Look& look, const core::PodAction& plan);
+  /// How long the remote pod may still take to end; nothing where there is no end to wait for.
+  std::optional<kube::Duration> ending_left(const Look& look);
   /// Each carries out a part of the plan; an Outcome ends the reconcile there.
-  asio::awaitable<std::optional<kube::Outcome>> confirm_end(Look& look);
-  asio::awaitable<std::optional<kube::Outcome>> act(Look& look);
-  asio::awaitable<std::optional<kube::Outcome>> order(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> confirm_end(const Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> act(const Look& look, const core::PodAction& plan, Progress& progress);
+  asio::awaitable<std::optional<kube::Outcome>> order(const Look& look, Progress& progress);
   asio::awaitable<kube::Outcome> await_shadow(const Look& look);
   /// Brings what has changed at home to the ShadowPod.
-  asio::awaitable<kube::Result<void>> keep(Look& look);
-  asio::awaitable<void> keep_size(Look& look);
+  asio::awaitable<kube::Result<void>> keep(const Look& look, Progress& progress);
+  asio::awaitable<void> keep_size(const Look& look, Progress& progress);
   /// Whatever ends the pod, on one side or both.
-  asio::awaitable<kube::Result<void>> end_pod(Look& look);
+  asio::awaitable<kube::Result<void>> end_pod(const Look& look, const core::PodAction& plan, Progress& progress);
   /// Writes the status at home.
-  asio::awaitable<std::optional<kube::Outcome>> show(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> show(const Look& look, Progress& progress);
   /// How the reconcile ends where the status may be written later.
-  std::optional<kube::Outcome> status_waits(const Look& look);
+  std::optional<kube::Outcome> status_waits(const Look& look, const Progress& progress);
   /// Sends an Event of what the provider has left out of the remote pod, when that pod is first seen.
   void tell_left_out(const kube::Object& local, const kube::Object& remote);
   asio::awaitable<kube::Result<void>> create_shadow(const kube::Object& local, kube::ObjectKey remote_key);

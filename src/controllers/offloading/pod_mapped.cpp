@@ -31,16 +31,15 @@ PodController::Look PodController::look_at(const kube::ObjectKey& key, const std
   if (look.needs_tokens && !twin.tokens) watch_tokens(key.ns, twin);
   look.knows_tokens = twin.knows_tokens();
   look.remote = twin.find(&TwinWatch::pods, look.remote_key);
-  const core::PodMemory remembered = remember(look);
-  const auto decide = look.withdrawn ? core::plan_withdrawn_pod : core::plan_pod;
-  look.plan = decide({.local = look.local ? &*look.local : nullptr,
-                      .shadow = look.shadow ? &*look.shadow : nullptr,
-                      .remote = look.remote ? &*look.remote : nullptr},
-                     remembered, forging_);
   return look;
 }
 
-core::PodMemory PodController::remember(Look& look) {
+core::PodSight PodController::Look::sight() const {
+  const auto pointer = [](const std::optional<kube::Object>& object) { return object ? &*object : nullptr; };
+  return {.local = pointer(local), .shadow = pointer(shadow), .remote = pointer(remote)};
+}
+
+core::PodMemory PodController::remember(const Look& look) {
   const auto& [local, shadow, remote] = std::tie(look.local, look.shadow, look.remote);
   // The Event that a container has started is written late: its namespace may be ending by then.
   if (const auto known = memory_.find(look.key); known != memory_.end() && (!local || local->is_deleting()))
@@ -59,35 +58,44 @@ core::PodMemory PodController::remember(Look& look) {
   return memory.plan;
 }
 
-void PodController::note_plan(Look& look) {
-  if (!std::holds_alternative<action::CreateShadow>(look.plan.action)) wake(refused_.left(look.key));
+void PodController::note_plan(const Look& look, const core::PodAction& plan) {
+  const bool is_order = std::holds_alternative<action::CreateShadow>(plan);
+  if (!is_order) wake(refused_.left(look.key));
   if (look.local && look.shadow && api::ShadowPod(*look.shadow).is_finished() &&
       !std::exchange(memory_of(look.key, look.local->uid()).freed, true))
     ask_again();
-  if (!std::holds_alternative<action::CreateShadow>(look.plan.action)) note_refusal(look.key, false);
+  if (!is_order) note_refusal(look.key, false);
+}
+
+std::optional<kube::Duration> PodController::ending_left(const Look& look) {
   const bool may_end = look.remote && look.local && !look.local->is_deleting();
-  if (const auto most = may_end ? core::ending_may_take(*look.remote) : std::nullopt)
-    look.ending_left = *most - memory_of(look.key, look.local->uid()).plan.remote_ending_for;
+  const auto most = may_end ? core::ending_may_take(*look.remote) : std::nullopt;
+  if (!most) return std::nullopt;
+  return *most - memory_of(look.key, look.local->uid()).plan.remote_ending_for;
 }
 
 asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, std::string remote_namespace) {
-  Look look = look_at(key, remote_namespace);
-  note_plan(look);
-  if (look.plan.confirm_first)
+  const Look look = look_at(key, remote_namespace);
+  const auto decide = look.withdrawn ? core::plan_withdrawn_pod : core::plan_pod;
+  const core::PodPlan plan = decide(look.sight(), remember(look), forging_);
+  note_plan(look, plan.action);
+  std::optional<kube::Duration> left = ending_left(look);
+
+  Progress progress;
+  if (plan.confirm_first)
     if (auto end = co_await confirm_end(look)) co_return std::move(*end);
-  if (auto end = co_await act(look)) co_return std::move(*end);
-  if (look.plan.copy_status && look.local)
-    if (auto end = co_await show(look)) co_return std::move(*end);
+  if (auto end = co_await act(look, plan.action, progress)) co_return std::move(*end);
+  if (plan.copy_status && look.local)
+    if (auto end = co_await show(look, progress)) co_return std::move(*end);
   // What is overdue was done above, and its own event brings the pod back here.
-  Outcome& outcome = look.outcome;
-  if (!outcome.failure() && look.resize_left > 0ms && (!look.ending_left || *look.resize_left < *look.ending_left))
-    look.ending_left = look.resize_left;
-  if (look.ending_left > 0ms && (!outcome.delay() || *outcome.delay() > *look.ending_left))
-    co_return Outcome::again_after(*look.ending_left);
+  Outcome& outcome = progress.outcome;
+  const std::optional<kube::Duration>& resize_left = progress.resize_left;
+  if (!outcome.failure() && resize_left > 0ms && (!left || *resize_left < *left)) left = resize_left;
+  if (left > 0ms && (!outcome.delay() || *outcome.delay() > *left)) co_return Outcome::again_after(*left);
   co_return std::move(outcome);
 }
 
-asio::awaitable<std::optional<Outcome>> PodController::confirm_end(Look& look) {
+asio::awaitable<std::optional<Outcome>> PodController::confirm_end(const Look& look) {
   // An empty cache is not enough: the leader before this process may have offloaded the pod while this process heard
   // nothing of the provider.
   auto right = co_await confirm(look.key, look.remote_key, look.shadow ? std::string(look.shadow->uid()) : "",
@@ -97,31 +105,30 @@ asio::awaitable<std::optional<Outcome>> PodController::confirm_end(Look& look) {
   co_return std::nullopt;
 }
 
-asio::awaitable<std::optional<Outcome>> PodController::act(Look& look) {
-  const core::PodAction& plan = look.plan.action;
-  if (std::holds_alternative<action::CreateShadow>(plan)) co_return co_await order(look);
+asio::awaitable<std::optional<Outcome>> PodController::act(const Look& look, const core::PodAction& plan,
+                                                           Progress& progress) {
+  if (std::holds_alternative<action::CreateShadow>(plan)) co_return co_await order(look, progress);
   if (std::holds_alternative<action::AwaitShadow>(plan)) co_return co_await await_shadow(look);
-  if (std::holds_alternative<action::Reject>(plan))
-    co_return co_await reconcile_unmapped(look.key, std::move(*look.local));
-  if (std::holds_alternative<action::RefuseNodeDebugger>(plan))
-    co_return co_await refuse_node_debugger(std::move(*look.local));
+  if (std::holds_alternative<action::Reject>(plan)) co_return co_await reconcile_unmapped(look.key, *look.local);
+  if (std::holds_alternative<action::RefuseNodeDebugger>(plan)) co_return co_await refuse_node_debugger(*look.local);
   kube::Result<void> done;
   if (std::holds_alternative<action::KeepShadow>(plan)) {
-    done = co_await keep(look);
+    done = co_await keep(look, progress);
   } else if (std::holds_alternative<action::AwaitOrder>(plan)) {
-    look.outcome = Outcome::again_after(memory_of(look.key, look.local->uid()).in_doubt_until - context_.clock.now());
+    progress.outcome =
+        Outcome::again_after(memory_of(look.key, look.local->uid()).in_doubt_until - context_.clock.now());
   } else if (const auto* wait_for = std::get_if<action::AwaitEnding>(&plan)) {
-    look.outcome = Outcome::again_after(await_ending(*look.local, wait_for->seconds));
+    progress.outcome = Outcome::again_after(await_ending(*look.local, wait_for->seconds));
   } else {
-    done = co_await end_pod(look);
+    done = co_await end_pod(look, plan, progress);
   }
   if (!done) co_return Outcome::retry(std::move(done.error()));
   co_return std::nullopt;
 }
 
-asio::awaitable<std::optional<Outcome>> PodController::order(Look& look) {
+asio::awaitable<std::optional<Outcome>> PodController::order(const Look& look, Progress& progress) {
   if (const auto wait = wait_for_room(*look.local, look.remote_key.ns)) {
-    look.outcome = Outcome::again_after(*wait);
+    progress.outcome = Outcome::again_after(*wait);
     co_return std::nullopt;
   }
   if (look.needs_tokens && !look.knows_tokens) co_return Outcome::done();
@@ -137,7 +144,8 @@ asio::awaitable<std::optional<Outcome>> PodController::order(Look& look) {
   // The new ShadowPod's event brings the pod back here. A ShadowPod that existed already may be missing in a late
   // cache.
   const Twin* twin = find_twin(look.key.ns);
-  if (twin && !twin->contains(&TwinWatch::shadows, look.remote_key)) look.outcome = Outcome::again_after(unseen_time);
+  if (twin && !twin->contains(&TwinWatch::shadows, look.remote_key))
+    progress.outcome = Outcome::again_after(unseen_time);
   co_return std::nullopt;
 }
 
@@ -153,51 +161,51 @@ asio::awaitable<Outcome> PodController::await_shadow(const Look& look) {
   co_return Outcome::again_after(0ms);
 }
 
-asio::awaitable<kube::Result<void>> PodController::keep(Look& look) {
+asio::awaitable<kube::Result<void>> PodController::keep(const Look& look, Progress& progress) {
   auto updated = co_await update_shadow(*look.local, *look.shadow);
   if (!updated) co_return std::unexpected(std::move(updated.error()));
-  look.is_sent = !*updated;
+  progress.is_sent = !*updated;
   // A failure below does not keep the status from being written.
   if (look.remote) {
     auto added = co_await add_ephemeral(*look.local, look.remote_key, *look.remote);
     if (!added)
-      look.outcome = Outcome::retry(std::move(added.error()));
+      progress.outcome = Outcome::retry(std::move(added.error()));
     else
-      look.ephemeral_refusal = std::move(*added);
-    co_await keep_size(look);
-    const bool is_refused = !look.resize_refusal.words.empty() || !look.ephemeral_refusal.empty();
-    look.is_sent = look.is_sent && (is_refused || core::has_sent(*look.local, *look.shadow));
+      progress.ephemeral_refusal = std::move(*added);
+    co_await keep_size(look, progress);
+    const bool is_refused = !progress.resize_refusal.words.empty() || !progress.ephemeral_refusal.empty();
+    progress.is_sent = progress.is_sent && (is_refused || core::has_sent(*look.local, *look.shadow));
     if (const Memory& memory = memory_of(look.key, look.local->uid()); !memory.refused_resize.empty())
-      look.resize_left = memory.resize_again_at - context_.clock.now();
+      progress.resize_left = memory.resize_again_at - context_.clock.now();
   }
   if (look.mounts_tokens) {
     auto tokens = co_await ensure_tokens(look.key, &*look.local, look.remote_key.ns, true);
     // A pod that runs goes on with the tokens that it has.
     if (!tokens) {
-      look.outcome = Outcome::retry(std::move(tokens.error()));
-    } else if (*tokens && !look.outcome.failure()) {
-      look.outcome = Outcome::again_after(**tokens);
+      progress.outcome = Outcome::retry(std::move(tokens.error()));
+    } else if (*tokens && !progress.outcome.failure()) {
+      progress.outcome = Outcome::again_after(**tokens);
     }
   }
   co_return kube::Result<void>();
 }
 
-asio::awaitable<void> PodController::keep_size(Look& look) {
+asio::awaitable<void> PodController::keep_size(const Look& look, Progress& progress) {
   if (core::asks_otherwise(look.local->spec(), api::ShadowPod(*look.shadow).pod_spec())) {
     auto resized = co_await resize_shadow(*look.local, look.remote_key, *look.remote);
-    if (resized) look.resize_refusal = std::move(*resized);
-    if (!resized && !look.outcome.failure()) look.outcome = Outcome::retry(std::move(resized.error()));
+    if (resized) progress.resize_refusal = std::move(*resized);
+    if (!resized && !progress.outcome.failure()) progress.outcome = Outcome::retry(std::move(resized.error()));
     co_return;
   }
   // The provider has the amounts of the pod: whether they were carried out is told by the remote pod.
   memory_of(look.key, look.local->uid()).refused_resize.clear();
   note_resize(look.key, false);
   see_resize(*look.local, *look.shadow, *look.remote);
-  look.resize_refusal.words = core::resize_left_out(*look.remote);
+  progress.resize_refusal.words = core::resize_left_out(*look.remote);
 }
 
-asio::awaitable<kube::Result<void>> PodController::end_pod(Look& look) {
-  const core::PodAction& plan = look.plan.action;
+asio::awaitable<kube::Result<void>> PodController::end_pod(const Look& look, const core::PodAction& plan,
+                                                           Progress& progress) {
   kube::Result<void> done;
   if (const auto* refuse = std::get_if<action::RefuseForeign>(&plan)) {
     if (!look.local) co_return done;
@@ -208,7 +216,7 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(Look& look) {
     // The patience counts from the first try: the pod has to end whatever the provider answers.
     if (await_ending(*look.local, tell->seconds) > 0ms)
       done = co_await tell_grace(look.key, *look.shadow, tell->seconds);
-    look.outcome = Outcome::again_after(0ms);
+    progress.outcome = Outcome::again_after(0ms);
   } else if (const auto* remove = std::get_if<action::DeleteShadow>(&plan)) {
     done = co_await delete_shadow(look.key, look.remote_key, *remove);
   } else if (const auto* remove_it = std::get_if<action::RemoveLocal>(&plan)) {
@@ -229,11 +237,11 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(Look& look) {
   co_return done;
 }
 
-asio::awaitable<std::optional<Outcome>> PodController::show(Look& look) {
+asio::awaitable<std::optional<Outcome>> PodController::show(const Look& look, Progress& progress) {
   const kube::Object& local = *look.local;
   const kube::Object* remote = look.remote ? &*look.remote : nullptr;
   if (remote) {
-    if (auto wait = status_waits(look)) co_return std::move(*wait);
+    if (auto wait = status_waits(look, progress)) co_return std::move(*wait);
     tell_left_out(local, *remote);
   }
   const core::StatusContext status_context{
@@ -242,9 +250,9 @@ asio::awaitable<std::optional<Outcome>> PodController::show(Look& look) {
       .addresses = addresses_ ? &*addresses_ : nullptr,
       .reflect_ips = context_.settings.reflect_ips,
       .warning = memory_of(look.key, local.uid()).questions.words(),
-      .ephemeral_refusal = std::move(look.ephemeral_refusal),
-      .is_sent = look.is_sent,
-      .resize_refusal = std::move(look.resize_refusal),
+      .ephemeral_refusal = std::move(progress.ephemeral_refusal),
+      .is_sent = progress.is_sent,
+      .resize_refusal = std::move(progress.resize_refusal),
       .api_server_trouble = core::api_server_trouble(local, forging_, look.mounts_tokens)};
   auto wanted =
       core::forge_local_status({.local = local, .remote = remote, .shadow = look.shadow ? &*look.shadow : nullptr},
@@ -259,17 +267,18 @@ asio::awaitable<std::optional<Outcome>> PodController::show(Look& look) {
   co_return std::nullopt;
 }
 
-std::optional<Outcome> PodController::status_waits(const Look& look) {
+std::optional<Outcome> PodController::status_waits(const Look& look, const Progress& progress) {
   see_remote(*look.local, *look.remote);
   Memory& memory = memory_of(look.key, look.local->uid());
   const kube::TimePoint now = context_.clock.now();
   if (!memory.remote_seen_at) memory.remote_seen_at = now;
   auto left = core::status_may_wait(*look.local, *look.remote, now - *memory.remote_seen_at);
-  const bool may_wait = look.ephemeral_refusal.empty() && look.resize_refusal.words.empty() && !look.outcome.failure();
+  const bool may_wait =
+      progress.ephemeral_refusal.empty() && progress.resize_refusal.words.empty() && !progress.outcome.failure();
   if (may_wait && left == 0ms && !budget_.asides.try_take()) left = core::starting_time;
   if (!may_wait || left <= 0ms) return std::nullopt;
-  const auto& delay = look.outcome.delay();
-  return delay && *delay < *left ? look.outcome : Outcome::again_after(*left);
+  const auto& delay = progress.outcome.delay();
+  return delay && *delay < *left ? progress.outcome : Outcome::again_after(*left);
 }
 
 void PodController::tell_left_out(const kube::Object& local, const kube::Object& remote) {
