@@ -207,9 +207,11 @@ PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const 
 UnmappedPodAction plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled) {
   if (local.is_deleting()) return UnmappedPodAction::remove_local;
   const std::string_view phase = api::phase_of(local);
+  // A pod that has ended waits for nothing, whatever reason it still shows.
+  if (api::is_final_phase(phase)) return UnmappedPodAction::nothing;
   const bool pending = phase.empty() || phase == "Pending";
   const bool has_begun = !pending || !kube::array_at(local.status(), {"containerStatuses"}).empty();
-  if (has_begun && !troubled && !api::is_final_phase(phase)) return UnmappedPodAction::abort;
+  if (has_begun && !troubled) return UnmappedPodAction::abort;
   const bool is_told = kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;
   // The reason for which the pod waits may have changed since it was written.
   if (is_told ? kube::string_at(local.status(), {"message"}) == why : has_begun) return UnmappedPodAction::nothing;

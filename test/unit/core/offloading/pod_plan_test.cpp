@@ -432,8 +432,10 @@ TEST_CASE("a pod in a namespace without twin is rejected by what it had") {
   const std::string_view why = "the namespace has no twin";
   for (const Unmapped& c :
        {Unmapped{"succeeded", R"({"phase": "Succeeded"})", nothing},
-        Unmapped{"failed", R"({"phase": "Failed"})", nothing}, Unmapped{"pending", R"({"phase": "Pending"})", back_off},
-        Unmapped{"no status", "{}", back_off},
+        Unmapped{"failed", R"({"phase": "Failed"})", nothing},
+        Unmapped{"failed after it waited",
+                 R"({"phase": "Failed", "reason": "OffloadingBackOff", "message": "the node goes"})", nothing},
+        Unmapped{"pending", R"({"phase": "Pending"})", back_off}, Unmapped{"no status", "{}", back_off},
         Unmapped{"told already", R"({"phase": "Pending", "reason": "OffloadingBackOff",
                                      "message": "the namespace has no twin"})",
                  nothing},
