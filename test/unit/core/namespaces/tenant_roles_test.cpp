@@ -79,8 +79,8 @@ TEST_CASE("the RoleBinding has a name of its own for each role, however long, an
         R"({"name":"liqo-tenant-rome-widgets","namespace":"shop-rome","labels":)"
         R"({"app.kubernetes.io/managed-by":"liqo","liqo.io/remote-cluster-id":"rome"},"annotations":)"
         R"({"liqo.io/managed-by-namespace-map":"liqo-tenant-rome/milan","liqo.io/tenant-role":"widgets"}},"subjects":)"
-        R"([{"kind":"Group","name":"rome","apiGroup":"rbac.authorization.k8s.io"}],"roleRef":)"
-        R"({"kind":"ClusterRole","name":"widgets","apiGroup":"rbac.authorization.k8s.io"}})");
+        R"([{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"rome"}],"roleRef":)"
+        R"({"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"widgets"}})");
   CHECK(is_same_binding(binding, binding));
   kube::Object foreign = binding;
   foreign.mutable_metadata().erase("annotations");

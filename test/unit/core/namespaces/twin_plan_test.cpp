@@ -118,9 +118,9 @@ TEST_CASE("the RoleBinding of a twin is made, corrected, and never taken from so
       made.text() ==
       R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"liqo-tenant-rome",)"
       R"("namespace":"shop-rome","labels":{"app.kubernetes.io/managed-by":"liqo","liqo.io/remote-cluster-id":"rome"},)"
-      R"("annotations":{"liqo.io/managed-by-namespace-map":"liqo-tenant-rome/milan"}},"subjects":[{"kind":"Group",)"
-      R"("name":"rome","apiGroup":"rbac.authorization.k8s.io"}],"roleRef":{"kind":"ClusterRole","name":)"
-      R"("liqo-virtual-kubelet-remote","apiGroup":"rbac.authorization.k8s.io"}})");
+      R"("annotations":{"liqo.io/managed-by-namespace-map":"liqo-tenant-rome/milan"}},"subjects":[{)"
+      R"("apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"rome"}],"roleRef":{)"
+      R"("apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"liqo-virtual-kubelet-remote"}})");
   const auto outcome_of = [](const kube::Object* existing) -> std::string {
     const auto plan = plan_twin_binding("shop-rome", existing, ctx());
     using namespace binding_action;
@@ -136,9 +136,8 @@ TEST_CASE("the RoleBinding of a twin is made, corrected, and never taken from so
   kube::Object changed = made;
   changed.mutable_metadata()["resourceVersion"] = "4";
   changed.tree()["subjects"].as_array().push_back(json::object{{"kind", "User"}, {"name", "eve"}});
-  CHECK(outcome_of(&changed) ==
-        R"(patch {"metadata":{"resourceVersion":"4"},"subjects":[{"kind":"Group","name":"rome",)"
-        R"("apiGroup":"rbac.authorization.k8s.io"}]})");
+  CHECK(outcome_of(&changed) == R"(patch {"metadata":{"resourceVersion":"4"},"subjects":[{)"
+                                R"("apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"rome"}]})");
   changed = made;
   changed.tree()["roleRef"].as_object()["name"] = "cluster-admin";
   CHECK(outcome_of(&changed) == "replace");
