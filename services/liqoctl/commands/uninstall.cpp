@@ -98,7 +98,7 @@ void add_uninstall(CommandLine& line) {
                    [flags](Session& session) { return uninstall(session, *flags); });
   app.flag("--check", flags->check, "Only look whether something stands in the way; nothing is removed");
   app.flag("--prepare", flags->prepare,
-           "Look as with --check; if nothing stands in the way, remove the API metrics.liqo.io (for Helm)");
+           "Check; if nothing stands in the way, remove the API metrics.liqo.io (for Helm)");
   app.flag("--purge", flags->purge, "Remove the kinds (CustomResourceDefinitions), too");
 }
 

@@ -9,7 +9,6 @@
 namespace liqo::core::storage {
 namespace {
 
-namespace json = kube::json;
 namespace annotations = api::annotations;
 using kube::string_at;
 

@@ -471,10 +471,6 @@ void Informer::unsubscribe(Subscription subscription) {
 
 void Informer::notify(const ObjectKey& key, const Object* now, Store::PreviousText previous) {
   account(store_.bytes(), store_.size());
-  // A handler that threw something else than a std::exception has left changes untold: they are told first.
-  const bool has_to_wait = is_telling_ || !untold_.empty();
-  if (has_to_wait) untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
-  if (is_telling_) return;
   struct Telling {
     explicit Telling(bool& flag) : is_telling(flag) { is_telling = true; }
     ~Telling() { is_telling = false; }
@@ -482,12 +478,23 @@ void Informer::notify(const ObjectKey& key, const Object* now, Store::PreviousTe
     Telling& operator=(const Telling&) = delete;
     bool& is_telling;
   };
-  const Telling telling(is_telling_);
-  if (!has_to_wait) tell({key, now, std::move(previous)});
-  while (!untold_.empty()) {
-    Untold next = std::move(untold_.front());
-    untold_.pop_front();
-    tell({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
+  const auto tell_untold = [this] {
+    while (!untold_.empty()) {
+      Untold next = std::move(untold_.front());
+      untold_.pop_front();
+      tell({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
+    }
+  };
+  // A handler that threw something else than a std::exception has left changes untold: they are told first.
+  if (is_telling_ || !untold_.empty()) {
+    untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
+    if (is_telling_) return;
+    const Telling telling(is_telling_);
+    tell_untold();
+  } else {
+    const Telling telling(is_telling_);
+    tell({key, now, std::move(previous)});
+    tell_untold();
   }
 }
 
