@@ -7,7 +7,7 @@ namespace kube {
 std::string_view find_header(const HttpHeaders& headers, std::string_view name) {
   const std::string wanted = lower_case(name);
   for (const auto& [have, value] : headers)
-    if (lower_case(have) == wanted) return value;
+    if (have.size() == wanted.size() && lower_case(have) == wanted) return value;
   return {};
 }
 
