@@ -239,6 +239,8 @@ class PodController {
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
                                                                    const core::token_action::Remove& plan);
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
+                                                                   const core::token_action::Write& plan);
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
                                                                    const core::token_action::Keep& plan);
   asio::awaitable<kube::Result<void>> remove_token_secret(const TokenLook& look, std::string uid);
   /// Creates the Secret, or changes `known`. Fails where another object has taken the name meanwhile.

@@ -154,34 +154,35 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
-                                                                                const action::Keep& plan) {
+                                                                                const action::Write& plan) {
   const kube::Object& local = *look.local;
-  if (plan.replace) {
-    if (auto removed = co_await remove_token_secret(look, *plan.replace); !removed)
-      co_return std::unexpected(std::move(removed.error()));
-    look.secret.reset();
-  }
   auto requested = co_await request_tokens(local, plan.to_request);
   if (!requested) co_return std::unexpected(std::move(requested.error()));
   for (auto& [key, token] : *requested) look.issued[key] = std::move(token);
-  // The Secret may have been deleted while its tokens are still good.
-  if (!look.secret || !plan.to_request.empty() || plan.is_damaged) {
-    const std::string& remote_namespace = look.secret_key.ns;
-    auto written = co_await write_token_secret(core::forge_token_secret(local, remote_namespace, look.issued, forging_),
-                                               std::move(look.secret));
-    if (!written) {
-      tell_refused_tokens(local, written.error());
-      co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
-    }
-    if (Twin* twin = find_twin(look.key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
-      twin->token_counters.add_reflected(series_of(look.key.ns, kube::resources::service_accounts));
-      twin->watch->token_nodes.insert(forging_.node_name);
-      twin->tokens->observe(std::move(*written));
-    }
+  if (!plan.replaced.empty()) {
+    if (auto removed = co_await remove_token_secret(look, plan.replaced); !removed)
+      co_return std::unexpected(std::move(removed.error()));
+    look.secret.reset();
   }
-  memory_of(look.key, local.uid()).tokens = std::move(look.issued);
-  if (!plan.next_check) co_return std::optional<kube::Duration>();
-  const auto left = std::chrono::duration_cast<kube::Duration>(*plan.next_check - context_.clock.wall());
+  const std::string& remote_namespace = look.secret_key.ns;
+  auto written = co_await write_token_secret(core::forge_token_secret(local, remote_namespace, look.issued, forging_),
+                                             std::move(look.secret));
+  if (!written) {
+    tell_refused_tokens(local, written.error());
+    co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
+  }
+  if (Twin* twin = find_twin(look.key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
+    twin->token_counters.add_reflected(series_of(look.key.ns, kube::resources::service_accounts));
+    twin->watch->token_nodes.insert(forging_.node_name);
+    twin->tokens->observe(std::move(*written));
+  }
+  co_return co_await act(look, action::Keep{.until = core::next_renewal(local, look.issued)});
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
+                                                                                const action::Keep& plan) {
+  memory_of(look.key, look.local->uid()).tokens = std::move(look.issued);
+  const auto left = std::chrono::duration_cast<kube::Duration>(plan.until - context_.clock.wall());
   const kube::Duration jitter = context_.random.between(0s, 30s);
   co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
 }

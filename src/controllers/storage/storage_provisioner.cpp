@@ -215,41 +215,42 @@ asio::awaitable<Outcome> StorageProvisioner::act(Look& look, action::Keep& plan,
   const auto& [claim, volume, behind] = look;
   if (!behind.is_pending) waiting_since_.erase(std::string(claim.uid()));
   if (!volume) co_return Outcome::again_after(rarely);
-  const bool grows = plan.backing || (behind.live && !behind.is_pending && !storage::has_grown(claim, *behind.live));
-  const bool is_on_its_way = behind.is_pending || grows;
-  auto done = co_await correct(look, plan, site);
-  if (done.failure() || done.delay()) co_return done;
+  bool is_on_its_way = behind.is_pending || (behind.live && !storage::has_grown(claim, *behind.live));
+  for (action::Step& step : plan.steps) {
+    is_on_its_way |= std::holds_alternative<action::PatchBacking>(step);
+    auto done = co_await std::visit([&](auto& part) { return correct(look, part, site); }, step);
+    if (done.failure() || done.delay()) co_return done;
+  }
   co_return Outcome::again_after(is_on_its_way ? later : rarely);
 }
 
-asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::Keep& plan, Site& site) {
-  kube::Api& home = context_.home.api();
-  if (plan.backing && look.behind.live) {
-    auto patched = co_await api_of(site).patch(
-        kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(*look.behind.live, std::move(*plan.backing))});
-    if (!patched && !patched.error().is_permanent())
-      co_return Outcome::retry(std::move(patched.error()).in("correcting the claim behind it"));
-    if (!patched) {
-      context_.events.warning(
-          look.claim, kinds::claims, reasons::resize_failed,
-          "the volume in " + site.where + " does not grow: " + kube::one_line(patched.error().text(), 800));
-      co_return Outcome::again_after(rarely);
-    }
-  }
-  if (plan.volume) {
-    auto patched = co_await home.patch(kinds::volumes, look.volume->key(),
-                                       {kube::PatchType::merge, guarded_patch(*look.volume, std::move(*plan.volume))});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()).in("correcting the volume"));
-    volumes_->observe(std::move(*patched));
-  }
-  if (plan.claim_status) {
-    auto patched = co_await home.patch(
-        kinds::claims, look.claim.key(),
-        {kube::PatchType::merge, guarded_patch(latest_of(*claims_, look.claim), std::move(*plan.claim_status))},
-        {.subresource = "status"});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()).in("telling the size of the volume"));
-    claims_->observe(std::move(*patched));
-  }
+asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::PatchBacking& step, Site& site) {
+  auto patched = co_await api_of(site).patch(
+      kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(*look.behind.live, std::move(step.patch))});
+  if (!patched && !patched.error().is_permanent())
+    co_return Outcome::retry(std::move(patched.error()).in("correcting the claim behind it"));
+  if (patched) co_return Outcome::done();
+  context_.events.warning(
+      look.claim, kinds::claims, reasons::resize_failed,
+      "the volume in " + site.where + " does not grow: " + kube::one_line(patched.error().text(), 800));
+  co_return Outcome::again_after(rarely);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::PatchVolume& step, Site&) {
+  auto patched = co_await context_.home.api().patch(
+      kinds::volumes, look.volume->key(), {kube::PatchType::merge, guarded_patch(*look.volume, std::move(step.patch))});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()).in("correcting the volume"));
+  volumes_->observe(std::move(*patched));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::PatchClaim& step, Site&) {
+  auto patched = co_await context_.home.api().patch(
+      kinds::claims, look.claim.key(),
+      {kube::PatchType::merge, guarded_patch(latest_of(*claims_, look.claim), std::move(step.patch))},
+      {.subresource = "status"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()).in("telling the size of the volume"));
+  claims_->observe(std::move(*patched));
   co_return Outcome::done();
 }
 

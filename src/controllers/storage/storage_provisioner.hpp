@@ -84,8 +84,11 @@ class StorageProvisioner final : public Runnable {
   /// `policy`: what becomes of the data when the claim goes; "" = as its class says.
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site,
                                                std::string policy = {});
-  /// Writes the patches of the plan.
-  asio::awaitable<kube::Outcome> correct(const Look& look, core::storage::volume_action::Keep& plan, Site& site);
+  /// Each writes one patch of the plan.
+  asio::awaitable<kube::Outcome> correct(const Look& look, core::storage::volume_action::PatchBacking& step,
+                                         Site& site);
+  asio::awaitable<kube::Outcome> correct(const Look& look, core::storage::volume_action::PatchVolume& step, Site& site);
+  asio::awaitable<kube::Outcome> correct(const Look& look, core::storage::volume_action::PatchClaim& step, Site& site);
   /// Whether the claim has its volume, of which the cache does not know yet.
   asio::awaitable<kube::Result<bool>> see_live_volume(const kube::Object& claim);
   /// Removes what was made for a claim that goes before it has a volume.

@@ -1,6 +1,7 @@
 #include "liqo/core/offloading/service_account_token.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
@@ -107,6 +108,14 @@ kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& toke
   return token.expires - request.lifetime / 5;
 }
 
+kube::WallTime next_renewal(const kube::Object& local_pod, const IssuedTokens& issued) {
+  auto first = kube::WallTime::max();
+  for (const TokenRequest& request : collect_token_requests(local_pod))
+    if (const auto found = issued.find(request.key); found != issued.end())
+      first = std::min(first, renewal_time(request, found->second));
+  return first;
+}
+
 IssuedTokens read_token_secret(const kube::Object& secret) {
   IssuedTokens tokens;
   const auto expires = kube::parse_time(secret.annotation(annotations::token_expiration));
@@ -148,20 +157,18 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
   }
   if (secret && !ours) return token_action::RefuseForeign();
   if (secret && !belongs_to(*secret, *local_pod)) return token_action::Remove{.uid = std::string(secret->uid())};
-  token_action::Keep plan;
-  for (const TokenRequest& request : requests) {
+  token_action::Write plan;
+  std::ranges::copy_if(requests, std::back_inserter(plan.to_request), [&](const TokenRequest& request) {
     const auto found = issued.find(request.key);
-    if (found == issued.end() || renewal_time(request, found->second) <= now) {
-      plan.to_request.push_back(request);
-      continue;
-    }
-    const kube::WallTime due = renewal_time(request, found->second);
-    if (!plan.next_check || due < *plan.next_check) plan.next_check = due;
-  }
-  if (!secret || secret->is_deleting() || !plan.to_request.empty()) return plan;
-  plan.is_damaged = is_damaged(*secret, forge_token_secret(*local_pod, secret->ns(), issued, ctx));
-  // An immutable Secret cannot be repaired in place.
-  if (kube::bool_at(secret->tree(), {"immutable"})) plan.replace = std::string(secret->uid());
+    return found == issued.end() || renewal_time(request, found->second) <= now;
+  });
+  // An immutable Secret can be neither renewed nor repaired in place.
+  if (secret && kube::bool_at(secret->tree(), {"immutable"})) plan.replaced = secret->uid();
+  const bool is_good =
+      secret && plan.to_request.empty() &&
+      (secret->is_deleting() ||
+       (plan.replaced.empty() && !is_damaged(*secret, forge_token_secret(*local_pod, secret->ns(), issued, ctx))));
+  if (is_good) return token_action::Keep{.until = next_renewal(*local_pod, issued)};
   return plan;
 }
 

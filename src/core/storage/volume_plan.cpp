@@ -32,8 +32,7 @@ std::string lacking(const json::array& wanted, const json::array& given) {
 }
 
 /// Updates volume and claim to what the backing claim has got.
-action::Keep follow(const VolumeSight& sight) {
-  action::Keep plan;
+void follow(const VolumeSight& sight, action::Keep& plan) {
   const kube::Object &volume = *sight.volume, &backing = *sight.backing;
   const std::string_view size = string_at(backing.status(), {"capacity", "storage"});
   const json::array modes = volume_modes(sight.claim, backing);
@@ -62,13 +61,12 @@ action::Keep follow(const VolumeSight& sight) {
       plan.warning = {.reason = reasons::volume_differs,
                       .message = "the volume in " + sight.where + " cannot be used as " + missing,
                       .for_pods = true};
-  if (!spec.empty()) plan.volume = json::object{{"spec", std::move(spec)}};
-  if (!is_bound(sight.claim)) return plan;
+  if (!spec.empty()) plan.steps.emplace_back(action::PatchVolume{{{"spec", std::move(spec)}}});
+  if (!is_bound(sight.claim)) return;
   json::object status;
   if (differs(string_at(sight.claim.status(), {"capacity", "storage"}))) status["capacity"] = storage(size);
   if (modes != kube::array_at(sight.claim.status(), {"accessModes"})) status["accessModes"] = modes;
-  if (!status.empty()) plan.claim_status = json::object{{"status", std::move(status)}};
-  return plan;
+  if (!status.empty()) plan.steps.emplace_back(action::PatchClaim{{{"status", std::move(status)}}});
 }
 
 VolumeWarning late_warning(const VolumeSight& sight) {
@@ -123,14 +121,14 @@ action::Keep plan_present(const VolumeSight& sight) {
                                                 (sight.backing ? ", and another one has its name" : ""),
                                      .for_pods = true}};
   action::Keep plan;
+  if (amount(requested(sight.claim)) > amount(requested(*sight.backing)))
+    plan.steps.emplace_back(action::PatchBacking{
+        {{"spec", json::object{{"resources", json::object{{"requests", storage(requested(sight.claim))}}}}}}});
   if (is_bound(*sight.backing)) {
-    plan = follow(sight);
+    follow(sight, plan);
   } else if (sight.is_late) {
     plan.warning = late_warning(sight);
   }
-  if (amount(requested(sight.claim)) > amount(requested(*sight.backing)))
-    plan.backing = json::object{
-        {"spec", json::object{{"resources", json::object{{"requests", storage(requested(sight.claim))}}}}}};
   return plan;
 }
 

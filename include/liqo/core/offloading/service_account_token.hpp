@@ -44,8 +44,11 @@ kube::Result<IssuedToken> read_token_answer(const kube::Object& answer);
 /// The sentence of the pod's Event about a token that the API server at home refused, with what to do; "" where the
 /// next try may succeed.
 std::string token_refusal(const kube::Object& local_pod, const kube::Failure& failure, const ClusterPair& clusters);
+
 /// When a token must be renewed: when a fifth of the requested lifetime is left.
 kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token);
+/// When the first of the pod's tokens must be renewed; WallTime::max() where it has none.
+kube::WallTime next_renewal(const kube::Object& local_pod, const IssuedTokens& issued);
 
 /// Reads the tokens from a Secret after a restart; all have the one expiry of the Secret. Empty where somebody has
 /// changed the Secret since it was written.
@@ -63,19 +66,21 @@ struct RefuseForeign {};
 struct Remove {
   std::string uid;
 };
-/// The pod is to have its tokens. Several parts may be due together: tokens are requested, a Secret is deleted, and one
-/// is written with all tokens.
+/// Write the Secret with all tokens of the pod.
+struct Write {
+  std::vector<TokenRequest> to_request;  ///< ask for these first
+  std::string replaced;                  ///< the UID of a Secret that cannot be changed: DELETE it first; "" = none
+};
+/// The Secret has what the pod needs until then (add jitter of up to 30 s).
 struct Keep {
-  std::vector<TokenRequest> to_request;      ///< ask for these, then write the Secret
-  bool is_damaged = false;                   ///< somebody has changed the Secret: write it again
-  std::optional<std::string> replace;        ///< the UID of a Secret that cannot be changed: DELETE it first
-  std::optional<kube::WallTime> next_check;  ///< nothing to do until then (add jitter of up to 30 s)
+  kube::WallTime until;
 };
 }  // namespace token_action
 
 /// What is to be done about the Secret of one pod.
-using TokenPlan =
-    std::variant<token_action::Nothing, token_action::RefuseForeign, token_action::Remove, token_action::Keep>;
+using TokenPlan = std::variant<token_action::Nothing, token_action::RefuseForeign, token_action::Remove,
+                               token_action::Write, token_action::Keep>;
+
 /// The tokens of one pod, as both sides have them.
 struct ObservedTokens {
   const kube::Object* local_pod = nullptr;  ///< null = gone: the Secret is deleted
@@ -83,6 +88,7 @@ struct ObservedTokens {
   const IssuedTokens& issued;               ///< known so far
   bool is_mounted = false;                  ///< the ShadowPod mounts the Secret
 };
+
 /// Tokens that a ShadowPod mounts are renewed whatever the mode and the address are now, unless the pod's annotation
 /// says `disabled`, because a pod that is created again would not start without its Secret.
 TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "kube/k8s/object.hpp"
 
@@ -43,13 +44,27 @@ struct Discard {};
 struct AwaitBacking {
   std::optional<VolumeWarning> warning;
 };
-/// The claim has its volume, or has lost it. None, one or several of the parts may be due: the Event is about what the
-/// patches correct, or about what no patch can.
+/// The backing claim is to ask for what the claim asks for.
+struct PatchBacking {
+  kube::json::object patch;  ///< merge patch for the backing claim
+  bool operator==(const PatchBacking&) const = default;
+};
+/// The volume is to show what the backing claim has got.
+struct PatchVolume {
+  kube::json::object patch;  ///< merge patch for the volume
+  bool operator==(const PatchVolume&) const = default;
+};
+/// The claim is to show what the backing claim has got.
+struct PatchClaim {
+  kube::json::object patch;  ///< merge patch for the status of the claim
+  bool operator==(const PatchClaim&) const = default;
+};
+using Step = std::variant<PatchBacking, PatchVolume, PatchClaim>;
+/// The claim has its volume, or has lost it. At most one step of each kind is due, in the order of Step. The Event is
+/// about what they correct, or about what nothing can.
 struct Keep {
   std::optional<VolumeWarning> warning;
-  std::optional<kube::json::object> backing;       ///< merge patch for the backing claim
-  std::optional<kube::json::object> volume;        ///< merge patch for the volume
-  std::optional<kube::json::object> claim_status;  ///< merge patch for the status of the claim
+  std::vector<Step> steps;
   bool operator==(const Keep&) const = default;
 };
 }  // namespace volume_action

@@ -44,7 +44,8 @@ IssuedTokens both(kube::WallTime expires) {
   return tokens;
 }
 
-token_action::Keep keeping(TokenPlan plan) { return std::get<token_action::Keep>(std::move(plan)); }
+token_action::Write writing(TokenPlan plan) { return std::get<token_action::Write>(std::move(plan)); }
+bool is_keeping(const TokenPlan& plan) { return std::holds_alternative<token_action::Keep>(plan); }
 /// The UID of the Secret that a plan removes for good, "" where it removes none.
 std::string removed(const TokenPlan& plan) {
   const auto* removal = std::get_if<token_action::Remove>(&plan);
@@ -125,47 +126,58 @@ TEST_CASE("the Secret is as the wire has it") {
 TEST_CASE("tokens are asked for when they are missing or old") {
   const kube::Object pod = pod_with_tokens();
   const auto ctx = token_context();
-  const auto fresh = keeping(plan_tokens({.local_pod = &pod, .issued = {}}, ctx, at()));
-  CHECK(fresh.to_request.size() == 2);
-  CHECK_FALSE(fresh.next_check.has_value());
+  CHECK(writing(plan_tokens({.local_pod = &pod, .issued = {}}, ctx, at())).to_request.size() == 2);
 
   const auto issued = both(at(5000s));
   const kube::Object secret = secret_of(pod, issued);
-  const auto rest = keeping(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = issued}, ctx, at()));
-  CHECK(rest.to_request.empty());
-  CHECK(rest.next_check == at(4000s));
+  const TokenPlan rest = plan_tokens({.local_pod = &pod, .secret = &secret, .issued = issued}, ctx, at());
+  REQUIRE(is_keeping(rest));
+  CHECK(std::get<token_action::Keep>(rest).until == at(4000s));
 
   IssuedTokens half = issued;
   half.erase(half.begin());
-  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = half}, ctx, at())).to_request.size() == 1);
-  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min))}, ctx, at()))
+  CHECK(writing(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = half}, ctx, at())).to_request.size() == 1);
+  CHECK(writing(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min))}, ctx, at()))
             .to_request.size() == 2);
   // The cached tokens are enough to make a deleted Secret again.
-  CHECK(keeping(plan_tokens({.local_pod = &pod, .issued = issued}, ctx, at())).to_request.empty());
+  CHECK(writing(plan_tokens({.local_pod = &pod, .issued = issued}, ctx, at())).to_request.empty());
 }
 
 TEST_CASE("a Secret that somebody has changed is written again") {
   const kube::Object pod = pod_with_tokens();
-  const auto ctx = token_context();
   const auto issued = both(at(5000s));
   const kube::Object whole = secret_of(pod, issued);
-  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &whole, .issued = issued}, ctx, at())).is_damaged);
+  const auto plan = [&](const kube::Object& secret) {
+    return plan_tokens({.local_pod = &pod, .secret = &secret, .issued = issued}, token_context(), at());
+  };
+  CHECK(is_keeping(plan(whole)));
   kube::Object damaged = whole;
   SUBCASE("its tokens") { damaged.tree()["data"] = kube::json::object{{"theirs", "eA=="}}; }
   SUBCASE("the label by which it is known") {
     damaged.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/service-account-name");
   }
   SUBCASE("when it expires") { damaged.set_annotation("offloading.liqo.io/service-account-expiration", "later"); }
-  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).is_damaged);
-  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).replace);
+  CHECK(writing(plan(damaged)).to_request.empty());
+  CHECK(writing(plan(damaged)).replaced == "");
   damaged.tree()["immutable"] = true;
-  CHECK(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).replace == "t1");
+  CHECK(writing(plan(damaged)).replaced == "t1");
   damaged.mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
-  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &damaged, .issued = issued}, ctx, at())).is_damaged);
+  CHECK(is_keeping(plan(damaged)));
   // What was only added is none of it.
   kube::Object added = whole;
   added.tree()["data"].as_object()["theirs"] = "eA==";
-  CHECK_FALSE(keeping(plan_tokens({.local_pod = &pod, .secret = &added, .issued = issued}, ctx, at())).is_damaged);
+  CHECK(is_keeping(plan(added)));
+}
+
+TEST_CASE("a Secret that cannot be changed is replaced, also where its tokens must be renewed") {
+  const kube::Object pod = pod_with_tokens();
+  for (const IssuedTokens& issued : {both(at(5000s)), both(at(-1min))}) {
+    kube::Object fixed = secret_of(pod, issued);
+    fixed.tree()["immutable"] = true;
+    CHECK(
+        writing(plan_tokens({.local_pod = &pod, .secret = &fixed, .issued = issued}, token_context(), at())).replaced ==
+        "t1");
+  }
 }
 
 TEST_CASE("each token is renewed when a fifth of its life is left") {
@@ -202,10 +214,10 @@ TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says 
   for (const ApiServerMode mode : {ApiServerMode::never, ApiServerMode::needed}) {
     ForgingContext ctx = context();
     ctx.api_server_mode = mode;
-    const auto plan = keeping(
+    const auto plan = writing(
         plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min)), .is_mounted = true}, ctx, at()));
     CHECK(plan.to_request.size() == 2);
-    CHECK_FALSE(plan.replace);
+    CHECK(plan.replaced == "");
     // A pod whose ShadowPod is gone may run still.
     CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at())) == "");
     CHECK(removed(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at())) == "t1");

@@ -69,6 +69,13 @@ bool is(const VolumePlan& plan) {
   return std::holds_alternative<Action>(plan);
 }
 action::Keep keeping(VolumePlan plan) { return std::get<action::Keep>(std::move(plan)); }
+/// The patch of the step of that kind, as text; "" where it is not due.
+template <class Kind>
+std::string patch(const VolumePlan& plan) {
+  for (const action::Step& step : std::get<action::Keep>(plan).steps)
+    if (const Kind* found = std::get_if<Kind>(&step)) return text(found->patch);
+  return "";
+}
 /// The warning of a plan, an empty one where it gives none.
 VolumeWarning warning(const VolumePlan& plan) {
   if (const auto* waiting = std::get_if<action::AwaitBacking>(&plan)) return waiting->warning.value_or(VolumeWarning());
@@ -312,7 +319,7 @@ TEST_CASE("what somebody else has made is not taken") {
   strange.set_annotation(annotations::provisioned_by, "csi.example.org");
   const action::Keep other = keeping(plan(claim(), &strange, &backing));
   CHECK(warning(other).message.contains("somebody else"));
-  CHECK_FALSE(other.volume);
+  CHECK(other.steps.empty());
 
   const kube::Object ours = volume(claim(), backing);
   CHECK(warning(plan(claim(), &ours, &foreign)).reason == api::reasons::volume_lost);
@@ -323,7 +330,7 @@ TEST_CASE("what somebody else has made is not taken") {
   bind(backing, "9Gi");
   const action::Keep replaced = keeping(plan(claim(), &ours, &backing));
   CHECK(warning(replaced).reason == api::reasons::volume_lost);
-  CHECK_FALSE(replaced.volume);
+  CHECK(replaced.steps.empty());
   CHECK(warning(plan(claim(), &ours, nullptr)).reason == api::reasons::volume_lost);
 }
 
@@ -337,9 +344,9 @@ TEST_CASE("the volume and the claim follow what the remote claim is bound to") {
   CHECK(keeping(plan(bound, &made, &backing)) == action::Keep());
 
   bind(backing, "2Gi");
-  const action::Keep larger = keeping(plan(bound, &made, &backing));
-  CHECK(text(larger.volume.value()) == R"({"spec":{"capacity":{"storage":"2Gi"}}})");
-  CHECK(text(larger.claim_status.value()) == R"({"status":{"capacity":{"storage":"2Gi"}}})");
+  const VolumePlan larger = plan(bound, &made, &backing);
+  CHECK(patch<action::PatchVolume>(larger) == R"({"spec":{"capacity":{"storage":"2Gi"}}})");
+  CHECK(patch<action::PatchClaim>(larger) == R"({"status":{"capacity":{"storage":"2Gi"}}})");
   CHECK(warning(larger).reason == api::reasons::volume_resized);
   CHECK(warning(larger).for_pods);
   // What was asked for is no news for those who use it.
@@ -349,9 +356,9 @@ TEST_CASE("the volume and the claim follow what the remote claim is bound to") {
   CHECK_FALSE(warning(plan(grown, &made, &backing)).for_pods);
 
   bind(backing, "1Gi", "ReadOnlyMany");
-  const action::Keep other = keeping(plan(bound, &made, &backing));
-  CHECK(text(other.volume.value()) == R"({"spec":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
-  CHECK(text(other.claim_status.value()) == R"({"status":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
+  const VolumePlan other = plan(bound, &made, &backing);
+  CHECK(patch<action::PatchVolume>(other) == R"({"spec":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
+  CHECK(patch<action::PatchClaim>(other) == R"({"status":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
   CHECK(warning(other).reason == api::reasons::volume_differs);
   CHECK(warning(other).for_pods);
   bound.set_annotation(annotations::remote_access_modes, "ReadOnlyMany");
@@ -370,9 +377,8 @@ TEST_CASE("a volume in this cluster never shrinks, and a CSI driver's is left to
   bind(backing, "1Gi");
   CHECK(keeping(plan(bound, &made, &backing)) == action::Keep());
   bind(backing, "3Gi");
-  CHECK(text(keeping(plan(bound, &made, &backing)).volume.value()) == R"({"spec":{"capacity":{"storage":"3Gi"}}})");
-  CHECK(text(keeping(plan(bound, &made, &backing)).claim_status.value()) ==
-        R"({"status":{"capacity":{"storage":"3Gi"}}})");
+  CHECK(patch<action::PatchVolume>(plan(bound, &made, &backing)) == R"({"spec":{"capacity":{"storage":"3Gi"}}})");
+  CHECK(patch<action::PatchClaim>(plan(bound, &made, &backing)) == R"({"status":{"capacity":{"storage":"3Gi"}}})");
   kube::Object of_driver = made;
   of_driver.mutable_spec()["csi"] = json::object{{"driver", "csi.example.org"}};
   CHECK(keeping(plan(bound, &of_driver, &backing)) == action::Keep());
@@ -385,11 +391,11 @@ TEST_CASE("a claim that asks for more has its remote claim ask for more") {
   bind(backing);
   CHECK(has_grown(bound, backing));
   bound.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "3Gi"}}}};
-  CHECK(text(keeping(plan(bound, &made, &backing)).backing.value()) ==
+  CHECK(patch<action::PatchBacking>(plan(bound, &made, &backing)) ==
         R"({"spec":{"resources":{"requests":{"storage":"3Gi"}}}})");
   CHECK_FALSE(has_grown(bound, backing));
   backing.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "4Gi"}}}};
-  CHECK_FALSE(keeping(plan(bound, &made, &backing)).backing);
+  CHECK(patch<action::PatchBacking>(plan(bound, &made, &backing)) == "");
 }
 
 TEST_CASE("a claim in this cluster that lost its node is made anew for another one") {
