@@ -358,11 +358,15 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
 }
 
 Result<void> Informer::doubt(std::uint64_t version, std::uint64_t known) {
+  forget();
+  return tell_rewind(version, known, false);
+}
+
+Result<void> Informer::tell_rewind(std::uint64_t version, std::uint64_t known, bool itself) {
   log_.warn("the server has gone back to an earlier state, as a restored database does: everything is read anew",
             {{"version", version}, {"known", known}});
   rewinds_.add();
-  forget();
-  if (rewound_) rewound_(false);
+  if (rewound_) rewound_(itself);
   return fail(Errc::protocol, "the history of the server has gone back");
 }
 
@@ -377,7 +381,8 @@ void Informer::forget() {
 asio::awaitable<Result<void>> Informer::refresh() {
   const auto is_listing = [this] { return listed_ || resource_version_.empty(); };
   if (is_listing()) co_return fail(Errc::closed, "a list is under way");
-  const std::uint64_t lists = begun_lists_;
+  // The watch goes on while the list is read, and may know of newer versions by its end.
+  const std::uint64_t lists = begun_lists_, known = newest_;
   std::map<ObjectKey, std::uint64_t> live;
   auto listed =
       co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection, .metadata_only = true},
@@ -387,11 +392,8 @@ asio::awaitable<Result<void>> Informer::refresh() {
                         });
   if (!listed) co_return std::unexpected(std::move(listed.error()));
   const std::uint64_t version = Store::version_number(*listed);
-  if (version < newest_) {
-    if (rewound_) rewound_(true);
-    co_return fail(Errc::protocol, "the history of the server has gone back");
-  }
-  newest_ = version;
+  if (version < known) co_return tell_rewind(version, known, true);
+  newest_ = std::max(newest_, version);
   std::set<ObjectKey> other;
   for (const auto& [key, is_of] : live)
     if (store_.version(key) < is_of) other.insert(key);

@@ -263,6 +263,22 @@ TEST_CASE("a refresh shows what the server has, however late the watch is, and w
   }
 }
 
+TEST_CASE("a refresh bears a watch that tells of changes while its list is being read") {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U, 6U}) {
+    CAPTURE(seed);
+    World w({.resource = widgets}, seed);
+    for (int i = 0; i <= 500; ++i) w.create("w" + std::to_string(i));
+    w.start();
+    REQUIRE(w.syncs());
+    w.informer.on_rewind([](bool) { FAIL("the history has not gone back"); });
+    w.link.on_send([&](const HttpRequest& request) {
+      if (request.target.contains("continue=")) w.set("w0", 7);
+    });
+    CHECK(w.refreshes());
+    CHECK(w.becomes_true());
+  }
+}
+
 TEST_CASE("a server whose database was restored is believed, before and after the new history has passed the old one") {
   for (const Lists lists : {Lists::on, Lists::off}) {
     for (const int writes : {0, 1, 3, 10, 500}) {

@@ -145,6 +145,8 @@ class Informer {
   /// Distrusts all that is known, because the server's history has gone back. The failure it answers ends the list or
   /// watch.
   Result<void> doubt(std::uint64_t version, std::uint64_t known);
+  /// Logs and counts that the history has gone back, and calls the handler of on_rewind(). Answers the failure of it.
+  Result<void> tell_rewind(std::uint64_t version, std::uint64_t known, bool itself);
   asio::awaitable<Result<void>> consume(WatchStream& stream);
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next_event(WatchStream& stream);
   /// Handles one event. A failure ends the watch.
