@@ -3,6 +3,7 @@
 
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/manager.hpp"
+#include "kube/runtime/merge_patch.hpp"
 
 namespace example {
 
@@ -31,9 +32,9 @@ class PodCounter {
     if (ns->annotation(annotation) == count) co_return kube::Outcome::done();
     const kube::json::object patch{
         {"metadata", kube::json::object{{"annotations", kube::json::object{{annotation, count}}}}}};
-    auto patched = co_await api_.patch(kube::resources::namespaces, key.object,
-                                       {kube::PatchType::merge, kube::json::serialize(patch)});
-    if (!patched && !patched.error().is_not_found()) co_return kube::Outcome::retry(std::move(patched.error()));
+    auto patched = co_await kube::merge_patch(api_, *namespaces_, key.object,
+                                              {.body = kube::json::serialize(patch), .phase = "writing the count"});
+    if (!patched) co_return kube::Outcome::retry(std::move(patched.error()));
     co_return kube::Outcome::done();
   }
 

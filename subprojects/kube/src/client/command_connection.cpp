@@ -122,7 +122,7 @@ void CommandConnection::take_data(Channel channel, std::string_view bytes) {
   life_.received(clock_.now());
   Inbox& box = inbox(channel);
   if (box.discarded || over_.is_set()) return;
-  // Grown at once: strings grow to twice of what they hold.
+  // The whole buffer is reserved, because a string that grows doubles its capacity.
   if (bytes.size() >= large_piece) box.bytes.reserve(limits_.buffer + read_size);
   box.bytes += bytes;
   box.readable.set();
@@ -201,7 +201,7 @@ asio::awaitable<void> CommandConnection::keep_alive() {
 
 asio::awaitable<Result<void>> CommandConnection::ready(Deadline deadline) {
   const bool in_time = co_await ready_.wait_until(clock_, deadline);
-  // Also of a session that is over by now, with all that came in one go: what was said can still be read.
+  // A session that opened and ended in one read is ready, too: what the peer said can still be read.
   if (opened_) co_return Result<void>();
   if (!in_time) co_return fail(Errc::timeout, "the streams of the session were not opened in time");
   if (failure_) co_return std::unexpected(*failure_);

@@ -6,7 +6,7 @@
 namespace kube {
 namespace {
 
-// With the head of the message, a record of TLS: of what is written there is a second copy, and it should be small.
+// A message and its head fill one record of TLS. The codec copies what is written, so messages are small.
 constexpr std::size_t message_size = 16 * std::size_t{1024} - 16;
 constexpr auto normal_close = static_cast<std::uint16_t>(wire::WebSocketClose::normal);
 

@@ -81,8 +81,8 @@ class Http1Reader {
         if (!out.empty()) co_return out;
         if (!starved) continue;  // the parser takes one element at a time
       }
-      // Of a body that comes in chunks all is taken as it comes, but for what stands before and behind them, which the
-      // parser wants whole and does not bound.
+      // The parser takes the data of chunks as it comes. It wants the head of a chunk and the trailer whole, and does
+      // not bound them.
       if (buffered() > max_header)
         co_return fail(Errc::too_large, "HTTP/1.1: the head of a chunk or the trailer is larger than 64 KiB");
       auto more = co_await fill(stream);

@@ -49,9 +49,9 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   using Sent = std::expected<Response, Lost>;
   /// The connections of one use. What waits for one is woken whenever there may be room.
   struct Lane {
-    Lane(const asio::any_io_executor& on, std::size_t most) : executor(on), max_connections(most) {}
+    Lane(const asio::any_io_executor& on, std::size_t max) : executor(on), max_connections(max) {}
     std::size_t size() const { return connections.size() + http1_connections; }
-    /// Those that are being given up count only where they are as many again.
+    /// Connections that are being given up do not count, but there are never more than twice as many in all.
     bool is_full() const {
       const auto given_up =
           std::size_t(std::ranges::count_if(connections, [](const auto& c) { return c->is_draining(); }));
@@ -211,7 +211,7 @@ asio::awaitable<void> HttpClient::Impl::connect(SharedLane lane, std::shared_ptr
   }
   // Another lane may have failed a moment ago, at the same server.
   if (!down || clock.now() >= down_until)
-    backoff = backoff == Duration{0} ? options.backoff_min : std::min(backoff * 2, options.backoff_max);
+    backoff = backoff == Duration{0} ? options.first_backoff : std::min(backoff * 2, options.max_backoff);
   down_until = clock.now() + std::chrono::duration_cast<Duration>(backoff * (0.5 + random.unit() / 2));
   down = made.error();
   mine->failure = std::move(made.error());
@@ -293,7 +293,7 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
       lane->idle.pop_back();
     }
     if (way) {
-      // There may be more of it.
+      // The next in line is woken, because there may be room for it, too.
       if (lane->waiting > 0) lane->wake();
       co_return std::move(*way);
     }

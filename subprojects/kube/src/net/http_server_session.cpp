@@ -172,7 +172,8 @@ asio::awaitable<std::expected<ServerRequest, HttpServer::Impl::Refusal>> HttpSer
                                                                                             : 0,
                                         .why = chunk.error().text()});
     if (chunk->empty()) co_return request;
-    // A long body gets its memory in one piece, of which only takes room what has come: growing would take it twice.
+    // The string of a long body is reserved whole, because growing it would copy it. Pages that nothing has been
+    // written to take no memory.
     if (request.body.size() >= short_body && length && request.body.capacity() < *length) request.body.reserve(*length);
     request.body += *chunk;
     if (request.body.size() > options.max_body)

@@ -3,7 +3,7 @@
 namespace kube::net {
 
 bool Occupancy::make_room(Room& room) {
-  while (room.taken >= room.most)
+  while (room.taken >= room.max_guests)
     if (!close_one(room)) return false;
   return true;
 }
@@ -17,7 +17,7 @@ bool Occupancy::close_one(const Room& room) {
     Guest*& oldest = guest->served ? oldest_served : oldest_new;
     if (oldest == nullptr || guest->since < oldest->since) oldest = guest;
   }
-  const bool many_new = count_new * 2 >= room.most;
+  const bool many_new = count_new * 2 >= room.max_guests;
   Guest* const victim = oldest_new != nullptr && (many_new || oldest_served == nullptr) ? oldest_new : oldest_served;
   if (victim == nullptr) return false;
   evict(*victim);

@@ -32,7 +32,7 @@ class Occupancy {
  public:
   /// So many strangers, so many who are known, and so many bytes that all of them hold.
   Occupancy(std::size_t max_strangers, std::size_t max_known, std::size_t max_held)
-      : strangers_{.most = max_strangers}, known_{.most = max_known}, max_held_(max_held) {}
+      : strangers_{.max_guests = max_strangers}, known_{.max_guests = max_known}, max_held_(max_held) {}
 
   /// Makes room for one more connection, of which nothing is known yet; false if all such are busy.
   bool make_room() { return make_room(strangers_); }
@@ -57,7 +57,7 @@ class Occupancy {
 
  private:
   struct Room {
-    std::size_t most;
+    std::size_t max_guests;
     std::size_t taken = 0;  ///< by guests that are not about to leave
   };
   Room& room_of(const Guest& guest) { return guest.known ? known_ : strangers_; }

@@ -316,11 +316,11 @@ Result<KeyAndCertificate> issue_server_certificate(const KeyAndCertificate& auth
 }
 
 std::vector<std::string> split_certificates(std::string_view pem) {
-  constexpr std::size_t most = 64;
+  constexpr std::size_t max_certificates = 64;
   std::vector<std::string> found;
   ERR_clear_error();
   const openssl::Bio bio = openssl::bio_of(pem);
-  while (found.size() < most) {
+  while (found.size() < max_certificates) {
     const openssl::Certificate certificate = openssl::read_pem_certificate(bio.get());
     if (!certificate) break;
     found.push_back(written([&certificate](BIO* out) { PEM_write_bio_X509(out, certificate.get()); }));

@@ -54,8 +54,8 @@ Controller::Controller(const Environment& environment, ControllerSettings settin
   work_time_ = metrics.histogram(families::work_time, queue, time_bounds());
   reconcile_time_ = metrics.histogram(families::reconcile_time, name, time_bounds());
   active_ = metrics.gauge(families::active_workers, name);
-  most_ = metrics.gauge(families::max_workers, name);
-  most_.set(settings_.limits.workers);
+  max_workers_ = metrics.gauge(families::max_workers, name);
+  max_workers_.set(settings_.limits.workers);
   longest_ = metrics.sample(families::longest_work, queue,
                             [this] { return begun_.empty() ? 0.0 : seconds(clock_.now() - *begun_.begin()); });
   successes_ = result("success");
@@ -91,7 +91,7 @@ void Controller::enqueue_after(WorkKey key, Duration delay) {
 
 void Controller::set_workers(int workers, int workers_per_group) {
   schedule_.set_workers(workers, workers_per_group);
-  most_.set(workers);
+  max_workers_.set(workers);
   wake_.set();
 }
 

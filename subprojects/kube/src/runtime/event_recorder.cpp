@@ -52,7 +52,7 @@ void EventRecorder::forget_routine(std::string_view uid) {
   });
 }
 
-void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t most) {
+void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t max_waiting) {
   note.message.resize(cut_text(note.message, max_message).size());
   const auto& [object, resource, type, reason, message] = note;
   const std::string id = std::string(object.uid()).append("/").append(reason).append("/").append(message);
@@ -61,14 +61,14 @@ void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t 
     Series& series = known->second;
     ++series.count;
     folded_.add();
-    if (!series.queued && now - series.last_write >= fold_time && queue.size() < most) {
+    if (!series.queued && now - series.last_write >= fold_time && queue.size() < max_waiting) {
       series.queued = true;
       queue.push_back(id);
       wake_.set();
     }
     return;
   }
-  if (queue.size() >= most) {
+  if (queue.size() >= max_waiting) {
     dropped_.add();
     return;
   }

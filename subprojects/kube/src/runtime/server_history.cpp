@@ -59,7 +59,7 @@ asio::awaitable<Result<ServerHistory::Finding>> ServerHistory::ask(TimePoint ali
 asio::awaitable<Result<ServerHistory::Finding>> ServerHistory::look(HistoryWitness witness) {
   Finding finding{.verdict = Verdict::unknown, .version = witness.version, .at = api_.clock().now()};
   auto shown = co_await api_.get(*witness.resource, witness.key);
-  // Gone, or not ours to read one by one.
+  // A witness that is gone, or that this process may not read, is an answer, too.
   const bool is_answer = shown || shown.error().is_not_found() || shown.error().is_forbidden();
   if (!is_answer) co_return std::unexpected(std::move(shown.error()));
   if (shown && shown->uid() == witness.uid) {

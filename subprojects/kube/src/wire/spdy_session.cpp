@@ -348,7 +348,8 @@ bool SpdySession::write(std::uint32_t id, std::string_view bytes) {
   const auto stream = streams_.find(id);
   if (closed_ || stream == streams_.end() || !stream->second.replied || stream->second.local_finished) return false;
   if (growing_ == id) {
-    // Small pieces that have to wait anyway go out together. Grown at once: strings grow to twice of what they hold.
+    // Small pieces that have to wait anyway go out together. The whole frame is reserved, because a string that grows
+    // doubles its capacity.
     std::string& frame = output_.back();
     if (bytes.size() >= large_piece) frame.reserve(sent_data + head_size);
     const std::string_view piece = bytes.substr(0, sent_data + head_size - frame.size());

@@ -81,7 +81,7 @@ TEST_CASE("a name server that never answers holds up neither others nor the end"
     const auto resolver = names.resolver(2);
     Pair fine(executor, {.resolver = resolver});
     HttpClient hanging(executor, real, credentials(config_for(1, fine.identity.certificate_pem, "hanging.example")),
-                       {.dial_timeout = 50ms, .backoff_min = 1ms, .backoff_max = 1ms, .resolver = resolver});
+                       {.dial_timeout = 50ms, .first_backoff = 1ms, .max_backoff = 1ms, .resolver = resolver});
     HttpClient other(executor, real,
                      credentials(config_for(fine.server.port(), fine.identity.certificate_pem, "localhost")),
                      {.resolver = resolver});

@@ -87,8 +87,8 @@ TEST_CASE(
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
     HttpClientOptions options;
-    options.backoff_min = 1s;
-    options.backoff_max = 1s;
+    options.first_backoff = 1s;
+    options.max_backoff = 1s;
     Pair pair(executor, options);
     pair.server.close_port();
     const std::string where = "connecting to 127.0.0.1:" + std::to_string(pair.server.port());

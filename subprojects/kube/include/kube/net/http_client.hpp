@@ -15,11 +15,12 @@ namespace kube::net {
 
 struct HttpClientOptions {
   std::string user_agent = "kube-cpp";
-  Duration dial_timeout = std::chrono::seconds(10);       ///< look-up, TCP and TLS together
-  Duration ping_after = std::chrono::seconds(10);         ///< silence after which the server is pinged
-  Duration ping_timeout = std::chrono::seconds(10);       ///< silence after the ping that ends the connection
-  Duration backoff_min = std::chrono::milliseconds(100);  ///< after a failed dial requests fail at once for this long,
-  Duration backoff_max = std::chrono::seconds(5);         ///< doubling up to this, with jitter
+  Duration dial_timeout = std::chrono::seconds(10);  ///< look-up, TCP and TLS together
+  Duration ping_after = std::chrono::seconds(10);    ///< silence after which the server is pinged
+  Duration ping_timeout = std::chrono::seconds(10);  ///< silence after the ping that ends the connection
+  Duration first_backoff =
+      std::chrono::milliseconds(100);              ///< after a failed dial requests fail at once for this long,
+  Duration max_backoff = std::chrono::seconds(5);  ///< doubling up to this, with jitter
   /// Connections for requests, and those for what is open-ended (HttpRequest), upgraded ones apart. More than one of a
   /// use is needed where streams fill the server's limit, or without HTTP/2.
   std::size_t request_connections = 32, watch_connections = 128;

@@ -82,9 +82,9 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  /// Asks for a reconcile of the key now.
+  /// Makes the key due at once.
   void enqueue(WorkKey key);
-  /// Asks for a reconcile after a time, unless one is due earlier.
+  /// Makes the key due after a time, unless it is due earlier.
   void enqueue_after(WorkKey key, Duration delay);
   /// From now on works on so many keys at a time, and on so many of one group.
   void set_workers(int workers, int workers_per_group);
@@ -114,7 +114,7 @@ class Controller {
   std::multiset<TimePoint> begun_;  ///< the reconciles under way
   std::size_t shown_depth_ = 0, shown_running_ = 0;
   Counter adds_, retries_, successes_, requeues_, errors_, failures_, terminal_, timeouts_, panics_;
-  Gauge depth_, active_, most_;
+  Gauge depth_, active_, max_workers_;
   Histogram queue_time_, work_time_, reconcile_time_;
   Metrics::Reading longest_;
 };

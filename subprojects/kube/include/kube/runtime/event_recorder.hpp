@@ -57,8 +57,8 @@ class EventRecorder {
     std::string_view reason;
     std::string message;
   };
-  /// Has it written behind what waits in `queue`, unless `most` wait there.
-  void note(Note note, std::deque<std::string>& queue, std::size_t most);
+  /// Has it written behind what waits in `queue`, unless `max_waiting` wait there.
+  void note(Note note, std::deque<std::string>& queue, std::size_t max_waiting);
   asio::awaitable<void> write(const std::string& id);
   void prune();
 
