@@ -45,8 +45,13 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
           {.name = "pod",
            .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
           [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      questions_(context, {.name = "pod_events", .limits = {.workers = 1, .workers_per_group = 1}},
-                 [this](kube::WorkKey key) { return ask_events(std::move(key)); }),
+      tokens_(forging_, provider.caches, provider.api, context,
+              {.changed = [this](const std::string& local,
+                                 const kube::ObjectKey& secret) { enqueue_token_pod(local, secret); },
+               .synced = [this](const std::string& local) { enqueue_twin(local); }}),
+      warnings_(forging_, provider.api, context,
+                {.find = [this](const kube::ObjectKey& key) { return waiting_pair(key); },
+                 .changed = [this](const kube::ObjectKey& key) { enqueue(key); }}),
       log_(kube::Log("pod").with("cluster", forging_.clusters.remote).with("node", forging_.node_name)) {
   reader_ = provider_.twins.join({
       .shadow_changed =
@@ -130,6 +135,21 @@ PodController::Memory& PodController::memory_of(const kube::ObjectKey& key, std:
   return memory;
 }
 
+void PodController::forget(const kube::ObjectKey& key) {
+  memory_.erase(key);
+  tokens_.forget(key);
+  warnings_.forget(key);
+}
+
+std::optional<PodWarnings::Pair> PodController::waiting_pair(const kube::ObjectKey& key) {
+  const Twin* twin = find_twin(key.ns);
+  auto local = local_pods_->find(key);
+  if (!twin || twin->withdrawn || !local || local->is_deleting()) return std::nullopt;
+  auto remote = twin->find(&TwinWatch::pods, {twin->remote, key.name});
+  if (!remote) return std::nullopt;
+  return PodWarnings::Pair{.local = std::move(*local), .remote = std::move(*remote)};
+}
+
 asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   // Nothing is decided before all caches are complete; their completion brings every key back here.
   if (!local_pods_->has_synced() || !mapping_known_) co_return Outcome::done();
@@ -158,7 +178,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   } else if (auto local = local_pods_->find(key.object)) {
     outcome = co_await reconcile_unmapped(key.object, std::move(*local));
   } else {
-    memory_.erase(key.object);
+    forget(key.object);
     outcome = Outcome::done();
   }
   twin = find_twin(key.object.ns);

@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/offloading/pod_tokens.hpp"
+#include "controllers/offloading/pod_warnings.hpp"
 #include "controllers/providers/provider_budget.hpp"
 #include "controllers/providers/twin_watches.hpp"
 #include "kube/runtime/controller.hpp"
@@ -16,8 +18,6 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/refused_orders.hpp"
-#include "liqo/core/offloading/remote_warning.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
 #include "liqo/reflector/counters.hpp"
 
 namespace liqo::controllers {
@@ -48,7 +48,7 @@ class PodController {
   /// Reconciles until cancelled: while this process leads.
   asio::awaitable<void> run();
   /// Asks the provider why pods are not ready, until cancelled: while this process leads.
-  asio::awaitable<void> run_questions() { return questions_.run(); }
+  asio::awaitable<void> run_questions() { return warnings_.run(); }
   bool is_busy() const { return controller_.is_busy(); }
 
   /// Whether a pod waits because its last order was refused for lack of room, or one did until a moment ago.
@@ -72,8 +72,7 @@ class PodController {
     std::string remote;
     bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
     std::shared_ptr<TwinWatch> watch;
-    kube::InformerHandle tokens;
-    reflector::ReflectionCounters counters, token_counters;
+    reflector::ReflectionCounters counters;
     bool has_synced() const { return watch->has_synced(); }
     /// Finds nothing in a twin that rests, which has no caches.
     std::optional<kube::Object> find(kube::InformerHandle TwinWatch::* which, const kube::ObjectKey& key) const {
@@ -84,8 +83,6 @@ class PodController {
       const kube::InformerHandle& cache = (*watch).*which;
       return cache && cache->store().contains(key);
     }
-    /// The cache of token Secrets is waited for only where pods use tokens.
-    bool knows_tokens() const { return !tokens || tokens->has_synced(); }
   };
   /// What is remembered of one local pod.
   struct Memory {
@@ -118,8 +115,6 @@ class PodController {
     core::ResizeRefusal resize_refusal;
     kube::TimePoint resize_again_at{};
     bool resizes = false;  ///< the provider has accepted a resize and not completed it yet
-    core::WarningQuestions questions;
-    core::IssuedTokens tokens;
   };
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
@@ -202,65 +197,17 @@ class PodController {
   asio::awaitable<kube::Result<void>> tell_grace(kube::ObjectKey key, kube::Object shadow, std::int64_t seconds);
   /// How long the provider may still take to begin that end. Then `PodMemory::grace_given_up` is set.
   kube::Duration await_ending(const kube::Object& local, std::int64_t seconds);
-  /// Starts the watch of the token Secrets in a twin, which begins with the first pod that needs one.
-  void watch_tokens(const std::string& local, Twin& twin);
-  /// Starts that watch where the twin has a token Secret of this node: the Secret may be all that is left of a pod that
-  /// was deleted while this process was down. A work key without a pod name stands for this and for
+  /// Starts the watch of token Secrets where the twin has one of this node: the Secret may be all that is left of a pod
+  /// that was deleted while this process was down. A work key without a pod name stands for this and for
   /// leave_withdrawn().
   asio::awaitable<kube::Outcome> look_for_tokens(std::string local);
-  /// Brings the Secret with the pod's tokens up to date; answers when to look again. `is_mounted`: its ShadowPod mounts
-  /// it. Does nothing until the cache of token Secrets is complete, which enqueues the pod again.
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> ensure_tokens(kube::ObjectKey key,
-                                                                             const kube::Object* local,
-                                                                             std::string remote_namespace,
-                                                                             bool is_mounted);
-  /// A pod, its token Secret and its tokens, and what is to be done about them.
-  struct TokenLook {
-    kube::ObjectKey key, secret_key;
-    const kube::Object* local;  ///< null = gone
-    std::optional<kube::Object> secret = {};
-    core::IssuedTokens issued = {};
-    core::TokenPlan plan = {};
-  };
-  asio::awaitable<kube::Result<TokenLook>> look_at_tokens(kube::ObjectKey key, const kube::Object* local,
-                                                          std::string remote_namespace, bool is_mounted);
-  asio::awaitable<kube::Result<core::IssuedTokens>> request_tokens(const kube::Object& local,
-                                                                   std::vector<core::TokenRequest> requests);
-  /// As ensure_tokens(), without counting a failure.
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> write_tokens(kube::ObjectKey key,
-                                                                            const kube::Object* local,
-                                                                            std::string remote_namespace,
-                                                                            bool is_mounted);
-  /// Each carries out one plan; answers when to look again.
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
-                                                                   const core::token_action::Nothing& plan);
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
-                                                                   const core::token_action::RefuseForeign& plan);
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
-                                                                   const core::token_action::Remove& plan);
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
-                                                                   const core::token_action::Write& plan);
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> act(TokenLook& look,
-                                                                   const core::token_action::Keep& plan);
-  asio::awaitable<kube::Result<void>> remove_token_secret(const TokenLook& look, std::string uid);
-  /// Creates the Secret, or changes `known`. Fails where another object has taken the name meanwhile.
-  asio::awaitable<kube::Result<kube::Object>> write_token_secret(kube::Object wanted,
-                                                                 std::optional<kube::Object> known);
-  /// Sends an Event that the provider refuses the pod's token Secret; none where a later try may pass.
-  void tell_refused_tokens(const kube::Object& local, const kube::Failure& refusal);
   /// How long a refused pod waits before it is ordered again, because it was refused a moment ago or because another
   /// pod of the same demand asks for both; nothing = it is ordered now.
   std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);
   /// Sends an Event of the refusal, unless the status of `local`, read before the write, shows one already.
   void tell_refusal(const kube::Object& local, const std::string& message);
-  /// Schedules the question why the remote pod is not ready.
-  void see_remote(const kube::Object& local, const kube::Object& remote);
-  /// Asks for the Events of one remote pod, where that is due.
-  asio::awaitable<kube::Outcome> ask_events(kube::WorkKey key);
-  /// Notes that the Events of a twin namespace are not ours to read.
-  void note_no_right(const std::string& remote_namespace, const kube::Failure& refusal);
-  /// Sends an Event of each warning, unless the status of `local`, read before the write, shows it already.
-  void tell_warning(const kube::Object& local, const std::string& message);
+  /// A pod and its remote pod, unless nobody asks any more why the latter is not ready.
+  std::optional<PodWarnings::Pair> waiting_pair(const kube::ObjectKey& key);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& local, core::WantedStatus wanted);
   /// Measures how long a pod took to start, when it is shown as running for the first time.
   void note_start(const kube::Object& shown);
@@ -277,9 +224,9 @@ class PodController {
   void note_refusal(const kube::ObjectKey& key, bool refused);
 
   Twin* find_twin(const std::string& local_namespace);
-  reflector::ReflectionSeries series_of(std::string_view local_namespace,
-                                        const kube::Resource& kind = kube::resources::pods) const {
-    return {.metrics = context_.metrics, .ns = local_namespace, .kind = kind.kind, .forging = forging_};
+  reflector::ReflectionSeries series_of(std::string_view local_namespace) const {
+    return {
+        .metrics = context_.metrics, .ns = local_namespace, .kind = kube::resources::pods.kind, .forging = forging_};
   }
   /// One of the caches of the namespace's twin, to put an answer of that twin into; null where the namespace has
   /// another twin by now, or none.
@@ -288,6 +235,8 @@ class PodController {
   /// Whether the claim of that name, in the pod's namespace, gets its volume where the pod runs.
   bool has_volume_there(const kube::Object& local, std::string_view claim) const;
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
+  /// Forgets a pod that is gone.
+  void forget(const kube::ObjectKey& key);
   /// Notes since when the remote pod has been seen to be deleted.
   void see_ending(Memory& memory, const kube::Object* remote) const;
   void enqueue(const kube::ObjectKey& local_key);
@@ -344,9 +293,8 @@ class PodController {
   kube::InformerHandle claims_;                  ///< acquired where a storage class has volumes that follow their pods
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
   kube::Controller controller_;
-  kube::Controller questions_;  ///< about Events: a slow answer to one holds up no pod
-  /// Until when twin namespaces are not asked for Events, because the provider refuses that.
-  std::map<std::string, kube::TimePoint> no_right_until_;
+  PodTokens tokens_;
+  PodWarnings warnings_;
   kube::Histogram start_times_;
   kube::Log log_;
 };

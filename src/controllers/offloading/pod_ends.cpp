@@ -70,7 +70,7 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
   co_await budget_.home_writes.take();
   auto removed =
       co_await context_.home.api().remove(kube::resources::pods, key, {.uid = uid, .grace_period_seconds = 0});
-  memory_.erase(key);
+  forget(key);
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "removing the terminated pod");
   // Until the watch tells of the removal, any other event of the pod would have it removed again.

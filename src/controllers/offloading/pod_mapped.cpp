@@ -28,8 +28,8 @@ PodController::Look PodController::look_at(const kube::ObjectKey& key, const std
   look.mounts_tokens = look.shadow && core::mounts_tokens(*look.shadow);
   look.needs_tokens =
       look.local && !look.withdrawn && (look.mounts_tokens || core::needs_tokens(*look.local, forging_));
-  if (look.needs_tokens && !twin.tokens) watch_tokens(key.ns, twin);
-  look.knows_tokens = twin.knows_tokens();
+  if (look.needs_tokens) tokens_.watch(key.ns);
+  look.knows_tokens = tokens_.has_synced(key.ns);
   look.remote = twin.find(&TwinWatch::pods, look.remote_key);
   return look;
 }
@@ -44,7 +44,7 @@ core::PodMemory PodController::remember(const Look& look) {
   // The Event that a container has started is written late: its namespace may be ending by then.
   if (const auto known = memory_.find(look.key); known != memory_.end() && (!local || local->is_deleting()))
     context_.events.forget_routine(known->second.uid);
-  if (!local && !shadow && !remote) memory_.erase(look.key);
+  if (!local && !shadow && !remote) forget(look.key);
   if (!local) return {};
   Memory& memory = memory_of(look.key, local->uid());
   if (shadow) memory.plan.shadow_created = false;
@@ -132,7 +132,7 @@ asio::awaitable<std::optional<Outcome>> PodController::order(const Look& look, P
     co_return std::nullopt;
   }
   if (look.needs_tokens && !look.knows_tokens) co_return Outcome::done();
-  auto tokens = co_await ensure_tokens(look.key, &*look.local, look.remote_key.ns, false);
+  auto tokens = co_await tokens_.ensure(look.key, &*look.local, look.remote_key.ns, false);
   if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
   auto ordered = co_await create_shadow(*look.local, look.remote_key);
   if (!ordered) {
@@ -179,7 +179,7 @@ asio::awaitable<kube::Result<void>> PodController::keep(const Look& look, Progre
       progress.resize_left = memory.resize_again_at - context_.clock.now();
   }
   if (look.mounts_tokens) {
-    auto tokens = co_await ensure_tokens(look.key, &*look.local, look.remote_key.ns, true);
+    auto tokens = co_await tokens_.ensure(look.key, &*look.local, look.remote_key.ns, true);
     // A pod that runs goes on with the tokens that it has.
     if (!tokens) {
       progress.outcome = Outcome::retry(std::move(tokens.error()));
@@ -231,7 +231,7 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(const Look& look, con
     done = co_await write_status(*look.local, std::move(wanted));
     if (done) context_.events.warning(*look.local, kube::resources::pods, fail->reason, fail->message);
   } else if (!look.local && !look.withdrawn) {
-    auto tokens = co_await ensure_tokens(look.key, nullptr, look.remote_key.ns, false);
+    auto tokens = co_await tokens_.ensure(look.key, nullptr, look.remote_key.ns, false);
     if (!tokens) done = std::unexpected(std::move(tokens.error()));
   }
   co_return done;
@@ -249,7 +249,7 @@ asio::awaitable<std::optional<Outcome>> PodController::show(const Look& look, Pr
       .node_ip = context_.settings.node_ip,
       .addresses = addresses_ ? &*addresses_ : nullptr,
       .reflect_ips = context_.settings.reflect_ips,
-      .warning = memory_of(look.key, local.uid()).questions.words(),
+      .warning = warnings_.words(local),
       .ephemeral_refusal = std::move(progress.ephemeral_refusal),
       .is_sent = progress.is_sent,
       .resize_refusal = std::move(progress.resize_refusal),
@@ -263,12 +263,12 @@ asio::awaitable<std::optional<Outcome>> PodController::show(const Look& look, Pr
   auto written = co_await write_status(local, std::move(*wanted));
   if (!written) co_return Outcome::retry(std::move(written.error()));
   tell_refusal(local, refusal);
-  tell_warning(local, warning);
+  warnings_.tell(local, warning);
   co_return std::nullopt;
 }
 
 std::optional<Outcome> PodController::status_waits(const Look& look, const Progress& progress) {
-  see_remote(*look.local, *look.remote);
+  warnings_.see(*look.local, *look.remote);
   Memory& memory = memory_of(look.key, look.local->uid());
   const kube::TimePoint now = context_.clock.now();
   if (!memory.remote_seen_at) memory.remote_seen_at = now;

@@ -1,10 +1,11 @@
-// The service-account tokens that the pods of a virtual node have at their provider.
+#include "controllers/offloading/pod_tokens.hpp"
+
 #include <algorithm>
 
-#include "controllers/offloading/pod.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -18,41 +19,78 @@ constexpr kube::Duration foreign_pause = 20s;
 
 }  // namespace
 
-void PodController::watch_tokens(const std::string& local, Twin& twin) {
-  twin.tokens = provider_.caches.acquire({.resource = kube::resources::secrets,
-                                          .ns = twin.remote,
-                                          .selection = {.label_selector = std::string(TwinWatches::token_selector())}});
-  twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); },
-                        [this, local] { enqueue_twin(local); });
-  if (twin.tokens->has_synced()) enqueue_twin(local);
+PodTokens::PodTokens(const core::ForgingContext& forging, kube::InformerSet& caches, kube::Api& provider,
+                     Context context, Reader reader)
+    : forging_(forging), caches_(caches), provider_(provider), context_(context), reader_(std::move(reader)) {}
+
+void PodTokens::join(const std::string& local, std::shared_ptr<TwinWatch> twin) {
+  twins_.insert_or_assign(local, Twin{.watch = std::move(twin)});
 }
 
-asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local) {
-  const Twin* twin = find_twin(local);
-  if (!twin || twin->withdrawn || twin->tokens) co_return kube::Outcome::done();
-  const std::shared_ptr<TwinWatch> watch = twin->watch;
-  auto looked = co_await provider_.twins.find_tokens(watch, provider_.api, forging_.clusters);
-  // The right to read the twin goes with the twin.
-  if (!looked && !looked.error().is_permanent())
-    co_return kube::Outcome::retry(std::move(looked.error()).in("looking for tokens that are left"));
-  Twin* twin_after = find_twin(local);
-  if (twin_after && twin_after->watch == watch && !twin_after->tokens && watch->has_tokens_of(forging_.node_name))
-    watch_tokens(local, *twin_after);
-  co_return kube::Outcome::done();
+void PodTokens::watch(const std::string& local) {
+  Twin* twin = find_twin(local);
+  if (!twin || twin->secrets) return;
+  twin->secrets = caches_.acquire({.resource = kube::resources::secrets,
+                                   .ns = twin->watch->remote,
+                                   .selection = {.label_selector = std::string(TwinWatches::token_selector())}});
+  twin->secrets.subscribe([this, local](const kube::ObjectKey& key) { reader_.changed(local, key); },
+                          [this, local] { reader_.synced(local); });
+  if (twin->secrets->has_synced()) reader_.synced(local);
 }
 
-asio::awaitable<kube::Result<kube::Object>> PodController::write_token_secret(kube::Object wanted,
-                                                                              std::optional<kube::Object> known) {
+bool PodTokens::has_synced(const std::string& local) const {
+  const kube::Informer* cache = cache_of(local);
+  return !cache || cache->has_synced();
+}
+
+std::vector<kube::ObjectKey> PodTokens::secrets(const std::string& local) const {
+  const kube::Informer* cache = cache_of(local);
+  return cache ? cache->store().keys() : std::vector<kube::ObjectKey>();
+}
+
+bool PodTokens::holds_any(const std::string& local) const {
+  const kube::Informer* cache = cache_of(local);
+  return cache && cache->store().size() > 0;
+}
+
+std::optional<kube::Object> PodTokens::find(const std::string& local, const kube::ObjectKey& secret) const {
+  const kube::Informer* cache = cache_of(local);
+  return cache ? cache->find(secret) : std::nullopt;
+}
+
+const kube::Informer* PodTokens::cache_of(const std::string& local) const {
+  const auto twin = twins_.find(local);
+  return twin != twins_.end() && twin->second.secrets ? &*twin->second.secrets : nullptr;
+}
+
+PodTokens::Twin* PodTokens::find_twin(const std::string& local) {
+  const auto twin = twins_.find(local);
+  return twin == twins_.end() ? nullptr : &twin->second;
+}
+
+PodTokens::Memory& PodTokens::memory_of(const kube::ObjectKey& key, std::string_view uid) {
+  Memory& memory = issued_[key];
+  if (memory.uid != uid) memory = Memory{.uid = std::string(uid)};
+  return memory;
+}
+
+reflector::ReflectionSeries PodTokens::series_of(std::string_view local_namespace) const {
+  return {.metrics = context_.metrics,
+          .ns = local_namespace,
+          .kind = kube::resources::service_accounts.kind,
+          .forging = forging_};
+}
+
+asio::awaitable<kube::Result<kube::Object>> PodTokens::write(kube::Object wanted, std::optional<kube::Object> known) {
   // Neither write touches an object that has taken the name since the decision.
   if (!known)
-    co_return co_await provider_.api.create(kube::resources::secrets, wanted,
-                                            {.field_manager = api::reflection_manager});
+    co_return co_await provider_.create(kube::resources::secrets, wanted, {.field_manager = api::reflection_manager});
   wanted.mutable_metadata()["uid"] = known->uid();
   wanted.mutable_metadata()["resourceVersion"] = known->resource_version();
-  co_return co_await provider_.api.apply(kube::resources::secrets, wanted, api::reflection_manager);
+  co_return co_await provider_.apply(kube::resources::secrets, wanted, api::reflection_manager);
 }
 
-void PodController::tell_refused_tokens(const kube::Object& local, const kube::Failure& refusal) {
+void PodTokens::tell_refusal(const kube::Object& local, const kube::Failure& refusal) {
   if (!refusal.is_permanent()) return;
   context_.events.warning(local, kube::resources::pods, reasons::failed_tokens,
                           "cluster " + forging_.clusters.remote +
@@ -60,38 +98,32 @@ void PodController::tell_refused_tokens(const kube::Object& local, const kube::F
                               kube::one_line(core::refusal_words(refusal), core::max_refusal));
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(kube::ObjectKey key,
-                                                                                          const kube::Object* local,
-                                                                                          std::string remote_namespace,
-                                                                                          bool is_mounted) {
-  auto ensured = co_await write_tokens(key, local, std::move(remote_namespace), is_mounted);
+asio::awaitable<PodTokens::NextLook> PodTokens::ensure(kube::ObjectKey key, const kube::Object* pod,
+                                                       std::string remote_namespace, bool is_mounted) {
+  auto ensured = co_await bring(key, pod, std::move(remote_namespace), is_mounted);
   if (!ensured)
-    if (Twin* twin = find_twin(key.ns))
-      twin->token_counters.add_failed(series_of(key.ns, kube::resources::service_accounts));
+    if (Twin* twin = find_twin(key.ns)) twin->counters.add_failed(series_of(key.ns));
   co_return ensured;
 }
 
-asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_tokens(kube::ObjectKey key,
-                                                                                      const kube::Object* local,
-                                                                                      std::string remote_namespace,
-                                                                                      bool is_mounted) {
-  TokenLook look{
-      .key = key, .secret_key = {std::move(remote_namespace), core::token_secret_name(key.name)}, .local = local};
-  if (Twin* twin = find_twin(key.ns); twin && twin->tokens) look.secret = twin->tokens->find(look.secret_key);
-  if (local) look.issued = memory_of(key, local->uid()).tokens;
+asio::awaitable<kube::Result<PodTokens::Look>> PodTokens::look_at(kube::ObjectKey key, const kube::Object* pod,
+                                                                  std::string remote_namespace, bool is_mounted) {
+  Look look{.key = key, .secret_key = {std::move(remote_namespace), core::token_secret_name(key.name)}, .local = pod};
+  look.secret = find(key.ns, look.secret_key);
+  if (pod) look.issued = memory_of(key, pod->uid()).tokens;
   const auto make_plan = [&] {
     const kube::Object* secret = look.secret ? &*look.secret : nullptr;
     // The tokens were requested by another process.
-    if (local && secret && look.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
-        secret->annotation(api::annotations::token_pod_uid) == local->uid())
+    if (pod && secret && look.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
+        secret->annotation(api::annotations::token_pod_uid) == pod->uid())
       look.issued = core::read_token_secret(*secret);
-    return core::plan_tokens({.local_pod = local, .secret = secret, .issued = look.issued, .is_mounted = is_mounted},
+    return core::plan_tokens({.local_pod = pod, .secret = secret, .issued = look.issued, .is_mounted = is_mounted},
                              forging_, context_.clock.wall());
   };
   look.plan = make_plan();
   // The cache has only Secrets with the label. Somebody else's Secret of this name is seen only live.
   if (look.secret || std::holds_alternative<action::Nothing>(look.plan)) co_return look;
-  auto live = co_await provider_.api.get(kube::resources::secrets, look.secret_key);
+  auto live = co_await provider_.get(kube::resources::secrets, look.secret_key);
   if (!live && !live.error().is_not_found())
     co_return kube::fail(std::move(live.error()), "looking for the token Secret");
   if (live) {
@@ -101,8 +133,8 @@ asio::awaitable<kube::Result<PodController::TokenLook>> PodController::look_at_t
   co_return look;
 }
 
-asio::awaitable<kube::Result<core::IssuedTokens>> PodController::request_tokens(
-    const kube::Object& local, std::vector<core::TokenRequest> requests) {
+asio::awaitable<kube::Result<core::IssuedTokens>> PodTokens::request(const kube::Object& local,
+                                                                     std::vector<core::TokenRequest> requests) {
   const kube::ObjectKey account{std::string(local.ns()), core::service_account_of(local)};
   core::IssuedTokens issued;
   for (const core::TokenRequest& request : requests) {
@@ -121,24 +153,20 @@ asio::awaitable<kube::Result<core::IssuedTokens>> PodController::request_tokens(
   co_return issued;
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::write_tokens(kube::ObjectKey key,
-                                                                                         const kube::Object* local,
-                                                                                         std::string remote_namespace,
-                                                                                         bool is_mounted) {
-  if (Twin* twin = find_twin(key.ns); twin && !twin->knows_tokens()) co_return std::optional<kube::Duration>();
-  auto look = co_await look_at_tokens(key, local, std::move(remote_namespace), is_mounted);
+asio::awaitable<PodTokens::NextLook> PodTokens::bring(kube::ObjectKey key, const kube::Object* pod,
+                                                      std::string remote_namespace, bool is_mounted) {
+  if (!has_synced(key.ns)) co_return std::optional<kube::Duration>();
+  auto look = co_await look_at(key, pod, std::move(remote_namespace), is_mounted);
   if (!look) co_return std::unexpected(std::move(look.error()));
   co_return co_await std::visit([&](const auto& part) { return act(*look, part); }, look->plan);
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
-                                                                                const action::Nothing&) {
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Nothing&) {
   if (look.local) memory_of(look.key, look.local->uid()).tokens = std::move(look.issued);
   co_return std::optional<kube::Duration>();
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
-                                                                                const action::RefuseForeign&) {
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::RefuseForeign&) {
   if (look.local)
     context_.events.warning(*look.local, kube::resources::pods, reasons::failed_tokens,
                             "Secret " + look.secret_key.text() + " of cluster " + forging_.clusters.remote +
@@ -146,54 +174,50 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(
   co_return std::optional<kube::Duration>(foreign_pause);
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
-                                                                                const action::Remove& plan) {
-  if (auto removed = co_await remove_token_secret(look, plan.uid); !removed)
-    co_return std::unexpected(std::move(removed.error()));
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Remove& plan) {
+  if (auto removed = co_await remove(look, plan.uid); !removed) co_return std::unexpected(std::move(removed.error()));
   co_return co_await act(look, action::Nothing());
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
-                                                                                const action::Write& plan) {
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Write& plan) {
   const kube::Object& local = *look.local;
-  auto requested = co_await request_tokens(local, plan.to_request);
+  auto requested = co_await request(local, plan.to_request);
   if (!requested) co_return std::unexpected(std::move(requested.error()));
   for (auto& [key, token] : *requested) look.issued[key] = std::move(token);
   if (!plan.replaced.empty()) {
-    if (auto removed = co_await remove_token_secret(look, plan.replaced); !removed)
+    if (auto removed = co_await remove(look, plan.replaced); !removed)
       co_return std::unexpected(std::move(removed.error()));
     look.secret.reset();
   }
   const std::string& remote_namespace = look.secret_key.ns;
-  auto written = co_await write_token_secret(core::forge_token_secret(local, remote_namespace, look.issued, forging_),
-                                             std::move(look.secret));
+  auto written =
+      co_await write(core::forge_token_secret(local, remote_namespace, look.issued, forging_), std::move(look.secret));
   if (!written) {
-    tell_refused_tokens(local, written.error());
+    tell_refusal(local, written.error());
     co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
   }
-  if (Twin* twin = find_twin(look.key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
-    twin->token_counters.add_reflected(series_of(look.key.ns, kube::resources::service_accounts));
+  if (Twin* twin = find_twin(look.key.ns); twin && twin->secrets && twin->watch->remote == remote_namespace) {
+    twin->counters.add_reflected(series_of(look.key.ns));
     twin->watch->token_nodes.insert(forging_.node_name);
-    twin->tokens->observe(std::move(*written));
+    twin->secrets->observe(std::move(*written));
   }
   co_return co_await act(look, action::Keep{.until = core::next_renewal(local, look.issued)});
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::act(TokenLook& look,
-                                                                                const action::Keep& plan) {
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Keep& plan) {
   memory_of(look.key, look.local->uid()).tokens = std::move(look.issued);
   const auto left = std::chrono::duration_cast<kube::Duration>(plan.until - context_.clock.wall());
   const kube::Duration jitter = context_.random.between(0s, 30s);
   co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
 }
 
-asio::awaitable<kube::Result<void>> PodController::remove_token_secret(const TokenLook& look, std::string uid) {
-  auto removed = co_await provider_.api.remove(kube::resources::secrets, look.secret_key, {.uid = uid});
+asio::awaitable<kube::Result<void>> PodTokens::remove(const Look& look, std::string uid) {
+  auto removed = co_await provider_.remove(kube::resources::secrets, look.secret_key, {.uid = uid});
   if (!removed && !removed.error().is_not_found()) {
-    if (look.local) tell_refused_tokens(*look.local, removed.error());
+    if (look.local) tell_refusal(*look.local, removed.error());
     co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
   }
-  if (Twin* twin = find_twin(look.key.ns); twin && twin->tokens) twin->tokens->observe_gone(look.secret_key, uid);
+  if (Twin* twin = find_twin(look.key.ns); twin && twin->secrets) twin->secrets->observe_gone(look.secret_key, uid);
   co_return kube::Result<void>();
 }
 

@@ -30,8 +30,7 @@ void PodController::enqueue_twin(const std::string& local) {
       if (!object || is_of_this_node(&*object)) enqueue(here);
     }
   }
-  if (!twin.tokens) return;
-  for (const kube::ObjectKey& key : twin.tokens->store().keys()) enqueue_token_pod(local, key);
+  for (const kube::ObjectKey& key : tokens_.secrets(local)) enqueue_token_pod(local, key);
 }
 
 void PodController::enqueue_changed(const TwinWatch& watch, const kube::Change& change) {
@@ -44,7 +43,7 @@ void PodController::enqueue_changed(const TwinWatch& watch, const kube::Change& 
 void PodController::enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret) {
   const Twin* twin = find_twin(local);
   if (twin) provider_.twins.wake(*twin->watch);
-  const auto known = twin && twin->tokens ? twin->tokens->find(secret) : std::nullopt;
+  const auto known = tokens_.find(local, secret);
   const std::string_view annotated = known ? known->annotation(api::annotations::token_pod_name) : std::string_view();
   if (const std::string_view pod = core::token_secret_pod(secret.name, annotated); !pod.empty())
     enqueue({local, std::string(pod)});
@@ -74,10 +73,12 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
   const auto is = [](const std::string* twin, const std::string& name) { return twin && *twin == name; };
   for (auto twin = twins_.begin(); twin != twins_.end();) {
     twin->second.withdrawn = !is(mapping_.to_remote(twin->first), twin->second.remote);
-    if (twin->second.withdrawn && !is(mapping_.withdrawn(twin->first), twin->second.remote))
+    if (twin->second.withdrawn && !is(mapping_.withdrawn(twin->first), twin->second.remote)) {
+      tokens_.leave(twin->first);
       twin = twins_.erase(twin);
-    else
+    } else {
       ++twin;
+    }
   }
   std::erase_if(left_, [&](const auto& left) { return !is(mapping_.withdrawn(left.first), left.second); });
   // The new twin of a namespace starts once the old one holds no pods.
@@ -101,7 +102,8 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   Twin& twin = twins_[local];
   twin.remote = remote;
   twin.watch = provider_.twins.watch(local, remote);
-  if (context_.settings.api_server_mode == core::ApiServerMode::always) watch_tokens(local, twin);
+  tokens_.join(local, twin.watch);
+  if (context_.settings.api_server_mode == core::ApiServerMode::always) tokens_.watch(local);
   // The caches of the twin may be complete already for another virtual node.
   if (twin.has_synced()) enqueue_twin(local);
   enqueue({local, {}});
@@ -114,11 +116,23 @@ void PodController::watch_withdrawn(const std::string& local) {
   start_twin(local, *remote).withdrawn = true;
 }
 
+asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local) {
+  const Twin* twin = find_twin(local);
+  if (!twin || twin->withdrawn || tokens_.is_watched(local)) co_return kube::Outcome::done();
+  const std::shared_ptr<TwinWatch> watch = twin->watch;
+  auto looked = co_await provider_.twins.find_tokens(watch, provider_.api, forging_.clusters);
+  // The right to read the twin goes with the twin.
+  if (!looked && !looked.error().is_permanent())
+    co_return kube::Outcome::retry(std::move(looked.error()).in("looking for tokens that are left"));
+  const Twin* twin_after = find_twin(local);
+  if (twin_after && twin_after->watch == watch && watch->has_tokens_of(forging_.node_name)) tokens_.watch(local);
+  co_return kube::Outcome::done();
+}
+
 bool PodController::is_needed(const TwinWatch& watch) const {
   const auto twin = twins_.find(watch.local);
   if (twin == twins_.end() || twin->second.watch.get() != &watch) return false;
-  const kube::InformerHandle& tokens = twin->second.tokens;
-  return twin->second.withdrawn || !local_pods_->has_synced() || (tokens && tokens->store().size() > 0) ||
+  return twin->second.withdrawn || !local_pods_->has_synced() || tokens_.holds_any(watch.local) ||
          !local_pods_->store().keys_in(watch.local).empty();
 }
 
@@ -163,6 +177,7 @@ void PodController::leave_withdrawn(const std::string& local) {
   };
   if (!watch.is_resting && (holds(*watch.shadows) || holds(*watch.pods))) return;
   left_[local] = twin->second.remote;
+  tokens_.leave(local);
   twins_.erase(twin);
   if (const std::string* remote = mapping_.to_remote(local)) start_twin(local, *remote);
   for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);

@@ -1,8 +1,10 @@
-// Why pods of a virtual node are not ready, as the Events of their provider say.
+#include "controllers/offloading/pod_warnings.hpp"
+
 #include <algorithm>
 
-#include "controllers/offloading/pod.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -20,7 +22,16 @@ constexpr std::size_t max_bytes = 1U << 20;
 
 }  // namespace
 
-void PodController::see_remote(const kube::Object& local, const kube::Object& remote) {
+PodWarnings::PodWarnings(const core::ForgingContext& forging, kube::Api& provider, Context context, Reader reader)
+    : forging_(forging),
+      provider_(provider),
+      context_(context),
+      reader_(std::move(reader)),
+      questions_(context, {.name = "pod_events", .limits = {.workers = 1, .workers_per_group = 1}},
+                 [this](kube::WorkKey key) { return ask(std::move(key)); }),
+      log_(kube::Log("pod").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {}
+
+void PodWarnings::see(const kube::Object& local, const kube::Object& remote) {
   const kube::TimePoint now = context_.clock.now();
   core::WarningQuestions& questions = memory_of(local.key(), local.uid()).questions;
   questions.see(remote, now);
@@ -29,32 +40,34 @@ void PodController::see_remote(const kube::Object& local, const kube::Object& re
     questions_.enqueue_after({forging_.node_name, local.key()}, std::max<kube::Duration>(*due - now, 0ms));
 }
 
-asio::awaitable<Outcome> PodController::ask_events(kube::WorkKey work) {
+const std::string* PodWarnings::words(const kube::Object& local) {
+  return memory_of(local.key(), local.uid()).questions.words();
+}
+
+asio::awaitable<Outcome> PodWarnings::ask(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  const Twin* twin = find_twin(key.ns);
-  const auto local = local_pods_->find(key);
-  if (!twin || twin->withdrawn || !local || local->is_deleting()) co_return Outcome::done();
-  const std::string remote_namespace = twin->remote, uid(local->uid());
-  const auto remote = twin->find(&TwinWatch::pods, {remote_namespace, key.name});
-  if (!remote) co_return Outcome::done();
+  const auto pair = reader_.find(key);
+  if (!pair) co_return Outcome::done();
+  const auto& [local, remote] = *pair;
+  const std::string remote_namespace(remote.ns()), uid(local.uid());
   core::WarningQuestions& questions = memory_of(key, uid).questions;
   const kube::TimePoint now = context_.clock.now();
-  auto due = questions.due(*remote);
+  auto due = questions.due(remote);
   if (!due) co_return Outcome::done();
   if (const auto refused = no_right_until_.find(remote_namespace); refused != no_right_until_.end())
     due = std::max(*due, refused->second);
   if (*due > now) co_return Outcome::again_after(*due - now);
 
   questions.asked(now);
-  const std::string selector = "involvedObject.uid=" + std::string(remote->uid()) + ",type=Warning";
-  auto page = co_await provider_.api.list(kube::resources::events, remote_namespace,
-                                          {.selection = {.field_selector = selector}, .limit = max_events}, max_bytes);
+  const std::string selector = "involvedObject.uid=" + std::string(remote.uid()) + ",type=Warning";
+  auto page = co_await provider_.list(kube::resources::events, remote_namespace,
+                                      {.selection = {.field_selector = selector}, .limit = max_events}, max_bytes);
   if (page) {
     no_right_until_.erase(remote_namespace);
     const auto known = memory_.find(key);
     if (known != memory_.end() && known->second.uid == uid &&
-        known->second.questions.answered(remote->uid(), core::newest_warning(page->items, *remote)))
-      enqueue(key);
+        known->second.questions.answered(remote.uid(), core::newest_warning(page->items, remote)))
+      reader_.changed(key);
   } else if (page.error().is_forbidden()) {
     note_no_right(remote_namespace, page.error());
   } else {
@@ -64,7 +77,13 @@ asio::awaitable<Outcome> PodController::ask_events(kube::WorkKey work) {
   co_return Outcome::again_after(core::starting_time);
 }
 
-void PodController::note_no_right(const std::string& remote_namespace, const kube::Failure& refusal) {
+PodWarnings::Memory& PodWarnings::memory_of(const kube::ObjectKey& key, std::string_view uid) {
+  Memory& memory = memory_[key];
+  if (memory.uid != uid) memory = Memory{.uid = std::string(uid)};
+  return memory;
+}
+
+void PodWarnings::note_no_right(const std::string& remote_namespace, const kube::Failure& refusal) {
   const kube::TimePoint now = context_.clock.now();
   // A namespace that was not asked for since is no twin any more, or has no pod that waits.
   std::erase_if(no_right_until_, [&](const auto& known) { return known.second + no_right_pause < now; });
@@ -73,7 +92,7 @@ void PodController::note_no_right(const std::string& remote_namespace, const kub
               {{"twin", remote_namespace}, {"error", refusal}});
 }
 
-void PodController::tell_warning(const kube::Object& local, const std::string& message) {
+void PodWarnings::tell(const kube::Object& local, const std::string& message) {
   if (message.empty() || !memory_of(local.key(), local.uid()).questions.tell(message)) return;
   // The leader before this process has sent that Event.
   if (core::warning_told(local.status()) == message) return;

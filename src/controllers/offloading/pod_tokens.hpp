@@ -1,0 +1,110 @@
+// The service-account tokens that the pods of a virtual node have at their provider.
+// Tested by test/unit/controllers/offloading/pod_tokens_test.cpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controllers/providers/twin_watches.hpp"
+#include "kube/client/api.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/offloading/service_account_token.hpp"
+#include "liqo/reflector/counters.hpp"
+
+namespace liqo::controllers {
+
+/// Guarantees: a Secret of somebody else is neither changed nor deleted; nothing is decided about a Secret before the
+/// watch of its twin is complete; tokens are requested at home only when the Secret needs them. What the provider or
+/// the API server at home refuses is told by an Event of the pod. One thread.
+class PodTokens {
+ public:
+  /// After what time to look again; nothing = not before something changes.
+  using NextLook = kube::Result<std::optional<kube::Duration>>;
+  /// Who is told of what the watches see. Handlers must not suspend.
+  struct Reader {
+    std::function<void(const std::string& local, const kube::ObjectKey& secret)> changed;
+    std::function<void(const std::string& local)> synced;
+  };
+  /// `forging`, `caches` and `provider` (to read and write there) outlive the object.
+  PodTokens(const core::ForgingContext& forging, kube::InformerSet& caches, kube::Api& provider, Context context,
+            Reader reader);
+
+  /// Takes the twin of a namespace, whose Secrets are not watched yet.
+  void join(const std::string& local, std::shared_ptr<TwinWatch> twin);
+  void leave(const std::string& local) { twins_.erase(local); }
+  /// Starts the watch of the Secrets in the namespace's twin, unless it is there. It begins with the first pod that
+  /// needs one.
+  void watch(const std::string& local);
+  bool is_watched(const std::string& local) const { return cache_of(local) != nullptr; }
+  /// Whether it is known which Secrets are there: they are waited for only where pods use tokens.
+  bool has_synced(const std::string& local) const;
+  /// The Secrets in the namespace's twin; none where they are not watched.
+  std::vector<kube::ObjectKey> secrets(const std::string& local) const;
+  bool holds_any(const std::string& local) const;
+  std::optional<kube::Object> find(const std::string& local, const kube::ObjectKey& secret) const;
+
+  /// Brings the Secret with the pod's tokens up to date; answers when to look again. `pod`: null = gone. `is_mounted`:
+  /// its ShadowPod mounts the Secret. Does nothing until the Secrets are known; the reader is told of that.
+  asio::awaitable<NextLook> ensure(kube::ObjectKey key, const kube::Object* pod, std::string remote_namespace,
+                                   bool is_mounted);
+  /// Forgets the tokens of a pod that is gone.
+  void forget(const kube::ObjectKey& key) { issued_.erase(key); }
+
+ private:
+  struct Twin {
+    std::shared_ptr<TwinWatch> watch;
+    kube::InformerHandle secrets;
+    reflector::ReflectionCounters counters;
+  };
+  /// The tokens that were issued to one local pod.
+  struct Memory {
+    std::string uid;
+    core::IssuedTokens tokens;
+  };
+  /// A pod, its Secret and its tokens, and what is to be done about them.
+  struct Look {
+    kube::ObjectKey key, secret_key;
+    const kube::Object* local;  ///< null = gone
+    std::optional<kube::Object> secret = {};
+    core::IssuedTokens issued = {};
+    core::TokenPlan plan = {};
+  };
+
+  const kube::Informer* cache_of(const std::string& local) const;
+  Twin* find_twin(const std::string& local);
+  Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
+  reflector::ReflectionSeries series_of(std::string_view local_namespace) const;
+  asio::awaitable<kube::Result<Look>> look_at(kube::ObjectKey key, const kube::Object* pod,
+                                              std::string remote_namespace, bool is_mounted);
+  asio::awaitable<kube::Result<core::IssuedTokens>> request(const kube::Object& local,
+                                                            std::vector<core::TokenRequest> requests);
+  /// As ensure(), without counting a failure.
+  asio::awaitable<NextLook> bring(kube::ObjectKey key, const kube::Object* pod, std::string remote_namespace,
+                                  bool is_mounted);
+  /// Each carries out one plan.
+  asio::awaitable<NextLook> act(Look& look, const core::token_action::Nothing& plan);
+  asio::awaitable<NextLook> act(Look& look, const core::token_action::RefuseForeign& plan);
+  asio::awaitable<NextLook> act(Look& look, const core::token_action::Remove& plan);
+  asio::awaitable<NextLook> act(Look& look, const core::token_action::Write& plan);
+  asio::awaitable<NextLook> act(Look& look, const core::token_action::Keep& plan);
+  asio::awaitable<kube::Result<void>> remove(const Look& look, std::string uid);
+  /// Creates the Secret, or changes `known`. Fails where another object has taken the name meanwhile.
+  asio::awaitable<kube::Result<kube::Object>> write(kube::Object wanted, std::optional<kube::Object> known);
+  /// Sends an Event that the provider refuses the pod's Secret; none where a later try may pass.
+  void tell_refusal(const kube::Object& local, const kube::Failure& refusal);
+
+  const core::ForgingContext& forging_;
+  kube::InformerSet& caches_;
+  kube::Api& provider_;
+  Context context_;
+  Reader reader_;
+  std::map<std::string, Twin, std::less<>> twins_;  ///< by local namespace
+  std::unordered_map<kube::ObjectKey, Memory> issued_;
+};
+
+}  // namespace liqo::controllers
