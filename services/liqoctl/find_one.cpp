@@ -17,8 +17,7 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
   if (found->empty())
     co_return kube::fail(Errc::missing, "there is no " + what + (peer.empty() ? "" : " of " + peer) + " in cluster " +
                                             cluster.api().cluster() + " (liqoctl get " +
-                                            std::string(resource.plural.substr(0, resource.plural.size() - 1)) +
-                                            " lists what there is)");
+                                            kube::lower_case(resource.kind) + " lists what there is)");
   if (found->size() > 1) {
     const std::string places = kube::join(*found | std::views::transform(&Object::ns), ", ");
     co_return kube::fail(Errc::invalid_input, what + " is in several namespaces: choose by --namespace from " + places);

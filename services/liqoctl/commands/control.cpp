@@ -78,6 +78,7 @@ asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags&
   };
   auto done = co_await update(cluster, kinds::tenants, *key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::dry_run) co_return Result<void>();
   if (*done == Ensured::changed && change.to == "Drained" && flags.wait)
     if (auto denied = co_await wait_for_denial(session, cluster, consumer, {key->ns, ""}); !denied) co_return denied;
   if (*done != Ensured::unchanged) {
@@ -138,6 +139,7 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
   };
   auto done = co_await update(cluster, kinds::resource_slices, key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::dry_run) co_return Result<void>();
   if (*done == Ensured::changed && change.drains && flags.wait)
     if (auto denied = co_await wait_for_denial(session, cluster, flags.consumer, key); !denied) co_return denied;
   if (*done == Ensured::unchanged) {

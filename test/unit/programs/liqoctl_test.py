@@ -1,5 +1,6 @@
 """What liqoctl says, asks and waits for, where a story would need a user without rights or an API server that hangs."""
 
+import copy
 import json
 import pathlib
 import re
@@ -55,6 +56,29 @@ def test_drain_says_what_becomes_of_the_pods(tmp_path: pathlib.Path, flags: list
     assert tenant["spec"]["tenantCondition"] == "Drained"
     kept = tenant["metadata"].get("annotations", {}).get("liqo.io/keep-pods")
     assert kept == ("true" if flags else None)
+
+
+def test_a_dry_run_drains_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    tenant = f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/tenants/rome"
+    granted = f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/resourceslices/milan"
+    before = (copy.deepcopy(milan.objects[tenant]), copy.deepcopy(milan.objects[granted]))
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        dry = ("--kubeconfig", kubeconfig, "--dry-run")
+        done = liqoctl("drain", "tenant", "rome", *dry)
+        cordoned = liqoctl("cordon", "resourceslice", "milan", "--remote-cluster-id", "rome", *dry)
+    assert (done.returncode, done.stderr) == (0, "INFO: milan: would update Tenant liqo-tenant-rome/rome\n")
+    told = "INFO: milan: would update ResourceSlice liqo-tenant-rome/milan\n"
+    assert (cordoned.returncode, cordoned.stderr) == (0, told)
+    assert (milan.objects[tenant], milan.objects[granted]) == before
+
+
+def test_who_names_nothing_that_is_there_is_told_how_to_list(tmp_path: pathlib.Path) -> None:
+    with FakeCluster("rome").served(tmp_path / "rome.yaml") as kubeconfig:
+        done = liqoctl("delete", "identity", "milan", "--kubeconfig", kubeconfig)
+    hint = "(liqoctl get identity lists what there is)"
+    assert done.returncode == 1
+    assert f"there is no Identity milan in cluster rome {hint}" in done.stderr, done.stderr
 
 
 def test_a_slice_that_nobody_would_carry_is_not_made(tmp_path: pathlib.Path) -> None:
