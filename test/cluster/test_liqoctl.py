@@ -78,6 +78,7 @@ def test_every_command_has_help_with_a_sentence_and_usage() -> None:
         (["peer", "--remote-kubeconfig=x", "--cpu", "0"], "ask for more than 0"),
         (["create", "rs", "A_B", "--remote-cluster-id", "milan"], "'A_B' cannot be a name"),
         (["create", "virtualnode", "n", "--remote-cluster-id", "milan"], "give either --resource-slice-name"),
+        (["create", "vn", "n", "--remote-cluster-id", "a", "--vk-options-template", "x"], "'x' is not namespace/name"),
         (["offload", "ns", "a", "b", "--remote-namespace-name", "c"], "SelectedName"),
         (["peer", "--remote-kubeconfig=x", "--memory", "16"], "without a unit it is in bytes (8Gi)"),
         (["install", "--cluster-id", "Rome"], "'Rome' is no cluster ID: lower-case letters"),

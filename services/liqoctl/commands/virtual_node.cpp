@@ -128,7 +128,9 @@ void add_node_flags(CommandLine& line, cli::Command app, const std::shared_ptr<N
   flags->network_check_flag =
       app.flag("--disable-network-check", flags->disable_network_check,
                "Be Ready whatever the network module says (default: the template's, else false)");
-  app.option("--vk-options-template", request.options_template, "Options, as namespace/name").type_name("NAME");
+  app.option("--vk-options-template", request.options_template, "Options, as namespace/name")
+      .type_name("NAME")
+      .check(model::check_key);
   app.option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
       .type_name("NAME");
   const std::string group = "With a Secret";

@@ -44,6 +44,15 @@ kube::Result<void> check_name(std::string_view name, std::size_t max_size) {
                                                    " of a-z, 0-9, '-' and '.', a letter or digit at both ends");
 }
 
+kube::Result<void> check_key(std::string_view key) {
+  const std::size_t slash = key.find('/');
+  if (slash != std::string_view::npos && liqo::core::is_dns_label(key.substr(0, slash)) &&
+      liqo::core::is_dns_subdomain(key.substr(slash + 1)))
+    return {};
+  return kube::fail(kube::Errc::invalid_input, "'" + kube::printable(key.substr(0, 320)) +
+                                                   "' is not namespace/name, e.g. liqo/virtual-kubelet-default");
+}
+
 json::object forge_list(json::array items) {
   return {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
 }

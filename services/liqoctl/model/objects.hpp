@@ -19,6 +19,8 @@ inline constexpr std::string_view made_by_liqoctl = "liqoctl";
 
 /// Errors: Errc::invalid_input for what cannot be the name of an object, or has more characters than that.
 kube::Result<void> check_name(std::string_view name, std::size_t max_size);
+/// Errors: Errc::invalid_input for what is not "namespace/name" of an object that can be.
+kube::Result<void> check_key(std::string_view key);
 
 /// Several objects as one, as `kubectl get -o json` has them.
 json::object forge_list(json::array items);

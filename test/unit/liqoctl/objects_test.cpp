@@ -96,6 +96,13 @@ TEST_CASE("a name that no object can have is refused before anything is tried") 
         "'A_B' cannot be a name: at most 50 of a-z, 0-9, '-' and '.', a letter or digit at both ends");
 }
 
+TEST_CASE("an object is named by its namespace and its name") {
+  for (const char* good : {"liqo/default", "a/b.c"}) CHECK(check_key(good));
+  for (const char* bad : {"", "default", "/default", "liqo/", "li.qo/default", "liqo/A_B", "liqo/a/b"})
+    CHECK_FALSE(check_key(bad));
+  CHECK(check_key("default").error().text() == "'default' is not namespace/name, e.g. liqo/virtual-kubelet-default");
+}
+
 TEST_CASE("a selector is told as it was typed") {
   for (const char* typed : {"region=south", "region!=south", "region in (north,south)", "region notin (a,b)", "gpu",
                             "!gpu", "region=south,!gpu"}) {
