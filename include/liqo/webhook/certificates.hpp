@@ -14,7 +14,7 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// The one of the webhooks.
+/// The name of the Secret with the webhooks' certificate.
 inline constexpr std::string_view certificate_secret = "liqo-webhook-certs";
 
 /// What the Secret holds; what is missing or no base64 reads as empty.
