@@ -63,7 +63,6 @@ struct CommandTraits {
   bool writes = false;   ///< has --dry-run
   bool creates = false;  ///< has --global-labels and --global-annotations
   Prints prints = Prints::nothing;
-  bool asks = false;         ///< says so in its help; --skip-confirm is on every command
   kube::Duration timeout{};  ///< default of --timeout; 0 = has no such flag
   Candidates argument = Candidates::none;
   std::vector<std::string> aliases = {};

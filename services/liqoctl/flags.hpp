@@ -39,7 +39,6 @@ struct CommonFlags {
   bool verbose = false;
   bool skip_confirm = false;
   bool dry_run = false;
-  bool wait = true;  ///< `--wait=false`: do not wait for the effect
   Format output = Format::none;
   kube::Duration timeout = std::chrono::minutes(2);
   std::vector<std::string> global_labels, global_annotations;

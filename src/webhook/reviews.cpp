@@ -35,7 +35,6 @@ Answer cannot_read(const kube::Failure& failure) {
 
 Reviews::Reviews(ReviewContext context)
     : context_(context),
-      log_("webhook"),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       offloadings_(context_.home.acquire({.resource = kinds::namespace_offloadings})),
       holdings_(context_.home) {

@@ -96,7 +96,6 @@ class Reviews {
                                                                     std::string label_selector);
 
   ReviewContext context_;
-  kube::Log log_;
   kube::InformerHandle namespaces_, offloadings_;
   TwinHoldings holdings_;
 };

@@ -152,14 +152,10 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
 
 void add_tenant_verb(CommandLine& line, const std::string& verb, const std::string& what, const Change& change) {
   auto flags = std::make_shared<TenantFlags>();
-  const cli::Command app =
-      line.command(line.verb(verb), {"tenant", what},
-                   {.writes = true,
-                    .asks = !change.question.empty(),
-                    .timeout = std::chrono::minutes(2),
-                    .argument = Candidates::tenants,
-                    .aliases = {"tenants"}},
-                   [flags, change](Session& session) { return change_tenant(session, *flags, change); });
+  const cli::Command app = line.command(
+      line.verb(verb), {"tenant", what},
+      {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::tenants, .aliases = {"tenants"}},
+      [flags, change](Session& session) { return change_tenant(session, *flags, change); });
   app.option("name", flags->name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
   if (verb != "drain") return;
   app.flag("--keep-pods", flags->keep_pods, "Leave the pods that run; only new ones are refused");
@@ -171,7 +167,6 @@ void add_slice_verb(CommandLine& line, const std::string& verb, const std::strin
   const cli::Command app =
       line.command(line.verb(verb), {"resourceslice", what},
                    {.writes = true,
-                    .asks = !change.question.empty(),
                     .timeout = std::chrono::minutes(2),
                     .argument = Candidates::slices,
                     .aliases = {"rs", "resourceslices"}},

@@ -135,7 +135,6 @@ void add_force(CommandLine& line) {
       {"unpeer", "Forget a peer that does not answer and will not come back; needs this cluster alone"},
       {.namespaces = Namespaces::liqo,
        .writes = true,
-       .asks = true,
        .timeout = std::chrono::minutes(2),
        .argument = Candidates::peers,
        .examples =

@@ -326,7 +326,6 @@ void add_namespace(CommandLine& line) {
       line.command(line.verb("unoffload"), {"namespace", "Bring the pods of namespaces home and delete the twins"},
                    {.namespaces = Namespaces::none,
                     .writes = true,
-                    .asks = true,
                     .timeout = std::chrono::minutes(2),
                     .argument = Candidates::offloaded_namespaces,
                     .aliases = aliases},

@@ -283,7 +283,6 @@ void add_peer(CommandLine& line) {
                    {.namespaces = Namespaces::liqo,
                     .clusters = Clusters::two,
                     .writes = true,
-                    .asks = true,
                     .timeout = std::chrono::minutes(2),
                     .examples = "  liqoctl unpeer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [undo](Session& session) { return unpeer(session, *undo); });

@@ -261,7 +261,7 @@ void add_peering_user(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
   const cli::Command app =
       line.command(line.verb("delete"), {"peering-user", "Provider: take the peering user's rights away"},
-                   {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)},
+                   {.writes = true, .timeout = std::chrono::minutes(1)},
                    [flags](Session& session) { return remove(session, *flags); });
   check_cluster_id(app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required());
 }

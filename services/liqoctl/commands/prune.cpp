@@ -158,7 +158,6 @@ void add_prune(CommandLine& line) {
       {.namespaces = Namespaces::liqo,
        .clusters = Clusters::two,
        .writes = true,
-       .asks = true,
        .examples =
            "  liqoctl prune secrets --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml --dry-run\n"
            "  liqoctl prune secrets --remote-kubeconfig=provider.yaml --offloaded-namespace=demo\n"

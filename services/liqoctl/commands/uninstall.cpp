@@ -90,7 +90,6 @@ void add_uninstall(CommandLine& line) {
   const cli::Command app =
       line.command(line.root(), {"uninstall", "Remove what liqoctl install has put into the cluster"},
                    {.namespaces = Namespaces::liqo,
-                    .asks = true,
                     .timeout = std::chrono::minutes(10),
                     .examples = "  liqoctl uninstall\n"
                                 "Refused while there are peers or offloaded namespaces, which are named.\n"
