@@ -13,7 +13,6 @@
 #include "kube/base/text.hpp"
 #include "kubeconfig.hpp"
 #include "model/remote_trust.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl {
 

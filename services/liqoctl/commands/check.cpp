@@ -14,7 +14,6 @@
 #include "liqo/core/figures/metrics_api.hpp"
 #include "model/install.hpp"
 #include "peering/addresses.hpp"
-#include "text/width.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {

@@ -9,7 +9,6 @@
 #include "liqo/core/peering/names.hpp"
 #include "model/selectors.hpp"
 #include "peering/removal.hpp"
-#include "text/width.hpp"
 #include "volumes/remote_data.hpp"
 
 namespace liqoctl {

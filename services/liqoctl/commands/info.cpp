@@ -12,7 +12,6 @@
 #include "model/selectors.hpp"
 #include "session.hpp"
 #include "text/path.hpp"
-#include "text/width.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {

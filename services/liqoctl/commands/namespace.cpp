@@ -9,7 +9,6 @@
 #include "liqo/core/namespaces/namespace_selection.hpp"
 #include "model/objects.hpp"
 #include "print_object.hpp"
-#include "text/width.hpp"
 #include "volumes/remote_data.hpp"
 #include "wait.hpp"
 

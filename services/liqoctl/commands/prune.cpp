@@ -9,7 +9,6 @@
 #include "model/leftover_secrets.hpp"
 #include "session.hpp"
 #include "text/table.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl {
 namespace {

@@ -9,7 +9,6 @@
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
 #include "print_object.hpp"
-#include "text/yaml.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

@@ -8,7 +8,6 @@
 #include "liqo/api/kinds.hpp"
 #include "model/install.hpp"
 #include "text/some_of.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl {
 namespace {

@@ -4,7 +4,6 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/check.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl {
 namespace {

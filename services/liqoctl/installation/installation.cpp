@@ -15,7 +15,6 @@
 #include "model/install.hpp"
 #include "model/kinds.hpp"
 #include "model/objects.hpp"
-#include "text/width.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

@@ -9,7 +9,6 @@
 #include "liqo/core/names.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/resources.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {

@@ -1,7 +1,6 @@
 #include "model/events.hpp"
 
 #include "kube/base/printable.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::model {
 

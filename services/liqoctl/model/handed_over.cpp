@@ -11,7 +11,6 @@
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {

@@ -11,7 +11,6 @@
 #include "text/box.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {

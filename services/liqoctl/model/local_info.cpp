@@ -9,7 +9,6 @@
 #include "model/peer_info.hpp"
 #include "text/box.hpp"
 #include "text/table.hpp"
-#include "text/width.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl::model {

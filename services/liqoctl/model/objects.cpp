@@ -12,7 +12,6 @@
 #include "liqo/core/names.hpp"
 #include "liqo/core/selector_text.hpp"
 #include "text/some_of.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {

@@ -11,7 +11,6 @@
 #include "model/resources.hpp"
 #include "text/box.hpp"
 #include "text/shown.hpp"
-#include "text/width.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl::model {

@@ -2,7 +2,6 @@
 
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {

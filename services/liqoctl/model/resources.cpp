@@ -7,7 +7,6 @@
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {

@@ -10,7 +10,6 @@
 #include "model/handed_over.hpp"
 #include "model/objects.hpp"
 #include "peering/removal.hpp"
-#include "text/width.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

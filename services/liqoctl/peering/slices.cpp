@@ -7,7 +7,6 @@
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/answers.hpp"
-#include "text/width.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

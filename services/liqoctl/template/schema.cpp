@@ -10,7 +10,6 @@
 #include "kube/base/text.hpp"
 #include "template/numbers.hpp"
 #include "text/suggest.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::chart {
 namespace {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "kube/base/text.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl::text {
 namespace {

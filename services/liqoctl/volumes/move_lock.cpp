@@ -3,7 +3,6 @@
 #include <random>
 
 #include "kube/base/printable.hpp"
-#include "text/width.hpp"
 
 namespace liqoctl {
 namespace {

@@ -3,7 +3,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
-#include "text/width.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {

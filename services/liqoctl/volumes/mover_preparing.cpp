@@ -8,7 +8,6 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
 #include "text/some_of.hpp"
-#include "text/width.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {

@@ -8,7 +8,6 @@
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/remote_command.hpp"
-#include "text/width.hpp"
 #include "volumes/files.hpp"
 
 namespace liqoctl {
