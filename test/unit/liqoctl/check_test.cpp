@@ -102,6 +102,9 @@ TEST_CASE("webhooks are asked when what they refuse is refused in their words") 
   is(model::judge_webhooks(&on, 1, "denied"), "bad", "not there");
   is(model::judge_webhooks(nullptr, 2, std::nullopt), "bad", "took what they refuse");
   is(model::judge_webhooks(&on, 2, "failed calling webhook: refused"), "bad", "port 9443");
+  const auto moved = deployment(R"(["--webhook-port=10250"])");
+  is(model::judge_webhooks(&moved, 2, "failed calling webhook: refused"), "bad", "port 10250");
+  is(model::judge_webhooks(nullptr, 2, "failed calling webhook: refused"), "bad", "port 9443");
   is(model::judge_webhooks(&on, 2, "you cannot create resource"), "bad", "cannot be tried out: you cannot");
   is(model::judge_webhooks(&on, 2, "a NamespaceOffloading must be called \"offloading\""), "good");
 }
