@@ -49,7 +49,7 @@ void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
   namespace reflection = liqo::reflection;
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
     const std::string option = "--" + reflection::option_name(*kind) + "-reflection-";
-    const std::string plural(kind->name == "Ingress" ? "Ingresses" : std::string(kind->name) + "s");
+    const std::string plural(kind->plural);
     app.number(
            option + "workers",
            [&policies, kind](int workers) {

@@ -22,7 +22,8 @@ enum class SelectionPolicy { deny_list, allow_list, all };
 /// The descriptor of a kind: all that is particular to it. One per file in src/reflection/kinds. What is not set is as
 /// most kinds have it.
 struct ReflectedKind {
-  std::string_view name;  ///< e.g. "ConfigMap": option names, metric label and event source derive from it
+  std::string_view name;         ///< e.g. "ConfigMap": option names, metric label and event source derive from it
+  std::string_view plural = {};  ///< e.g. "ConfigMaps", for the help of options; those that a CRD names have none
   kube::Resource resource;
   /// The kind of the copies; null = the same.
   const kube::Resource* target = nullptr;

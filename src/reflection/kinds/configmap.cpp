@@ -35,6 +35,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
 
 extern const ReflectedKind configmap{
     .name = "ConfigMap",
+    .plural = "ConfigMaps",
     .resource = kube::resources::config_maps,
     .remote_name = remote_name,
     .local_name = local_name,

@@ -178,6 +178,7 @@ std::string_view no_copy(const kube::Object& remote, const core::ForgingContext&
 
 extern const ReflectedKind endpointslice{
     .name = "EndpointSlice",
+    .plural = "EndpointSlices",
     .resource = api::kinds::endpoint_slices,
     .target = &api::kinds::shadow_endpoint_slices,
     .pace = {.settle = std::chrono::milliseconds(250), .interval = std::chrono::seconds(1)},

@@ -88,6 +88,7 @@ Comparison compare(const kube::Object& live, const kube::Object& wanted) {
 
 extern const ReflectedKind ingress{
     .name = "Ingress",
+    .plural = "Ingresses",
     .resource = api::kinds::ingresses,
     .secrets_of = secrets_of_ingress,
     .forge = forge,

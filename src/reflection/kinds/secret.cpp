@@ -51,6 +51,7 @@ Comparison compare(const kube::Object& live, const kube::Object& wanted) {
 
 extern const ReflectedKind secret{
     .name = "Secret",
+    .plural = "Secrets",
     .resource = kube::resources::secrets,
     .referred_only = true,
     .never_reflected = never_reflected,

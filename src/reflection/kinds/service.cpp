@@ -141,6 +141,7 @@ Comparison compare(const kube::Object& live, const kube::Object& wanted) {
 
 extern const ReflectedKind service{
     .name = "Service",
+    .plural = "Services",
     .resource = kube::resources::services,
     .never_reflected = never_reflected,
     .forge = forge,
