@@ -1,15 +1,12 @@
-#include <arpa/inet.h>
-
+#include "liqo/core/addresses/ip.hpp"
 #include "option_groups.hpp"
 
 namespace liqod {
 namespace {
 
 kube::Result<void> check_ip(const std::string& text) {
-  unsigned char bytes[16];
-  const bool valid = inet_pton(AF_INET, text.c_str(), bytes) == 1 || inet_pton(AF_INET6, text.c_str(), bytes) == 1;
-  if (!valid) return kube::fail(kube::Errc::invalid_input, "is not an IP address: " + text);
-  return {};
+  if (liqo::core::IpAddress::parse(text)) return {};
+  return kube::fail(kube::Errc::invalid_input, "is not an IP address: " + text);
 }
 
 }  // namespace

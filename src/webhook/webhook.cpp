@@ -1,11 +1,10 @@
 #include "liqo/webhook/webhook.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 
 #include "kube/async/task_group.hpp"
 #include "kube/wire/server_url.hpp"
+#include "liqo/core/addresses/ip.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::webhook {
@@ -16,15 +15,6 @@ using namespace std::chrono_literals;
 constexpr std::string_view service_name = "liqo-webhook";
 /// The time for reviews that are under way when the process stops.
 constexpr kube::Duration last_reviews = 2s;
-
-/// The address in the one form that certificates use; "" for a host name.
-std::string as_address(const std::string& host) {
-  unsigned char bytes[16];
-  char text[INET6_ADDRSTRLEN];
-  for (int family : {AF_INET, AF_INET6})
-    if (inet_pton(family, host.c_str(), bytes) == 1) return inet_ntop(family, bytes, text, sizeof text);
-  return "";
-}
 
 /// The names under which API servers call: those of the Service, and the host of the URL if there is one.
 kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& settings) {
@@ -41,11 +31,10 @@ kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& se
   if (!url) return kube::fail(std::move(url.error()), "webhook URL");
   if (!url->tls || !url->path.empty())
     return kube::fail(kube::Errc::invalid_input, "webhook URL: " + settings.url + " is not https://host[:port]");
-  std::string address = as_address(url->host);
-  if (address.empty())
-    made.dns_names.push_back(url->host);
+  if (const auto address = core::IpAddress::parse(url->host))
+    made.ip_addresses.push_back(address->text());
   else
-    made.ip_addresses.push_back(std::move(address));
+    made.dns_names.push_back(url->host);
   return made;
 }
 
