@@ -74,11 +74,11 @@ asio::awaitable<Result<Session::Pair>> Session::both() {
 asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterConfig& config) {
   const std::string deeds = model::deeds_of(config);
   if (deeds.empty() || flags_.remote_allow_exec) co_return Result<void>();
-  const std::string what = "The remote cluster: " + deeds;
   // --skip-confirm covers the changes of this command, not whom it trusts.
   if (flags_.skip_confirm || !isatty(STDIN_FILENO))
-    co_return kube::fail(Errc::invalid_input, what + " Give --remote-allow-exec if you trust whoever wrote it");
-  if (co_await answered_yes(what)) co_return Result<void>();
+    co_return kube::fail(Errc::invalid_input, "the remote cluster's kubeconfig " + deeds +
+                                                  ". Give --remote-allow-exec if you trust whoever wrote it.");
+  if (co_await answered_yes("The remote cluster's kubeconfig " + deeds + ".")) co_return Result<void>();
   co_return kube::fail(Errc::stopped, "not allowed: nothing was done");
 }
 
@@ -86,7 +86,7 @@ asio::awaitable<Result<void>> Session::confirm(std::string what) {
   if (flags_.skip_confirm || flags_.dry_run) co_return Result<void>();
   if (!isatty(STDIN_FILENO))
     co_return kube::fail(Errc::invalid_input,
-                         what + " Cannot ask for confirmation without a terminal. Pass --skip-confirm to proceed");
+                         "cannot ask for confirmation without a terminal: pass --skip-confirm to proceed. " + what);
   if (co_await answered_yes(what)) co_return Result<void>();
   co_return kube::fail(Errc::stopped, "not confirmed: nothing was changed");
 }

@@ -153,7 +153,7 @@ def test_info_of_a_cluster_without_peers(fresh: Liqoctl) -> None:
     assert fresh("info", "--get", "clusterid") == "rome\n"
     assert '"clusterID": "rome"' in fresh("info", "-o", "json")
     done = fresh.attempt("info", "peer", "nobody")
-    assert done.code == 1 and "nobody is not a peer. Run 'liqoctl peer' first" in done.err
+    assert done.code == 1 and "nobody is not a peer, and there is none yet (liqoctl peer)" in done.err
     for kind, plural in (("rs", "resource slices"), ("peer", "peers"), ("offloading", "offloaded namespaces")):
         done = fresh.attempt("get", kind, "-A")
         assert done.code == 0 and f"there are no {plural}" in done.err

@@ -141,7 +141,7 @@ def test_copies_of_the_go_version_that_nothing_refers_to_go_on_request(pair: Pai
     prune = ("prune", "secrets", "--remote-kubeconfig", pair.provider.kubeconfig)
     assert pair.at_home(*prune, "--dry-run").split() == ["NAMESPACE", "TWIN", "SECRET", "demo", "demo-genoa", "left"]
     refused = pair.at_home.attempt(*prune)
-    assert refused.code == 1 and "Pass --skip-confirm to proceed" in refused.err
+    assert refused.code == 1 and "pass --skip-confirm to proceed" in refused.err
     nowhere = pair.at_home.attempt(*prune, "--skip-confirm", "--offloaded-namespace", "default")
     assert nowhere.code == 1 and "namespace default has no twin in cluster bonn" in nowhere.err
     assert there() == {"left", "used", "own"}
@@ -219,7 +219,7 @@ def test_a_pod_that_uses_a_claim_says_what_is_not_copied(pair: Pair) -> None:
 def test_pods_are_named_before_they_lose_their_node(pair: Pair) -> None:
     done = pair.at_home.attempt("unpeer", "--remote-kubeconfig", pair.provider.kubeconfig)
     assert done.code == 1 and "demo (web-" in done.err, done.err
-    assert "Cannot ask for confirmation without a terminal. Pass --skip-confirm to proceed" in done.err
+    assert "cannot ask for confirmation without a terminal: pass --skip-confirm to proceed. Pods" in done.err
     assert set(pair.slices()) == {"bonn", "pool"}
 
 

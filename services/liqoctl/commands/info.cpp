@@ -131,8 +131,9 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
     const auto found =
         std::find_if(known->begin(), known->end(), [&](const Object& peer) { return id_of(peer) == wanted; });
     if (found == known->end())
-      co_return kube::fail(kube::Errc::missing, wanted + " is not a peer." +
-                                                    (ids.empty() ? " Run 'liqoctl peer' first" : " Peers are: " + ids));
+      co_return kube::fail(kube::Errc::missing,
+                           wanted + " is not a peer" +
+                               (ids.empty() ? ", and there is none yet (liqoctl peer)" : ": the peers are " + ids));
     chosen.emplace(wanted, *found);
   }
   if (chosen.empty()) {

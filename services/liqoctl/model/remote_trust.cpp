@@ -16,14 +16,13 @@ std::string word(std::string_view text) {
 
 std::string deeds_of(const kube::wire::ClusterConfig& config) {
   if (!config.token_file.empty())
-    return "Its kubeconfig sends the content of the file " + word(config.token_file) + " to " +
-           kube::printable(config.server.host) + ".";
+    return "sends the content of the file " + word(config.token_file) + " to " + kube::printable(config.server.host);
   if (!config.exec) return "";
-  std::string out = "Its kubeconfig runs on this machine: " + word(config.exec->command);
+  std::string out = "runs on this machine: " + word(config.exec->command);
   for (const std::string& argument : config.exec->args) out += " " + word(argument);
   // Their values may be secrets.
   const std::string variables = kube::join(config.exec->env | std::views::keys | std::views::transform(word), ", ");
-  return out + (variables.empty() ? "" : " (with the variables " + variables + ")") + ".";
+  return out + (variables.empty() ? "" : " (with the variables " + variables + ")");
 }
 
 }  // namespace liqoctl::model

@@ -156,7 +156,7 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
     if (*there)
       if (const std::string moved = model::moved_credentials(**there, identity); !moved.empty())
         co_return kube::fail(Errc::invalid_input, consumer.scope() + ": " + moved +
-                                                      " Give --replace if this is the same cluster, and it has moved");
+                                                      " Give --replace if this is the same cluster, and it has moved.");
   }
   auto done = co_await ensure(consumer, kinds::identities, std::move(identity), {"authParams"});
   if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());

@@ -33,10 +33,10 @@ def provider_of_rome() -> FakeCluster:
 @pytest.mark.parametrize(
     ("flags", "asked", "told"),
     [
-        ([], "and pods that run removed. Cannot ask", "Tenant rome drained: its pods end within their grace periods\n"),
+        ([], "refused, and pods that run removed.", "Tenant rome drained: its pods end within their grace periods\n"),
         (
             ["--keep-pods"],
-            "new pods refused; pods that run stay. Cannot",
+            "new pods refused; pods that run stay.",
             "Tenant rome drained: its pods that run stay\n",
         ),
     ],
@@ -48,6 +48,7 @@ def test_drain_says_what_becomes_of_the_pods(tmp_path: pathlib.Path, flags: list
         refused = liqoctl(*drain)
         done = liqoctl(*drain, "--skip-confirm")
     assert refused.returncode == 1
+    assert "cannot ask for confirmation without a terminal: pass --skip-confirm" in refused.stderr
     assert asked in refused.stderr
     # It has waited for the one slice that is denied, and not for the one that never is.
     assert done.returncode == 0, done.stderr
@@ -106,7 +107,8 @@ def test_unpeer_asks_also_whom_it_cannot_name_the_pods(tmp_path: pathlib.Path) -
     ):
         done = liqoctl("unpeer", "--kubeconfig", consumer, "--remote-kubeconfig", provider)
     assert done.returncode == 1
-    assert "Pods that run in milan will end there; which they are, this user may not see. Cannot ask" in done.stderr
+    told = "proceed. Pods that run in milan will end there; which they are, this user may not see."
+    assert told in done.stderr, done.stderr
 
 
 SLICE = f"{AUTHENTICATION}/namespaces/liqo-tenant-milan/resourceslices/pool"
