@@ -105,7 +105,7 @@ class Bench:
 
     def watches(self) -> float:
         """Watches that liqod has open at the provider."""
-        return self.on.liqod.metrics()[f'rest_client_streams{{host="{self.on.milan.name}",use="watches"}}']
+        return self.on.liqod.metrics()[f'kube_streams{{host="{self.on.milan.name}",use="watches"}}']
 
     def spent(self, act: Callable[[], Any]) -> dict[str, float]:
         before = self.cpu()

@@ -97,7 +97,7 @@ def test_a_provider_whose_clock_is_off_is_told_of_until_it_is_right(
             line.startswith("✖ peer florence") and words in line for line in checked.out.splitlines()
         ), checked.out
         assert daemon.log().count("the clocks do not agree") == 1, "one line"
-        ahead = daemon.metrics()['rest_client_server_clock_ahead_seconds{host="florence"}']
+        ahead = daemon.metrics()['kube_server_clock_ahead_seconds{host="florence"}']
         # An answer that is read some seconds late makes the clock look that much less ahead.
         assert ahead == pytest.approx(3600, abs=25)
         florence.ahead = 0

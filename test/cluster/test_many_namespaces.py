@@ -57,7 +57,7 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
         wait_for(lambda: copies() == len(NAMESPACES), 60, "a copy of each ConfigMap")
 
         def use(what: str, of: str) -> float:
-            return consumer.daemon.metrics()[f'rest_client_{what}{{host="metz",use="{of}"}}']
+            return consumer.daemon.metrics()[f'kube_{what}{{host="metz",use="{of}"}}']
 
         # Each twin has watches of ShadowPods and Pods, however many kinds are copied, and replication has some. Their
         # connections are made one after the other.
@@ -67,7 +67,7 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
         assert 1 <= use("connections", "requests") <= 96, "32 for each of three clients"
         stays(lambda: consumer.node_ready("metz"), 28, "metz to be ready, by a lease that is renewed", interval=1)
         # A provider has one watch for each kind, however many namespaces it lends.
-        assert provider.daemon.metrics()['rest_client_streams{host="metz",use="watches"}'] < 45
+        assert provider.daemon.metrics()['kube_streams{host="metz",use="watches"}'] < 45
 
         consumer.daemon.restart()
         wait_for(consumer.daemon.ready, 60, "liqod to have read it all again")

@@ -57,8 +57,8 @@ CASES = {
     ),
     "LiqoClockSkew": (
         "15m",
-        {'rest_client_server_clock_ahead_seconds{host="milan"}': "-90x20"},
-        {'rest_client_server_clock_ahead_seconds{host="milan"}': "30x20"},
+        {'kube_server_clock_ahead_seconds{host="milan"}': "-90x20"},
+        {'kube_server_clock_ahead_seconds{host="milan"}': "30x20"},
     ),
     "LiqoProviderTooLarge": (
         "20m",

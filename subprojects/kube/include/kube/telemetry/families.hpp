@@ -1,4 +1,5 @@
-// The metrics of this library. Those of controller-runtime and client-go have their names and labels.
+// The metrics of this library. Those of controller-runtime and client-go have their names and labels, all others the
+// prefix kube_.
 #pragma once
 
 #include "kube/telemetry/metrics.hpp"
@@ -15,18 +16,18 @@ inline constexpr MetricFamily requests{counter,
                                        handles};
 inline constexpr MetricFamily clock_ahead{
     gauge,
-    "rest_client_server_clock_ahead_seconds",
+    "kube_server_clock_ahead_seconds",
     "Seconds by which a server's clock is ahead of this process's, negative if it is behind.",
     {"host"},
     handles};
 
 inline constexpr MetricFamily connections{gauge,
-                                          "rest_client_connections",
+                                          "kube_connections",
                                           "Open connections to API servers, by what they are for: requests or watches.",
                                           {"host", "use"},
                                           handles};
 inline constexpr MetricFamily streams{
-    gauge, "rest_client_streams", "Requests and watches that are under way.", {"host", "use"}, handles};
+    gauge, "kube_streams", "Requests and watches that are under way.", {"host", "use"}, handles};
 
 inline constexpr MetricFamily reconciles{
     counter, "controller_runtime_reconcile_total", "Reconciles, by result.", {"controller", "result"}};
