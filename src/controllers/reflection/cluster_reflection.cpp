@@ -178,7 +178,8 @@ void ClusterReflection::read_rules() {
   for (const auto& [key, node] : nodes_of_provider_) nodes.push_back(node);
   const kube::Object* decides = core::filters_decided_by(nodes, home_.name);
   if (!decides) return;
-  if (std::exchange(reflects_, decides->ns() == home_.ns) != reflects_)
+  const bool reflects = decides->ns() == home_.ns;
+  if (std::exchange(reflects_, reflects) != reflects)
     log_.info(reflects_ ? "copies are made" : "copies are made for another tenant namespace of the provider",
               {{"oldest", decides->name()}});
   std::set<std::string> names;
