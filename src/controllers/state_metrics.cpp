@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "controllers/scopes.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/telemetry/families.hpp"
 #include "liqo/api/auth_params.hpp"
@@ -29,9 +30,7 @@ StateMetrics::StateMetrics(const VirtualNodeController& nodes, Context context)
     : controller_(nodes),
       context_(std::move(context)),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
-      nodes_(context_.home.acquire(
-          {.resource = kube::resources::nodes,
-           .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}})),
+      nodes_(context_.home.acquire(scope_of_virtual_nodes())),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       foreign_clusters_(context_.home.acquire({.resource = api::kinds::foreign_clusters})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),

@@ -10,6 +10,7 @@
 #include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/node_context.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -42,9 +43,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
-      nodes_(context.home.acquire(
-          {.resource = kube::resources::nodes,
-           .selection = {.label_selector = kube::label_is(labels::type, labels::type_virtual_node)}})),
+      nodes_(context.home.acquire(scope_of_virtual_nodes())),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
       bindings_(
           context.home.acquire({.resource = api::kinds::role_bindings,

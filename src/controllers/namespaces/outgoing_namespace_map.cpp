@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "controllers/nodes/node_context.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -43,9 +44,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
       data_(
           context, [this](const core::storage::RemoteData& data) { enqueue(data.cluster); }, [this] { enqueue_all(); }),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
-      nodes_(context.home.acquire(
-          {.resource = kube::resources::nodes,
-           .selection = {.label_selector = kube::label_is(labels::type, labels::type_virtual_node)}})),
+      nodes_(context.home.acquire(scope_of_virtual_nodes())),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
       requests_(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/scopes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -51,9 +52,7 @@ void note(kube::Result<void>& result, kube::Failure failure, std::string_view wh
 TwinPodBounds::TwinPodBounds(Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = kinds::shadow_pods})),
-      pods_(context.home.acquire(
-          {.resource = kube::resources::pods,
-           .selection = {.label_selector = kube::label_is(labels::managed_by, labels::managed_by_shadow_pod)}})),
+      pods_(context.home.acquire(scope_of_consumer_pods())),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       bindings_(context.home.acquire(
           {.resource = kinds::role_bindings, .selection = {.label_selector = core::twin_quota_selector()}})),

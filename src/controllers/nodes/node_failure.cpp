@@ -1,6 +1,7 @@
 #include "controllers/nodes/node_failure.hpp"
 
 #include "controllers/keep_fields.hpp"
+#include "controllers/scopes.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/nodes/node_failure.hpp"
 
@@ -21,9 +22,7 @@ void prune_node(kube::json::object& tree) {
 NodeFailureController::NodeFailureController(Context context)
     : context_(context),
       nodes_(context.home.acquire({.resource = kube::resources::nodes, .prune = prune_node})),
-      pods_(context.home.acquire({.resource = kube::resources::pods,
-                                  .selection = {.label_selector = kube::label_is(
-                                                    api::labels::managed_by, api::labels::managed_by_shadow_pod)}})),
+      pods_(context.home.acquire(scope_of_consumer_pods())),
       controller_(context,
                   {.name = "node_failure", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {

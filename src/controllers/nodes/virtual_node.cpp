@@ -4,6 +4,7 @@
 
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/node_context.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -31,9 +32,7 @@ constexpr kube::Duration closed_pause = 5s;
 VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context context)
     : context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
-      nodes_(context.home.acquire(
-          {.resource = kube::resources::nodes,
-           .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}})),
+      nodes_(context.home.acquire(scope_of_virtual_nodes())),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
       notices_(context,
                [this](const std::string& cluster) {

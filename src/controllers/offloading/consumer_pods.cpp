@@ -1,6 +1,6 @@
 #include "liqo/controllers/offloading/consumer_pods.hpp"
 
-#include "controllers/slices/shared_capacity.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
@@ -34,9 +34,7 @@ std::uint16_t port_of(const kube::Object& node) {
 }  // namespace
 
 ConsumerPods::ConsumerPods(kube::InformerSet& home)
-    : pods_(home.acquire(
-          {.resource = kube::resources::pods,
-           .selection = {.label_selector = kube::label_is(labels::managed_by, labels::managed_by_shadow_pod)}})),
+    : pods_(home.acquire(scope_of_consumer_pods())),
       namespaces_(home.acquire({.resource = kube::resources::namespaces})),
       nodes_(home.acquire(scope_of_machines())) {
   namespaces_->add_index(std::string(by_consumer), index_twin);

@@ -1,5 +1,6 @@
 #include "controllers/offloading/pod.hpp"
 
+#include "controllers/scopes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
@@ -36,8 +37,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       budget_(budget),
       context_(context),
       begun_(context.clock.wall()),
-      local_pods_(context.home.acquire(
-          {.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + forging_.node_name}})),
+      local_pods_(context.home.acquire(scope_of_pods_on(forging_.node_name))),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
       controller_(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/scopes.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -15,9 +16,7 @@ namespace labels = api::labels;
 
 PodLabelController::PodLabelController(Context context)
     : context_(context),
-      nodes_(context.home.acquire(
-          {.resource = kube::resources::nodes,
-           .selection = {.label_selector = kube::label_is(labels::type, labels::type_virtual_node)}})),
+      nodes_(context.home.acquire(scope_of_virtual_nodes())),
       controller_(context, {.name = "pod_status", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   nodes_.subscribe([this](const kube::ObjectKey& key) { node_changed(key.name); });
@@ -34,8 +33,7 @@ void PodLabelController::node_changed(const std::string& name) {
   if (found == watched_.end()) {
     found = watched_.try_emplace(name).first;
     found->second.ready = ready;
-    found->second.pods = context_.home.acquire(
-        {.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + name}});
+    found->second.pods = context_.home.acquire(scope_of_pods_on(name));
     found->second.pods.subscribe([this, name](const kube::ObjectKey& key) { controller_.enqueue({name, key}); });
     enqueue_pods(name);
   } else if (found->second.ready != ready) {

@@ -6,6 +6,7 @@
 
 #include "controllers/known.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -39,9 +40,7 @@ constexpr kube::Duration clock_slack = 5s;
 ShadowPodController::ShadowPodController(Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context.home.acquire({.resource = kube::resources::pods,
-                                  .selection = {.label_selector = kube::label_is(
-                                                    api::labels::managed_by, api::labels::managed_by_shadow_pod)}})),
+      pods_(context.home.acquire(scope_of_consumer_pods())),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       quotas_(context_.home.acquire(
           {.resource = api::kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -24,9 +25,7 @@ constexpr kube::Duration confirmation = 10s;
 UnaccountedPods::UnaccountedPods(Context context)
     : context_(std::move(context)),
       shadows_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context_.home.acquire({.resource = kube::resources::pods,
-                                   .selection = {.label_selector = kube::label_is(
-                                                     api::labels::managed_by, api::labels::managed_by_shadow_pod)}})),
+      pods_(context_.home.acquire(scope_of_consumer_pods())),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
       controller_(
           context_,

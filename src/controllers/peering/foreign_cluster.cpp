@@ -4,6 +4,7 @@
 
 #include "controllers/is_older.hpp"
 #include "controllers/known.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/wire/kubeconfig.hpp"
@@ -34,9 +35,7 @@ ForeignClusterController::ForeignClusterController(Context context, Replicator& 
       tenants_{.objects = context.home.acquire({.resource = api::kinds::tenants}), .in_spec = true},
       identities_{.objects = context.home.acquire({.resource = api::kinds::identities}), .in_spec = true},
       virtual_nodes_{.objects = context.home.acquire({.resource = api::kinds::virtual_nodes}), .in_spec = true},
-      nodes_{.objects = context.home.acquire(
-                 {.resource = kube::resources::nodes,
-                  .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}})},
+      nodes_{.objects = context.home.acquire(scope_of_virtual_nodes())},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
       controller_(context, {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),

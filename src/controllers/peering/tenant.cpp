@@ -8,6 +8,7 @@
 #include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
 #include "controllers/is_older.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
@@ -52,9 +53,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context_.home.acquire(
-          {.resource = kube::resources::pods,
-           .selection = {.label_selector = kube::label_is(labels::managed_by, labels::managed_by_shadow_pod)}})),
+      pods_(context_.home.acquire(scope_of_consumer_pods())),
       consumer_namespaces_(
           context_.home.acquire({.resource = kube::resources::namespaces,
                                  .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),

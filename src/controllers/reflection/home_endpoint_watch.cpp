@@ -1,6 +1,7 @@
 #include "controllers/reflection/home_endpoint_watch.hpp"
 
 #include "controllers/known.hpp"
+#include "controllers/scopes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/reflector/header.hpp"
@@ -39,9 +40,7 @@ HomeEndpointWatch::HomeEndpointWatch(kube::InformerSet& home, const std::string&
 
 void HomeEndpointWatch::start() {
   if (nodes_) return;
-  nodes_ = home_.acquire(
-      {.resource = kube::resources::nodes,
-       .selection = {.label_selector = kube::label_is(api::labels::type, api::labels::type_virtual_node)}});
+  nodes_ = home_.acquire(scope_of_virtual_nodes());
   ips_ = home_.acquire({.resource = api::kinds::ips});
   services_ = home_.acquire(reflector::headers_of(kube::resources::services));
   ips_->add_index(std::string(by_address), index_by_address);

@@ -2,6 +2,7 @@
 
 #include "controllers/keep_fields.hpp"
 #include "controllers/known.hpp"
+#include "controllers/scopes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/core/offloading/service_account_token.hpp"
@@ -38,8 +39,7 @@ void SecretReferences::set_nodes(const std::set<std::string>& nodes) {
   for (const std::string& name : nodes) {
     if (nodes_.contains(name)) continue;
     Node& node = nodes_[name];
-    node.pods =
-        home_.acquire({.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + name}});
+    node.pods = home_.acquire(scope_of_pods_on(name));
     node.pods.subscribe([this, name](const kube::Change& pod) { read(name, pod.key, pod.now); });
     for (const kube::Object& pod : node.pods->objects()) read(name, pod.key(), &pod);
   }

@@ -1,6 +1,6 @@
 #include "controllers/slices/node_platforms.hpp"
 
-#include "controllers/slices/shared_capacity.hpp"
+#include "controllers/scopes.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -1,18 +1,13 @@
 #include "controllers/slices/shared_capacity.hpp"
 
 #include "controllers/keep_fields.hpp"
+#include "controllers/scopes.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 namespace json = kube::json;
 namespace {
-
-void prune_node(json::object& tree) {
-  keep_fields_of(tree, "metadata", {"name", "uid", "resourceVersion", "labels"});
-  keep_fields_of(tree, "spec", {"unschedulable", "taints"});
-  keep_fields_of(tree, "status", {"allocatable", "conditions", "addresses", "daemonEndpoints"});
-}
 
 void prune_pod(json::object& tree) {
   keep_fields_of(tree, "metadata", {"name", "namespace", "uid", "resourceVersion", "labels"});
@@ -29,13 +24,6 @@ void prune_pod(json::object& tree) {
 }
 
 }  // namespace
-
-kube::InformerScope scope_of_machines() {
-  return {.resource = kube::resources::nodes,
-          .ns = {},
-          .selection = {.label_selector = kube::label_is_not(api::labels::type, api::labels::type_virtual_node)},
-          .prune = prune_node};
-}
 
 SharedCapacity::SharedCapacity(Context context, std::function<void()> changed)
     : context_(std::move(context)), changed_(std::move(changed)) {}

@@ -9,9 +9,6 @@
 
 namespace liqo::controllers {
 
-/// The nodes of this cluster that are machines, with what decides who may use them and how much they have.
-kube::InformerScope scope_of_machines();
-
 /// Watches nodes, pods and the consumers' namespaces while it is switched on. One thread.
 class SharedCapacity {
  public:
