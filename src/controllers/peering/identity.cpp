@@ -52,7 +52,7 @@ IdentityController::IdentityController(TenantNamespaces& namespaces, ClusterKeys
   identities_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                         [this] { enqueue_all(""); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    constexpr std::string_view prefix = "kubeconfig-";
+    const std::string prefix = core::kubeconfig_secret_name("");
     if (key.name.empty()) return enqueue_all(key.ns);
     if (!key.name.starts_with(prefix)) return;
     const kube::ObjectKey identity{key.ns, key.name.substr(prefix.size())};

@@ -35,7 +35,7 @@ IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, Context context)
                     [this] { enqueue_all(""); });
   identities_.subscribe(
       [this](const kube::ObjectKey& key) {
-        constexpr std::string_view prefix = "resourceslice-";
+        const std::string prefix = core::slice_identity_name("");
         if (!key.name.starts_with(prefix)) return;
         const kube::ObjectKey slice{key.ns, key.name.substr(prefix.size())};
         if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
