@@ -28,8 +28,6 @@ constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
 /// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
 constexpr kube::Duration rights_pause = 1min;
 
-bool is_refusal(const kube::Failure& failure) { return failure.http_code() == 401 || failure.http_code() == 403; }
-
 }  // namespace
 
 ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context)
@@ -92,7 +90,7 @@ asio::awaitable<void> ReplicationSession::beat() {
     const std::string patch = kube::json::serialize(core::heartbeat_patch(peer_.local, context_.clock.wall()));
     const auto beaten = co_await provider_api_.patch(kube::resources::leases, lease, {kube::PatchType::merge, patch});
     // The Go version, and whoever does not ask for it, has no Lease for us.
-    const bool is_unwanted = !beaten && (is_refusal(beaten.error()) || beaten.error().is_not_found());
+    const bool is_unwanted = !beaten && (is_refused_access(beaten.error()) || beaten.error().is_not_found());
     co_await context_.clock.sleep(is_unwanted ? unwanted_pause : core::heartbeat_interval);
   }
 }
@@ -233,7 +231,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
 
   const auto local = kind.home->find(key);
   if (failure) {
-    if (!is_refusal(*failure) || !local) co_return Outcome::retry(std::move(*failure));
+    if (!is_refused_access(*failure) || !local) co_return Outcome::retry(std::move(*failure));
     refused_ = true;
     const kube::TimePoint now = context_.clock.now();
     auto& since = memory_[work].refused_since;

@@ -21,6 +21,10 @@ namespace liqo::controllers {
 /// How long a provider may refuse the requests by which an object ends. A provider that refuses them for longer has
 /// taken our rights away, and cleans up by itself; a binding that is replaced refuses them for a shorter time.
 inline constexpr kube::Duration refusal_patience = std::chrono::seconds(15);
+/// Whether the provider does not know our credentials (401) or gives them no right to this (403).
+inline bool is_refused_access(const kube::Failure& failure) {
+  return failure.http_code() == 401 || failure.http_code() == 403;
+}
 
 /// Copies the objects of one tenant namespace to its image at the provider and brings the status back. It has its own
 /// connection, caches, workers and task group: a provider that is away or refuses costs the others nothing. All it

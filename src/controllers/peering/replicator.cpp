@@ -412,8 +412,7 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
     auto left = co_await session->has_replicas();
     const auto found = peers_.find(key);
     if (found == peers_.end()) co_return Outcome::again_after(0ms);
-    if (!left && left.error().http_code() != 401 && left.error().http_code() != 403)
-      co_return Outcome::retry(std::move(left.error()));
+    if (!left && !is_refused_access(left.error())) co_return Outcome::retry(std::move(left.error()));
     auto& since = found->second.refused_since;
     const kube::TimePoint now = context_.clock.now();
     if (left) {
