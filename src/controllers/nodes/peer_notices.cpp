@@ -1,10 +1,9 @@
 #include "controllers/nodes/peer_notices.hpp"
 
-#include <optional>
 #include <set>
 #include <utility>
 
-#include "controllers/is_older.hpp"
+#include "controllers/peering/foreign_cluster_of.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/peering/foreign_cluster.hpp"
@@ -23,11 +22,7 @@ const PeerNotices::Notice* PeerNotices::find(const std::string& cluster) const {
 }
 
 bool PeerNotices::is_lost(std::string_view cluster) const {
-  for (const kube::Object& object : foreign_clusters_->objects()) {
-    const api::ForeignCluster view(object);
-    if (view.cluster_id() == cluster && view.is_permanently_unreachable()) return true;
-  }
-  return false;
+  return controllers::is_lost(foreign_clusters_->objects(), cluster);
 }
 
 void PeerNotices::see(const kube::ObjectKey& foreign) {
@@ -42,11 +37,7 @@ void PeerNotices::see(const kube::ObjectKey& foreign) {
 }
 
 void PeerNotices::take(const std::string& cluster) {
-  std::optional<kube::Object> oldest;
-  for (const auto& [name, known] : clusters_)
-    if (known == cluster)
-      if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || is_older(*found, *oldest)))
-        oldest = std::move(found);
+  const auto oldest = foreign_cluster_of(foreign_clusters_->objects(), cluster);
   Notice now;
   if (oldest) now = {.withdrawal = core::withdrawal_note(*oldest), .network = core::network_state(&*oldest)};
   const Notice* before = find(cluster);

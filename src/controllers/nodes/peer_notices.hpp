@@ -13,7 +13,8 @@
 
 namespace liqo::controllers {
 
-/// Of several ForeignClusters for one cluster the oldest counts, here as for its status. One thread.
+/// Keeps a notice of each cluster that a ForeignCluster says something about. Of several ForeignClusters for one
+/// cluster the oldest gives the notice, here as for its status; is_lost() believes any of them. One thread.
 class PeerNotices {
  public:
   struct Notice {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "controllers/known.hpp"
+#include "controllers/namespaces/configurations_of.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/async/finally.hpp"
@@ -171,10 +172,8 @@ kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube
   const std::vector<std::string> addresses = core::home_api_server_addresses(shadow);
   const auto ns = namespaces_->find({{}, std::string(shadow.ns())});
   const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
-  std::vector<kube::Object> configurations;
-  if (const std::string tenant = tenant_namespace_of(namespaces_->store(), consumer); !tenant.empty())
-    for (kube::Object& found : configurations_->objects_in(tenant))
-      if (found.label(api::labels::remote_cluster_id) == consumer) configurations.push_back(std::move(found));
+  const auto configurations =
+      configurations_of(configurations_->store(), tenant_namespace_of(namespaces_->store(), consumer), consumer);
   auto mapping = core::read_network_mapping(configurations);
   // An address that its administrator declared, such as a public one, needs no network between the clusters.
   const bool needs_network = std::ranges::any_of(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "controllers/peering/foreign_cluster_of.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "liqo/api/foreign_cluster.hpp"
@@ -159,11 +160,7 @@ std::optional<std::string> Replicator::withdrawal(std::string_view cluster) cons
 }
 
 bool Replicator::is_lost(std::string_view cluster) const {
-  for (const kube::Object& found : foreign_clusters_->objects()) {
-    if (api::ForeignCluster(found).cluster_id() != cluster) continue;
-    if (api::ForeignCluster(found).is_permanently_unreachable()) return true;
-  }
-  return false;
+  return controllers::is_lost(foreign_clusters_->objects(), cluster);
 }
 
 void Replicator::read_namespaces() {

@@ -1,7 +1,8 @@
 #include "controllers/providers/provider_cluster.hpp"
 
-#include "controllers/is_older.hpp"
 #include "controllers/known.hpp"
+#include "controllers/namespaces/configurations_of.hpp"
+#include "controllers/peering/foreign_cluster_of.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -115,17 +116,11 @@ asio::awaitable<void> ProviderCluster::read_mapping_first() {
 bool ProviderCluster::read_addresses() {
   for (const kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
     if (!is_known_or_forbidden(**source)) return false;
-  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
-  std::optional<kube::Object> peer;
-  for (kube::Object& found : foreign_clusters_->objects()) {
-    if (api::ForeignCluster(found).cluster_id() != home_.name) continue;
-    if (!peer || is_older(found, *peer)) peer = std::move(found);
-  }
+  const auto peer = foreign_cluster_of(foreign_clusters_->objects(), home_.name);
   // It is about to be made.
   if (!peer) return false;
-  std::vector<kube::Object> configurations, ips;
-  for (kube::Object& found : configurations_->objects_in(home_.ns))
-    if (found.label(api::labels::remote_cluster_id) == home_.name) configurations.push_back(std::move(found));
+  const auto configurations = configurations_of(configurations_->store(), home_.ns, home_.name);
+  std::vector<kube::Object> ips;
   for (kube::Object& found : ips_->objects()) ips.push_back(std::move(found));
   addresses_ = core::PeerAddresses::of(*peer, configurations, ips);
   withdrawal_ = core::withdrawal_note(*peer);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controllers/known.hpp"
+#include "controllers/namespaces/configurations_of.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -115,10 +116,7 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
 
 std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey& home) const {
   if (!ips_) return {};
-  std::vector<kube::Object> configurations;
-  for (kube::Object& found : configurations_->objects_in(home.ns))
-    if (found.label(api::labels::remote_cluster_id) == home.name) configurations.push_back(std::move(found));
-  const auto mapping = core::read_network_mapping(configurations);
+  const auto mapping = core::read_network_mapping(configurations_of(configurations_->store(), home.ns, home.name));
   if (!mapping || mapping->empty()) return {};
   std::set<std::string> addresses;
   for (const kube::Object& ip : ips_->objects_in(context_.settings.liqo_namespace)) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/is_older.hpp"
+#include "controllers/namespaces/configurations_of.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "controllers/peering/foreign_cluster_of.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -184,13 +185,8 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
   made.tenant_namespace = tenant_namespace_of(namespaces_->store(), consumer);
   if (const auto tenant = namespaces_->find({{}, made.tenant_namespace}))
     policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
-  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
-  std::optional<kube::Object> peer;
-  for (kube::Object& found : foreign_clusters_->objects(by_cluster, consumer))
-    if (!peer || is_older(found, *peer)) peer = std::move(found);
-  std::vector<kube::Object> configurations;
-  for (kube::Object& found : configurations_->objects(by_cluster, consumer))
-    if (found.ns() == made.tenant_namespace) configurations.push_back(std::move(found));
+  const auto peer = foreign_cluster_of(foreign_clusters_->objects(by_cluster, consumer), consumer);
+  const auto configurations = configurations_of(configurations_->store(), made.tenant_namespace, consumer);
   if (peer) made.foreign_cluster = peer->name();
   made.addresses = core::ConsumerAddresses::of(
       consumer, made.tenant_namespace,

@@ -261,7 +261,7 @@ void SliceGrantController::decide(Look& look) const {
   const std::string_view consumer = api::ResourceSlice(slice).consumer();
   look.wish = {.user = core::slice_user(slice.name(), look.peer), .enforcement = policy_.limits_enforcement};
   if (look.quota) look.before = core::read_slice_record(*look.quota, slice.uid());
-  const auto tenant = tenant_of(*tenants_, std::string(slice.ns()), look.peer);
+  const auto tenant = tenant_of(tenants_->store(), std::string(slice.ns()), look.peer);
   if (!tenant) {
     // A consumer without a Tenant gets nothing new; the Tenant's return brings every slice back here.
     look.decision = decision::Keep{};

@@ -74,7 +74,7 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   const std::string peer = namespaces_.peer_of(key.ns);
   // Who asks from another's tenant namespace is told so where the resources are decided.
   if (peer.empty() || !view.is_replica() || view.csr().empty() || view.consumer() != peer) co_return Outcome::done();
-  const auto tenant = tenant_of(*tenants_, key.ns, peer);
+  const auto tenant = tenant_of(tenants_->store(), key.ns, peer);
   if (!tenant) co_return Outcome::done();
   const api::Tenant tenant_view(*tenant);
   // A consumer that has not shown its key gets nothing yet; the Tenant's status brings the slice back here.
