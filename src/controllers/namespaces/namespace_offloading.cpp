@@ -241,7 +241,7 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
   kube::Result<void> labelled;
   if (!selector) {
     context_.events.warning(object, api::kinds::namespace_offloadings, api::reasons::invalid,
-                            "Invalid ClusterSelector: " + selector.error().text());
+                            "spec.clusterSelector cannot be understood: " + selector.error().text() + "; correct it");
     facts.twins = twin_states(object, nullptr, "");
   } else {
     facts.twins = twin_states(object, &*selector, name ? std::string_view(*name) : std::string_view());
