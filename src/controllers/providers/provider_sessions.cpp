@@ -148,7 +148,7 @@ asio::awaitable<kube::Duration> ProviderSessions::end_lost_session(kube::ObjectK
   Entry& entry = entries_[key];
   const kube::Duration pause =
       entry.lose({.cluster = entry.session->pods().forging().clusters.remote, .purpose = "offloading"}, context_,
-                 log_.with("virtualnode", key.text()));
+                 log_.with("virtual_node", key.text()));
   co_await stop_session(key);
   co_return pause;
 }
@@ -251,7 +251,7 @@ void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure fa
   entry.is_settled = true;
   std::optional<kube::Failure>& trouble = entry.trouble;
   if (trouble && trouble->text() == failure.text()) return;
-  log_.warn("no session with the provider", {{"virtualnode", key}, {"error", failure}});
+  log_.warn("no session with the provider", {{"virtual_node", key}, {"error", failure}});
   context_.events.warning(virtual_node, api::kinds::virtual_nodes, "ProviderUnusable", failure.text());
   trouble = std::move(failure);
   changed_(key);
@@ -358,7 +358,7 @@ void ProviderSessions::start_session(const kube::Object& virtual_node, Makings m
   entry.restarts.begin(context_.clock.now());
   (void)lend_link(*cluster);
   entry.session->start();
-  log_.info("session with the provider started", {{"virtualnode", key}, {"cluster", home.name}});
+  log_.info("session with the provider started", {{"virtual_node", key}, {"cluster", home.name}});
   changed_(key);
 }
 

@@ -89,7 +89,7 @@ class SliceGrantController final : public Runnable {
   std::set<kube::ObjectKey> share_slices_;  ///< those of them that are of class "share"
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   kube::Controller controller_;
-  kube::Log log_{"quota"};
+  kube::Log log_{"slice-grant"};
 };
 
 }  // namespace liqo::controllers

@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/peering/replication.hpp"
 #include "liqo/core/slices/policy.hpp"
 
@@ -59,7 +60,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
   if (!created && !created.error().is_already_exists()) {
     if (created.error().is_permanent())
       co_await tell(claim, reasons::provisioning_failed,
-                    site.where + " refuses the claim: " + kube::one_line(created.error().text(), 800));
+                    site.where + " refuses the claim: " + kube::one_line(created.error().text(), core::max_refusal));
     co_return Outcome::retry(std::move(created.error()).in("making the claim behind it"));
   }
   if (created) log_.info("claim made", {{"claim", claim.key()}, {"behind", site.key}, {"where", site.where}});

@@ -8,6 +8,7 @@
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/slices/policy.hpp"
 #include "liqo/core/storage/claim_plan.hpp"
 
@@ -28,7 +29,7 @@ constexpr kube::Duration patience = 60s;
 /// A provider's claim that is not bound by then, and of which no provisioner has taken notice, waits for a pod, though
 /// no Event says so: Events may get lost.
 constexpr kube::Duration silence = 20s;
-/// Of one claim.
+/// How many Events of one claim are read at most.
 constexpr std::int64_t max_events = 50;
 
 }  // namespace
@@ -232,7 +233,7 @@ asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::P
   if (patched) co_return Outcome::done();
   context_.events.warning(
       look.claim, kinds::claims, reasons::resize_failed,
-      "the volume in " + site.where + " does not grow: " + kube::one_line(patched.error().text(), 800));
+      "the volume in " + site.where + " does not grow: " + kube::one_line(patched.error().text(), core::max_refusal));
   co_return Outcome::again_after(rarely);
 }
 
