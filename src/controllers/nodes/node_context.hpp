@@ -6,6 +6,8 @@
 
 namespace liqo::controllers {
 
+/// What core needs besides a VirtualNode to forge its Node: the address, port and version of the kubelet that this
+/// process plays, and the labels and annotations that every Node gets.
 inline core::NodeContext node_context(const Settings& settings) {
   return {.node_ip = settings.node_ip,
           .kubelet_port = settings.kubelet_ports.first,

@@ -2,6 +2,7 @@
 // Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@
 
 namespace liqo::controllers {
 
+/// Keeps the VkOptionsTemplates of this cluster in a cache, and finds the one that a VirtualNode follows. One thread.
 class OptionsTemplates {
  public:
   explicit OptionsTemplates(const Context& context);

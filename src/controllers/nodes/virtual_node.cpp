@@ -53,10 +53,10 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
     enqueue_nodes(ports_.see(node.name, change.now ? core::shown_port(*change.now) : std::nullopt));
     const auto keys = virtual_nodes_->store().keys("name", node.name);
     for (const kube::ObjectKey& key : keys) enqueue(key);
-    // Nobody's, as far as is known.
+    // The Node may be an orphan: no VirtualNode of its name is known.
     if (keys.empty()) controller_.enqueue({node.name, node});
   });
-  // A VirtualNode is called as its slice, or names it.
+  // The label names the slice of a VirtualNode, whatever the VirtualNode itself is called.
   virtual_nodes_->add_index("slice", [](const kube::Object& object, std::vector<std::string>& out) {
     if (const std::string_view slice = object.label(api::labels::resource_slice_name); !slice.empty())
       out.emplace_back(slice);

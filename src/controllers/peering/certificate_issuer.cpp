@@ -159,7 +159,7 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string c
   } else {
     certificate = co_await wait_for_certificate(std::move(*written));
   }
-  // A request that has served, or was not signed in time, would only lie about.
+  // Nobody needs a request that has served, or was not signed in time.
   auto removed = co_await home.remove(requests, key);
   if (!removed && !removed.error().is_not_found())
     log_.debug("a request for a certificate stays behind", {{"name", key.name}, {"error", removed.error()}});

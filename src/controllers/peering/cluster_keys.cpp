@@ -22,7 +22,7 @@ ClusterKeys::ClusterKeys(Context context)
                                           .selection = {.field_selector = named(core::cluster_id_config_map)}})),
       controller_(context_, {.name = "cluster-keys", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  // Their names, whether they are there or not.
+  // No event tells of an object that is not there, so each is enqueued by its name once the cache is complete.
   const auto look = [this](std::string_view name) {
     return [this, key = kube::ObjectKey{context_.settings.liqo_namespace, std::string(name)}] {
       controller_.enqueue({.object = key});

@@ -65,6 +65,10 @@ class TenantController final : public Runnable {
   std::vector<kube::Object> tenants_of(std::string_view ns) const;
   bool has_other_tenant(const kube::Object& tenant) const;
   void refuse(const kube::Object& tenant, std::string_view reason, std::string text);
+  /// Logs the condition of a Tenant where it is another one than was logged last.
+  void tell_condition(const kube::Object& tenant);
+  /// Logs the binding for which a Tenant is refused, where it is another one than was logged last.
+  void tell_namesake(const kube::Object& tenant, std::string binding);
   void enqueue_namespace(std::string_view ns);
   void see_slice(const kube::ObjectKey& key);
   void see_shadow_pod(const kube::ObjectKey& key);
@@ -76,12 +80,8 @@ class TenantController final : public Runnable {
   CertificateIssuer issuer_;
   kube::InformerHandle tenants_, slices_, shadow_pods_, pods_, consumer_namespaces_, cluster_bindings_;
   kube::Log log_{"tenant"};
-  /// What the log says of a Tenant: its condition, by its UID, so that a change is told once.
-  void tell_condition(const kube::Object& tenant);
-  std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;
-  /// ... and the binding for which it is refused.
-  void tell_namesake(const kube::Object& tenant, std::string binding);
-  std::map<std::string, std::string, std::less<>> told_namesakes_;
+  std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
+  std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
   kube::Controller controller_;
 };
 

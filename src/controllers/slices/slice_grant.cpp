@@ -69,7 +69,7 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
   tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
   quotas_.subscribe(
       [this](const kube::ObjectKey& key) {
-        // "<slice>-<digits of the consumer>"
+        // A Quota is called <slice>-<digits of the consumer>.
         const std::size_t end = key.name.rfind('-');
         if (end == std::string::npos) return;
         const kube::ObjectKey slice{key.ns, key.name.substr(0, end)};
