@@ -1,5 +1,4 @@
 // The nonce of the handshake: made where this cluster is the provider, signed where it is the consumer.
-// Tested by test/unit/controllers/peering/tenant_test.cpp.
 #pragma once
 
 #include "controllers/peering/cluster_keys.hpp"

@@ -9,7 +9,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/handshake.hpp"
 #include "liqo/core/peering/names.hpp"
 
 namespace liqo::testing {
@@ -72,20 +71,6 @@ struct Consumer : ClusterFixture {
 };
 
 }  // namespace
-
-TEST_CASE("a consumer signs a provider's nonce, and nothing that is none") {
-  Consumer rome;
-  const kube::ObjectKey key{rome.ns, "liqo-signed-nonce"};
-  const std::string nonce = *core::make_nonce(core::secure_random);
-  rome.apply(resources::secrets, core::forge_signed_nonce_secret(rome.ns, "milan", "please sign this contract"));
-  CHECK(rome.reaches([&] { return !rome.events("InvalidNonce").empty(); }));
-  CHECK(core::secret_bytes(*rome.find(resources::secrets, key), "signedNonce").empty());
-  rome.apply(resources::secrets, core::forge_signed_nonce_secret(rome.ns, "milan", nonce));
-  CHECK(rome.reaches([&] {
-    return rome.key().public_key().verify(nonce,
-                                          core::secret_bytes(*rome.find(resources::secrets, key), "signedNonce"));
-  }));
-}
 
 TEST_CASE("an Identity becomes a kubeconfig that we would take from anybody") {
   Consumer rome;
