@@ -1,6 +1,7 @@
 #include "controllers/ensure_binding.hpp"
 
 #include "controllers/guarded_write.hpp"
+#include "kube/runtime/remove_object.hpp"
 
 namespace liqo::controllers {
 
@@ -30,9 +31,10 @@ asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informe
   if (auto* refuse = std::get_if<action::Refuse>(&due))
     co_return kube::fail(kube::Errc::invalid_input, std::move(refuse->message));
   if (std::holds_alternative<action::Replace>(due)) {
-    auto removed = co_await api.remove(resource, key, {.uid = std::string(live->uid())});
-    if (!removed && !removed.error().is_not_found())
-      co_return kube::fail(std::move(removed.error()), "removing a binding of another role");
+    auto removed = co_await kube::remove_object(
+        api, resource, key,
+        {.options = {.uid = std::string(live->uid())}, .phase = "removing a binding of another role"});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
     informer.observe_gone(key, live->uid());
     auto created = co_await api.create(resource, wanted);
     if (!created) co_return kube::fail(std::move(created.error()), "binding a role");

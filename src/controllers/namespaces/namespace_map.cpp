@@ -9,6 +9,7 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
@@ -408,10 +409,11 @@ asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx
         local, api::MappedNamespace{.local = local, .remote = name, .phase = "Terminating", .message = ""});
     if (twin.is_deleting()) continue;
     auto removed =
-        co_await context_.home.api().remove(kube::resources::namespaces, twin.key(), {.uid = std::string(twin.uid())});
-    if (!removed && !removed.error().is_not_found()) {
+        co_await kube::remove_object(context_.home.api(), kube::resources::namespaces, twin.key(),
+                                     {.options = {.uid = std::string(twin.uid())}, .phase = "removing twin " + name});
+    if (!removed) {
       if (!failures.empty()) failures += "; ";
-      failures += "removing twin " + name + ": " + removed.error().text();
+      failures += removed.error().text();
     }
   }
 }

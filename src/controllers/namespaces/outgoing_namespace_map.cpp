@@ -8,6 +8,7 @@
 #include "controllers/nodes/node_context.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
@@ -187,10 +188,10 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cl
       if (!written) co_return Outcome::retry(std::move(written.error()));
       continue;
     }
-    auto removed =
-        co_await context_.home.api().remove(api::kinds::namespace_maps, key, {.uid = std::string(map->uid())});
-    if (!removed && !removed.error().is_not_found())
-      co_return Outcome::retry(std::move(removed.error()).in("removing the NamespaceMap"));
+    auto removed = co_await kube::remove_object(
+        context_.home.api(), api::kinds::namespace_maps, key,
+        {.options = {.uid = std::string(map->uid())}, .phase = "removing the NamespaceMap"});
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
   }
   tell_held(cluster, all_held);
   co_return Outcome::done();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/scopes.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -296,10 +297,10 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::unbind(const Pass& pass, cons
                   twin.twin, {.tenant_namespace = pass.tenant, .consumer = pass.consumer, .role = role}, "")) &&
           key.name == core::tenant_role_binding_name(pass.tenant, role))
         continue;
-      auto removed =
-          co_await context_.home.api().remove(kinds::role_bindings, key, {.uid = std::string(binding->uid())});
-      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-        note(result, std::move(removed.error()), "removing RoleBinding " + key.text());
+      auto removed = co_await kube::remove_object(
+          context_.home.api(), kinds::role_bindings, key,
+          {.options = {.uid = std::string(binding->uid())}, .phase = "removing RoleBinding " + key.text()});
+      if (!removed && result) result = std::unexpected(std::move(removed.error()));
     }
   }
   co_return result;
@@ -379,9 +380,10 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::remove_bounds(const Pass& pas
     const auto quota = bounds_->find(key);
     // The end of the RoleBinding brings it back here.
     if (!quota || twin.leaving || !bindings_->store().keys(by_twin, twin.twin).empty()) continue;
-    auto removed = co_await context_.home.api().remove(kinds::resource_quotas, key, {.uid = std::string(quota->uid())});
-    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-      note(result, std::move(removed.error()), "removing ResourceQuota " + key.text());
+    auto removed = co_await kube::remove_object(
+        context_.home.api(), kinds::resource_quotas, key,
+        {.options = {.uid = std::string(quota->uid())}, .phase = "removing ResourceQuota " + key.text()});
+    if (!removed && result) result = std::unexpected(std::move(removed.error()));
   }
   co_return result;
 }

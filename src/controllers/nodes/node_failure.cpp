@@ -2,6 +2,7 @@
 
 #include "controllers/keep_fields.hpp"
 #include "controllers/scopes.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/nodes/node_failure.hpp"
 
@@ -52,11 +53,11 @@ asio::awaitable<Outcome> NodeFailureController::reconcile(kube::WorkKey work) {
   const auto due = core::force_delete_in(*pod, node ? &*node : nullptr, context_.clock.wall());
   if (!due) co_return Outcome::done();
   if (*due > kube::Duration::zero()) co_return Outcome::again_after(*due);
-  auto removed = co_await context_.home.api().remove(kube::resources::pods, work.object,
-                                                     {.uid = std::string(pod->uid()), .grace_period_seconds = 0});
-  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("removing a pod whose node does not answer"));
-  if (removed)
+  auto removed = co_await kube::remove_object(context_.home.api(), kube::resources::pods, work.object,
+                                              {.options = {.uid = std::string(pod->uid()), .grace_period_seconds = 0},
+                                               .phase = "removing a pod whose node does not answer"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  if (*removed)
     context_.events.warning(*pod, kube::resources::pods, api::reasons::node_failed,
                             "Node " + std::string(node->name()) +
                                 " does not answer and the grace time of the pod is over: it is deleted by force, so "

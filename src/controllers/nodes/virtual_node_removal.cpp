@@ -3,6 +3,7 @@
 #include "controllers/nodes/virtual_node.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
@@ -35,11 +36,11 @@ asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey no
   auto page = co_await context_.home.api().list(api::kinds::virtual_nodes, "", options);
   if (!page) co_return Outcome::retry(std::move(page.error()).in("looking for the VirtualNode of a Node"));
   if (!page->items.empty()) co_return Outcome::done();
-  auto removed =
-      co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
-  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("deleting a Node without VirtualNode"));
-  if (!removed) co_return Outcome::done();
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), kube::resources::nodes, node_key,
+      {.options = {.uid = std::string(node->uid())}, .phase = "deleting a Node without VirtualNode"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  if (!*removed) co_return Outcome::done();
   log_.warn("Node deleted that came into being when its VirtualNode was gone", {{"node", node_key}});
   co_return Outcome::done();
 }
@@ -99,6 +100,7 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   }
   auto removed =
       co_await context_.home.api().remove(kube::resources::nodes, node.key(), {.uid = std::string(node.uid())});
+  // Another Node of that name (409) may have the pods that were found: everything is looked at anew.
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the Node");
   nodes_->observe_gone(node.key(), node.uid());
@@ -152,10 +154,11 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
     ++left;
     if (force) {
       // Nobody will ever tell of its end: no budget and no grace period can be waited for.
-      auto removed = co_await home.remove(kube::resources::pods, pod.key(),
-                                          {.uid = std::string(pod.uid()), .grace_period_seconds = 0});
-      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-        co_return kube::fail(std::move(removed.error()), "removing a pod of a provider that is gone");
+      auto removed =
+          co_await kube::remove_object(home, kube::resources::pods, pod.key(),
+                                       {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = 0},
+                                        .phase = "removing a pod of a provider that is gone"});
+      if (!removed) co_return std::unexpected(std::move(removed.error()));
       continue;
     }
     if (pod.is_deleting()) continue;

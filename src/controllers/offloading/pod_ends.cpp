@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/ending.hpp"
@@ -68,11 +69,11 @@ asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, 
 
 asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey key, std::string uid) {
   co_await budget_.home_writes.take();
-  auto removed =
-      co_await context_.home.api().remove(kube::resources::pods, key, {.uid = uid, .grace_period_seconds = 0});
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), kube::resources::pods, key,
+      {.options = {.uid = uid, .grace_period_seconds = 0}, .phase = "removing the terminated pod"});
   forget(key);
-  if (!removed && !removed.error().is_not_found())
-    co_return kube::fail(std::move(removed.error()), "removing the terminated pod");
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
   // Until the watch tells of the removal, any other event of the pod would have it removed again.
   if (const auto local = local_pods_->find(key); local && kube::array_at(local->metadata(), {"finalizers"}).empty())
     local_pods_->observe_gone(key, uid);
@@ -91,10 +92,11 @@ asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object loca
     if (cache && !live) cache->observe_gone(remote_key, action.remote_uid);
     co_return kube::Result<void>();
   }
-  auto removed = co_await context_.home.api().remove(kube::resources::pods, local.key(), {.uid = action.uid});
-  if (!removed && !removed.error().is_not_found())
-    co_return kube::fail(std::move(removed.error()), "evicting a pod whose remote pod does not end");
-  if (removed)
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), kube::resources::pods, local.key(),
+      {.options = {.uid = action.uid}, .phase = "evicting a pod whose remote pod does not end"});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (*removed)
     context_.events.warning(local, kube::resources::pods, reasons::remote_stuck,
                             "the pod is to end in cluster " + forging_.clusters.remote +
                                 " and has not for more than a minute after its " +

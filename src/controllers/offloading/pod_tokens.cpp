@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/printable.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
@@ -212,10 +213,11 @@ asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Ke
 }
 
 asio::awaitable<kube::Result<void>> PodTokens::remove(const Look& look, std::string uid) {
-  auto removed = co_await provider_.remove(kube::resources::secrets, look.secret_key, {.uid = uid});
-  if (!removed && !removed.error().is_not_found()) {
+  auto removed = co_await kube::remove_object(provider_, kube::resources::secrets, look.secret_key,
+                                              {.options = {.uid = uid}, .phase = "deleting the token Secret"});
+  if (!removed) {
     if (look.local) tell_refusal(*look.local, removed.error());
-    co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
+    co_return std::unexpected(std::move(removed.error()));
   }
   if (Twin* twin = find_twin(look.key.ns); twin && twin->secrets) twin->secrets->observe_gone(look.secret_key, uid);
   co_return kube::Result<void>();

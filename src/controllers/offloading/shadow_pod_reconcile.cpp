@@ -2,6 +2,7 @@
 #include "controllers/known.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -251,11 +252,11 @@ asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action
     auto released = co_await release(*look.pod, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }
-  auto removed = co_await context_.home.api().remove(
-      kube::resources::pods, look.shadow.key(),
-      {.uid = std::string(look.pod->uid()), .grace_period_seconds = plan.grace_seconds});
-  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("removing the pod of a ShadowPod that is deleted"));
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), kube::resources::pods, look.shadow.key(),
+      {.options = {.uid = std::string(look.pod->uid()), .grace_period_seconds = plan.grace_seconds},
+       .phase = "removing the pod of a ShadowPod that is deleted"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
   co_return Outcome::done();
 }
 

@@ -4,6 +4,7 @@
 
 #include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -72,11 +73,11 @@ asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
   auto live = co_await context_.home.api().get(api::kinds::shadow_pods, key);
   if (live) co_return Outcome::done();
   if (!live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
-  const kube::DeleteOptions same{.uid = std::string(pod->uid())};
-  auto removed = co_await context_.home.api().remove(kube::resources::pods, key, same);
-  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("removing a Pod without ShadowPod"));
-  if (removed) log_.info("removed a Pod that its ShadowPod has left behind", {{"pod", key}});
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), kube::resources::pods, key,
+      {.options = {.uid = std::string(pod->uid())}, .phase = "removing a Pod without ShadowPod"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  if (*removed) log_.info("removed a Pod that its ShadowPod has left behind", {{"pod", key}});
   co_return Outcome::done();
 }
 
@@ -116,10 +117,10 @@ bool UnaccountedPods::is_drained(const std::vector<kube::ObjectKey>& quotas) con
 
 asio::awaitable<Outcome> UnaccountedPods::end(kube::Object shadow, std::string reason, std::string message) {
   context_.events.warning(shadow, api::kinds::shadow_pods, reason, message);
-  const kube::DeleteOptions same{.uid = std::string(shadow.uid())};
-  auto removed = co_await context_.home.api().remove(api::kinds::shadow_pods, shadow.key(), same);
-  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("ending a ShadowPod"));
+  auto removed =
+      co_await kube::remove_object(context_.home.api(), api::kinds::shadow_pods, shadow.key(),
+                                   {.options = {.uid = std::string(shadow.uid())}, .phase = "ending a ShadowPod"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
   co_return Outcome::done();
 }
 

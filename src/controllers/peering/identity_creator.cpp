@@ -1,6 +1,7 @@
 #include "controllers/collector_time.hpp"
 #include "controllers/ensure_owned.hpp"
 #include "controllers/peering/identity.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -60,10 +61,10 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
   if (view.is_denied(api::slice_conditions::authentication)) {
     const auto live = identities_->find(key);
     if (!live || !core::is_controlled_by(*live, *slice) || live->is_deleting()) co_return Outcome::done();
-    const kube::DeleteOptions same{.uid = std::string(live->uid())};
-    auto removed = co_await home.remove(api::kinds::identities, key, same);
-    if (!removed && !removed.error().is_not_found())
-      co_return Outcome::retry(std::move(removed.error()).in("removing the Identity of a denied slice"));
+    auto removed = co_await kube::remove_object(
+        home, api::kinds::identities, key,
+        {.options = {.uid = std::string(live->uid())}, .phase = "removing the Identity of a denied slice"});
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
     context_.events.normal(*slice, api::kinds::resource_slices, "IdentityDeleted",
                            "the provider denies this slice, so its credentials are removed");
     co_return Outcome::done();

@@ -11,6 +11,7 @@
 #include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
@@ -387,10 +388,10 @@ asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(std::st
     const auto shadow = shadow_pods_->find(key);
     if (!shadow || shadow->is_deleting()) continue;
     if (++deleted > deletions_at_once) co_return true;
-    const kube::DeleteOptions same{.uid = std::string(shadow->uid())};
-    auto removed = co_await context_.home.api().remove(api::kinds::shadow_pods, key, same);
-    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-      co_return kube::fail(std::move(removed.error()), "deleting the drained tenant's ShadowPods");
+    auto removed = co_await kube::remove_object(
+        context_.home.api(), api::kinds::shadow_pods, key,
+        {.options = {.uid = std::string(shadow->uid())}, .phase = "deleting the drained tenant's ShadowPods"});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
   }
   co_return false;
 }
@@ -407,9 +408,9 @@ asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::strin
                                           });
     if (!listed) co_return kube::fail(std::move(listed.error()), "listing what the consumer leaves");
     for (const auto& [key, uid] : left) {
-      auto removed = co_await context_.home.api().remove(kind, key, {.uid = uid});
-      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-        co_return kube::fail(std::move(removed.error()), "removing what the consumer leaves");
+      auto removed = co_await kube::remove_object(
+          context_.home.api(), kind, key, {.options = {.uid = uid}, .phase = "removing what the consumer leaves"});
+      if (!removed) co_return std::unexpected(std::move(removed.error()));
     }
   }
   co_return kube::Result<void>();
@@ -441,16 +442,17 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
   const kube::ObjectKey binding{std::string(tenant.ns()), core::role_binding_name(core::remote_control_plane_role)};
   auto live = namespaces_.bindings().find(binding);
   if (live && core::is_controlled_by(*live, tenant)) {
-    auto removed = co_await home.remove(api::kinds::role_bindings, binding, {.uid = std::string(live->uid())});
-    if (!removed && !removed.error().is_not_found())
-      co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
+    auto removed = co_await kube::remove_object(
+        home, api::kinds::role_bindings, binding,
+        {.options = {.uid = std::string(live->uid())}, .phase = "taking the consumer's rights"});
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
   }
   if (!other && !peer.empty()) {
     const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
     if (cluster_bindings_->find(wide)) {
-      auto removed = co_await home.remove(api::kinds::cluster_role_bindings, wide);
-      if (!removed && !removed.error().is_not_found())
-        co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
+      auto removed = co_await kube::remove_object(home, api::kinds::cluster_role_bindings, wide,
+                                                  {.options = {}, .phase = "taking the consumer's rights"});
+      if (!removed) co_return Outcome::retry(std::move(removed.error()));
     }
     if (namespaces_.peer_of(tenant.ns()) == peer) {
       // Kept before the Tenant goes, so that the next one has them.

@@ -3,6 +3,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "controllers/peering/tenant.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
@@ -37,10 +38,11 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(std::string 
     if (++looked_at % looked_at_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     const auto pod = pods_->find(key);
     if (!pod || !outlives_drain(*pod, most)) continue;
-    const kube::DeleteOptions sooner{.uid = std::string(pod->uid()), .grace_period_seconds = most};
-    auto removed = co_await context_.home.api().remove(kube::resources::pods, key, sooner);
-    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-      co_return kube::fail(std::move(removed.error()), "ending the drained tenant's pods sooner");
+    auto removed =
+        co_await kube::remove_object(context_.home.api(), kube::resources::pods, key,
+                                     {.options = {.uid = std::string(pod->uid()), .grace_period_seconds = most},
+                                      .phase = "ending the drained tenant's pods sooner"});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
   }
   co_return kube::Result<void>();
 }

@@ -5,6 +5,7 @@
 #include "controllers/slices/slice_tenant.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -332,10 +333,10 @@ asio::awaitable<kube::Result<bool>> SliceGrantController::remove_stale(kube::Obj
         "the Quota " + std::string(quota.name()) + " belongs to something else: delete it, and the slice gets its own");
     co_return false;
   }
-  auto removed =
-      co_await context_.home.api().remove(api::kinds::quotas, quota.key(), {.uid = std::string(quota.uid())});
-  if (!removed && !removed.error().is_not_found())
-    co_return kube::fail(std::move(removed.error()), "removing the Quota of an earlier slice of this name");
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), api::kinds::quotas, quota.key(),
+      {.options = {.uid = std::string(quota.uid())}, .phase = "removing the Quota of an earlier slice of this name"});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
   quotas_->observe_gone(quota.key(), quota.uid());
   log_.info("quota removed: it was of an earlier slice", {{"quota", quota.key()}, {"slice", slice.key()}});
   co_return true;

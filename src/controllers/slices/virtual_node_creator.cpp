@@ -2,6 +2,7 @@
 
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -53,10 +54,10 @@ std::vector<kube::Object> VirtualNodeCreator::nodes_of(const kube::Object& slice
 
 asio::awaitable<kube::Result<void>> VirtualNodeCreator::remove_node(kube::Object virtual_node) {
   if (virtual_node.is_deleting()) co_return kube::Result<void>();
-  auto removed = co_await context_.home.api().remove(api::kinds::virtual_nodes, virtual_node.key(),
-                                                     {.uid = std::string(virtual_node.uid())});
-  if (!removed && !removed.error().is_not_found())
-    co_return kube::fail(std::move(removed.error()), "removing a VirtualNode of the slice");
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), api::kinds::virtual_nodes, virtual_node.key(),
+      {.options = {.uid = std::string(virtual_node.uid())}, .phase = "removing a VirtualNode of the slice"});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
   co_return kube::Result<void>();
 }
 

@@ -3,6 +3,7 @@
 
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
@@ -87,9 +88,10 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
       }
     }
   }
-  auto removed = co_await context_.home.api().remove(kinds::volumes, key, {.uid = std::string(volume->uid())});
-  if (!removed && !removed.error().is_not_found())
-    co_return Outcome::retry(std::move(removed.error()).in("removing the volume"));
+  auto removed =
+      co_await kube::remove_object(context_.home.api(), kinds::volumes, key,
+                                   {.options = {.uid = std::string(volume->uid())}, .phase = "removing the volume"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
   log_.info("volume deleted", {{"volume", key}, {"where", site->where}, {"claim", recorded->key}});
   co_return Outcome::done();
 }
