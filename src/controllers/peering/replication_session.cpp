@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/guarded_write.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
@@ -178,7 +179,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
     }
     if (follow->status) {
       auto written = co_await write_status(kind, work, std::move(*follow->status));
-      if (!written) co_return failed(kind, *local, std::move(written.error()).in("taking over the provider's status"));
+      if (!written) co_return failed(kind, *local, std::move(written.error()));
     }
   }
   if (!kind.provider->has_synced() && core::is_for_peer(*local, peer_)) {
@@ -310,12 +311,11 @@ asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind&
   const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_status == text) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(kind.resource, work.object, {kube::PatchType::merge, text},
-                                                    {.subresource = "status"});
-  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *kind.home, work.object,
+      {.body = text, .phase = "taking over the provider's status", .options = {.subresource = "status"}});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
-  if (patched->resource_version() == base) memory_[work].futile_status = std::move(text);
-  kind.home->observe(std::move(*patched));
+  if (*patched && (*patched)->resource_version() == base) memory_[work].futile_status = std::move(text);
   co_return kube::Result<void>();
 }
 
