@@ -130,8 +130,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_sourc
     auto object = kube::Object::parse(text);
     if (object && version_of(*object) >= version_at_home(*ns, key.name).value_or(0)) {
       // Elements of a list have no apiVersion and kind, and Events need both.
-      object->tree()["apiVersion"] = kind_.resource.api_version();
-      object->tree()["kind"] = kind_.resource.kind;
+      object->set_kind(kind_.resource);
       co_return std::optional(std::move(*object));
     }
   }

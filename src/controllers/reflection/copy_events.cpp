@@ -133,8 +133,7 @@ asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::Cop
   for (kube::json::value& item : page->items) {
     auto object = kube::Object::from(std::move(item));
     if (!object || object->name() != found.original->name) continue;
-    object->tree()["apiVersion"] = resource.api_version();
-    object->tree()["kind"] = resource.kind;
+    object->set_kind(resource);
     context_.events.warning(*object, resource, api::reasons::remote_warning,
                             core::copy_warning_message(source_.cluster, warning));
     if (twin->warnings) twin->warnings->told(warning, context_.clock.now());

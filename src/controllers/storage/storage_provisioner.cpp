@@ -311,8 +311,7 @@ asio::awaitable<void> StorageProvisioner::tell(kube::Object claim, std::string_v
   }
   for (kube::Object& pod : *users) {
     // Items of a list do not say what they are.
-    pod.tree()["apiVersion"] = "v1";
-    pod.tree()["kind"] = "Pod";
+    pod.set_kind(kube::resources::pods);
     context_.events.warning(pod, kube::resources::pods, reason,
                             "PersistentVolumeClaim " + std::string(claim.name()) + ": " + message);
   }

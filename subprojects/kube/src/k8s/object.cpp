@@ -6,8 +6,7 @@ namespace kube {
 
 Object Object::make(const Resource& resource, const ObjectKey& key) {
   Object made;
-  made.tree_["apiVersion"] = resource.api_version();
-  made.tree_["kind"] = resource.kind;
+  made.set_kind(resource);
   json::object& metadata = made.mutable_metadata();
   metadata["name"] = key.name;
   if (resource.namespaced) metadata["namespace"] = key.ns;
@@ -31,6 +30,11 @@ Result<Object> Object::parse(std::string_view text) {
 std::int64_t Object::generation() const {
   const json::value* found = find(tree_, {"metadata", "generation"});
   return found && found->is_int64() ? found->get_int64() : 0;
+}
+
+void Object::set_kind(const Resource& resource) {
+  tree_["apiVersion"] = resource.api_version();
+  tree_["kind"] = resource.kind;
 }
 
 bool Object::has_finalizer(std::string_view finalizer) const {

@@ -303,10 +303,7 @@ void Informer::keep(Object object) {
     // A server may not know the form that was asked for.
     if (scope_.metadata_only) object = Object(json::object{{"metadata", object.metadata()}});
     // The elements of a list do not name their kind.
-    if (object.kind().empty()) {
-      object.tree()["apiVersion"] = scope_.resource.api_version();
-      object.tree()["kind"] = scope_.resource.kind;
-    }
+    if (object.kind().empty()) object.set_kind(scope_.resource);
     if (scope_.prune) scope_.prune(object.tree());
     previous = store_.put(object);
   });

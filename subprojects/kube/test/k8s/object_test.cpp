@@ -15,6 +15,19 @@ TEST_CASE("an owner is named once, however often it is added") {
   CHECK(owners[1].uid == "u2");
 }
 
+TEST_CASE("an element of a list is told what it is") {
+  auto lease = Object::parse(R"({"metadata": {"name": "a", "namespace": "ns"}, "spec": {"holderIdentity": "b"}})");
+  REQUIRE(lease.has_value());
+  CHECK(lease->kind().empty());
+  lease->set_kind(resources::leases);
+  CHECK(lease->api_version() == "coordination.k8s.io/v1");
+  CHECK(lease->kind() == "Lease");
+  CHECK(string_at(lease->spec(), {"holderIdentity"}) == "b");
+  lease->set_kind(resources::pods);
+  CHECK(lease->api_version() == "v1");
+  CHECK(lease->kind() == "Pod");
+}
+
 TEST_CASE("labels that are set together leave the others, and skip what is no string") {
   Object pod = Object::make(resources::pods, {"ns", "a"});
   pod.set_label("kept", "1");

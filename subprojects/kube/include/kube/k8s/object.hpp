@@ -81,6 +81,8 @@ class Object {
   json::object& mutable_spec() { return ensure_object(tree_, "spec"); }
   json::object& mutable_status() { return ensure_object(tree_, "status"); }
 
+  /// Sets apiVersion and kind: the elements of a list have neither.
+  void set_kind(const Resource& resource);
   void set_label(std::string_view key, std::string_view value);
   /// Sets each label that is a string, and leaves the others as they are.
   void set_labels(const json::object& labels);
