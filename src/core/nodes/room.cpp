@@ -17,6 +17,7 @@ constexpr std::string_view room_words[] = {" has not enough ",
                                            " has been withdrawn",
                                            "there is no quota for user ",
                                            "(maxShadowPods in the policy)",
+                                           "this cluster stores as many pods of the consumer as it may have",
                                            "(maxShadowPodBytes in the policy)",
                                            "quota usage exceeded",
                                            "failed getting quota"};

@@ -38,6 +38,7 @@ TEST_CASE("what is refused for lack of room is told from what is wrong with a po
         hook + "quota liqo-tenant-rome/milan-1 is drained: the provider takes no new pods, and those that run end",
         hook + admission::refuse_stored({.objects = 20'000, .bytes = 0}, admission::PodPolicy{}),
         hook + admission::refuse_stored({.objects = 0, .bytes = 1'000'000'000}, admission::PodPolicy{}),
+        hook + admission::refuse_stored({.objects = 20'000, .bytes = 0}, admission::PodPolicy{}, false),
         hook + "quota liqo-tenant-rome/milan-1 has been withdrawn",
         hook + "there is no quota for user \"milan-1\" of cluster rome", hook + "user is cordoned",
         hook + "failed getting quota", hook + "peering cpu quota usage exceeded - free 2 / requested 2500m"})
