@@ -1,5 +1,7 @@
 #include "liqo/core/names.hpp"
 
+#include <algorithm>
+
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -51,6 +53,13 @@ bool is_label_key(std::string_view text) {
     text.remove_prefix(slash + 1);
   }
   return !text.empty() && is_label_value(text);
+}
+
+std::string_view domain_of(std::string_view key) { return key.substr(0, std::min(key.find('/'), key.size())); }
+
+bool is_below(std::string_view domain, std::string_view known) {
+  if (!domain.ends_with(known)) return false;
+  return domain.size() == known.size() || domain[domain.size() - known.size() - 1] == '.';
 }
 
 kube::Result<void> check_node_name(std::string_view name) {

@@ -20,6 +20,10 @@ bool is_label_value(std::string_view text);
 /// The key of a label or annotation: a name of 1-63 characters in the form of a value, with or without a DNS subdomain
 /// and '/' before it.
 bool is_label_key(std::string_view text);
+/// The part of such a key before its slash, or the whole key where there is none: "a.b" of "a.b/c".
+std::string_view domain_of(std::string_view key);
+/// Whether a domain is `known` or below it, e.g. "cni.projectcalico.org" below "projectcalico.org".
+bool is_below(std::string_view domain, std::string_view known);
 
 /// A virtual node's name must fit into a label value, because every ShadowPod carries it.
 /// Errors: Errc::invalid_input with one sentence that names the limit.

@@ -7,6 +7,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/names.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -117,13 +118,6 @@ bool any_matches(std::string_view key, Texts patterns) {
 }
 
 }  // namespace
-
-std::string_view domain_of(std::string_view key) { return key.substr(0, std::min(key.find('/'), key.size())); }
-
-bool is_below(std::string_view domain, std::string_view known) {
-  if (!domain.ends_with(known)) return false;
-  return domain.size() == known.size() || domain[domain.size() - known.size() - 1] == '.';
-}
 
 bool is_reserved_label(std::string_view key) {
   const std::string_view domain = domain_of(key);

@@ -5,12 +5,6 @@
 
 namespace liqo::core::admission {
 
-/// The part of a key before its slash, or the whole key where there is none: "a.b" of "a.b/c".
-std::string_view domain_of(std::string_view key);
-
-/// Whether a domain is `known` or below it, e.g. "cni.projectcalico.org" below "projectcalico.org".
-bool is_below(std::string_view domain, std::string_view known);
-
 /// Whether a label of a pod is of a domain by which meshes, network plugins, clouds or Liqo take orders. Such labels
 /// are refused. They cannot be left out instead, because Services, affinities and topology spreading select by the
 /// labels of pods.

@@ -1,10 +1,10 @@
 #include "liqo/core/admission/tenant_rules.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/peering/names.hpp"
 
@@ -30,10 +30,7 @@ std::string_view change_of(const json::object& before, const json::object& after
 }
 
 /// Whether a label or annotation is in a domain of Liqo.
-bool is_of_liqo(std::string_view key) {
-  const std::string_view domain = key.substr(0, std::min(key.find('/'), key.size()));
-  return domain == "liqo.io" || domain.ends_with(".liqo.io");
-}
+bool is_of_liqo(std::string_view key) { return is_below(domain_of(key), "liqo.io"); }
 
 /// A finalizer holds an object until its controller has cleared up. At the provider only the provider's controllers do
 /// so: a consumer that removes one leaves remains, and one that adds one holds up whole namespaces.

@@ -23,7 +23,7 @@ std::vector<std::string> words(const json::value& rule, std::string_view list) {
 
 /// Whether the group is one of Kubernetes or Liqo. Groups of CRDs have a dot, and *.k8s.io is reserved for Kubernetes.
 bool is_protected(std::string_view group) {
-  return !group.contains('.') || group.ends_with(".k8s.io") || group == "liqo.io" || group.ends_with(".liqo.io");
+  return !group.contains('.') || is_below(group, "k8s.io") || is_below(group, "liqo.io");
 }
 
 /// Whether reading the subresource has an effect: `kubectl exec` over WebSocket is a GET.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace {
@@ -18,11 +19,9 @@ bool is_reserved_node_label(std::string_view name, std::string_view value, std::
   if (name == "kubernetes.io/arch") return std::ranges::find(architectures, value) == std::end(architectures);
   if (name == "kubernetes.io/os") return std::ranges::find(operating_systems, value) == std::end(operating_systems);
   if (name == "topology.kubernetes.io/region" || name == "topology.kubernetes.io/zone") return false;
-  const std::string_view domain = name.substr(0, std::min(name.find('/'), name.size()));
+  const std::string_view domain = domain_of(name);
   const bool has_domain = domain.size() < name.size();
-  for (const std::string_view of_kubernetes : {"kubernetes.io", "k8s.io"})
-    if (has_domain && (domain == of_kubernetes || domain.ends_with(std::string(".").append(of_kubernetes))))
-      return true;
+  if (has_domain && (is_below(domain, "kubernetes.io") || is_below(domain, "k8s.io"))) return true;
   return std::ranges::any_of(refused, [&](std::string_view entry) {
     return entry == name || (has_domain && entry.ends_with("/*") && entry.substr(0, entry.size() - 2) == domain);
   });

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/admission/key_table.hpp"
+#include "liqo/core/names.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
@@ -82,7 +83,8 @@ TEST_CASE("annotations go onto the pod that are common, undotted or listed, and 
     CAPTURE(key);
     CHECK(left_out_of(key, {}) == Texts{"annotation " + std::string(key)});
     CHECK(left_out_of(key, {.annotations = {std::string(key)}}).empty());
-    CHECK(left_out_of(key, {.annotations = {std::string(domain_of(key)) + "/*"}}).empty() == key.contains('/'));
+    CHECK(left_out_of(key, {.annotations = {std::string(liqo::core::domain_of(key)) + "/*"}}).empty() ==
+          key.contains('/'));
     CHECK(left_out_of(key, {.annotations = {"*"}}).empty());
   }
 }

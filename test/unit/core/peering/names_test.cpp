@@ -27,6 +27,14 @@ TEST_CASE("a label's value may be empty, and has at most 63 characters") {
   for (const char* bad : {"", "/", "a/", "/a", "a/b/c", "-a", "Example.com/a", "a b"}) CHECK_FALSE(is_label_key(bad));
 }
 
+TEST_CASE("the domain of a key is what is before its slash, and is below itself and its parents") {
+  CHECK(domain_of("a.b/c") == "a.b");
+  CHECK(domain_of("c") == "c");
+  CHECK(domain_of("").empty());
+  for (const char* below : {"liqo.io", "offloading.liqo.io"}) CHECK(is_below(below, "liqo.io"));
+  for (const char* apart : {"", "io", "notliqo.io", "liqo.io.example"}) CHECK_FALSE(is_below(apart, "liqo.io"));
+}
+
 TEST_CASE("a node's name that does not fit into a label is refused in one sentence") {
   CHECK(check_node_name("milan").has_value());
   CHECK(check_node_name(std::string(63, 'a')).has_value());
