@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/difference.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -123,9 +124,7 @@ kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view re
 
 std::optional<json::object> plan_namespace_map(const kube::Object& map, std::string_view remote_cluster,
                                                const WantedTwins& wanted) {
-  json::object marks;
-  for (const auto& [key, value] : replication_labels(remote_cluster))
-    if (map.label(key) != value.get_string()) marks[key] = value;
+  json::object marks = changed_entries(map.labels(), replication_labels(remote_cluster));
   const json::object& present = kube::object_at(map.spec(), {"desiredMapping"});
   json::object changes;
   for (const auto& [local, remote] : wanted)

@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "core/difference.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -287,10 +288,10 @@ bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds) 
 std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, const TwinPodsQuota& wanted,
                                                  const Resources& granted, bool recount) {
   json::object metadata, changes;
-  for (const auto& [key, value] :
-       {std::pair<std::string_view, std::string_view>{labels::app_managed_by, labels::app_managed_by_liqo},
-        {labels::remote_cluster_id, wanted.consumer}})
-    if (quota.label(key) != value) kube::ensure_object(metadata, "labels")[key] = value;
+  if (json::object marks = changed_entries(quota.labels(), {{labels::app_managed_by, labels::app_managed_by_liqo},
+                                                            {labels::remote_cluster_id, wanted.consumer}});
+      !marks.empty())
+    metadata["labels"] = std::move(marks);
   const Resources present = read_resources(kube::object_at(quota.spec(), {"hard"})).value_or(Resources());
   Resources amounts = wanted.hard;
   for (const std::string& kind : wanted.kinds) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/difference.hpp"
 #include "kube/k8s/request.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -105,10 +106,10 @@ kube::Object forge_twin_quota(std::string_view twin, const TwinContext& ctx, con
 
 std::optional<json::object> plan_twin_quota(const kube::Object& quota, const TwinContext& ctx, const Resources& hard) {
   json::object metadata, changes;
-  for (const auto& [key, value] :
-       {std::pair<std::string_view, std::string_view>{labels::app_managed_by, labels::app_managed_by_liqo},
-        {labels::remote_cluster_id, ctx.origin}})
-    if (quota.label(key) != value) kube::ensure_object(metadata, "labels")[key] = value;
+  if (json::object marks = changed_entries(quota.labels(), {{labels::app_managed_by, labels::app_managed_by_liqo},
+                                                            {labels::remote_cluster_id, ctx.origin}});
+      !marks.empty())
+    metadata["labels"] = std::move(marks);
   const Resources present = hard_of(quota);
   for (const auto& [name, most] : hard)
     if (const auto found = present.find(name); found == present.end() || found->second != most)

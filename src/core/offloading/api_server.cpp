@@ -68,11 +68,6 @@ void adapt_container(json::object& container, const json::array& added, std::str
   json::value& slot = container["env"];
   if (!slot.is_array()) slot = json::array();
   json::array& env = slot.get_array();
-  const auto is_set = [&env](std::string_view name) {
-    for (const json::value& entry : env)
-      if (kube::string_at(entry, {"name"}) == name) return true;
-    return false;
-  };
   for (json::value& entry : env) {
     if (kube::string_at(entry, {"valueFrom", "fieldRef", "fieldPath"}) != "spec.serviceAccountName") continue;
     entry = json::object{{"name", kube::string_at(entry, {"name"})}, {"value", service_account}};
@@ -80,7 +75,7 @@ void adapt_container(json::object& container, const json::array& added, std::str
   // Variables that the pod sets itself take precedence, as with a kubelet.
   json::array missing;
   for (const json::value& entry : added)
-    if (!is_set(kube::string_at(entry, {"name"}))) missing.push_back(entry);
+    if (!find_named(env, kube::string_at(entry, {"name"}))) missing.push_back(entry);
   for (json::value& entry : missing) env.push_back(std::move(entry));
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/bounded.hpp"
+#include "core/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
@@ -72,9 +73,8 @@ void copy_text(const json::object& from, json::object& to, std::string_view key)
 }
 
 std::int64_t restart_count(const json::array& statuses, std::string_view name, std::int64_t fallback) {
-  for (const json::value& status : statuses)
-    if (kube::string_at(status, {"name"}) == name) return kube::int_at(status, {"restartCount"});
-  return fallback;
+  const json::value* status = find_named(statuses, name);
+  return status ? kube::int_at(*status, {"restartCount"}) : fallback;
 }
 
 std::int64_t number_annotation(const kube::Object& object, std::string_view key) {

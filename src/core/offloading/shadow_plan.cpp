@@ -12,17 +12,13 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
+#include "liqo/core/owner.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
 using namespace shadow_action;
-
-bool is_own(const ShadowSight& sight) {
-  const auto controller = sight.pod->controller();
-  return controller && controller->uid == sight.shadow.uid();
-}
 
 /// `may_wait`: the patch is written apart from the others, and so may come after the record of how the pod ended.
 json::object phase_patch(const kube::Object& shadow, std::string_view phase, bool may_wait = false) {
@@ -92,7 +88,7 @@ std::optional<std::int64_t> grace_left(const ShadowSight& sight, const admission
 /// The garbage collector deletes the pod only after its ShadowPod is gone, and a finalizer, even one of the consumer,
 /// can hold the ShadowPod for ever.
 ShadowPlan plan_deleted(const ShadowSight& sight, const admission::PodPolicy& policy) {
-  if (!sight.pod || !is_own(sight)) return Nothing{};
+  if (!sight.pod || !is_controlled_by(*sight.pod, sight.shadow)) return Nothing{};
   const auto grace = grace_left(sight, policy);
   const bool release = is_tracked(*sight.pod);
   if (grace || !sight.pod->is_deleting()) return RemovePod{.grace_seconds = grace, .release = release};
@@ -138,7 +134,7 @@ Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const admission:
 }
 
 ShadowPlan plan_with_pod(const ShadowSight& sight, const ShadowMemory& memory, const admission::PodPolicy& policy) {
-  if (!is_own(sight)) return leave_foreign(sight);
+  if (!is_controlled_by(*sight.pod, sight.shadow)) return leave_foreign(sight);
   if (api::ShadowPod(sight.shadow).is_finished())
     return is_tracked(*sight.pod) ? ShadowPlan(Release{}) : ShadowPlan(Nothing{});
   if (const auto grace = grace_left(sight, policy)) return RemovePod{.grace_seconds = grace};
@@ -148,7 +144,7 @@ ShadowPlan plan_with_pod(const ShadowSight& sight, const ShadowMemory& memory, c
 }  // namespace
 
 void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod) {
-  if (!is_own({shadow, &pod})) return;
+  if (!is_controlled_by(pod, shadow)) return;
   memory.pod_created = false;
   memory.pod_seen = true;
   if (is_made_again(pod) && (is_over(pod) || is_forced(pod)))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json_values.hpp"
 #include "core/offloading/shadow_metadata.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/order.hpp"
@@ -11,12 +12,6 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-std::string_view image_of(const json::array& containers, std::string_view name) {
-  for (const json::value& container : containers)
-    if (kube::string_at(container, {"name"}) == name) return kube::string_at(container, {"image"});
-  return {};
-}
-
 /// The ShadowPod's list with the images of the local pod, or nullopt where they are the same.
 std::optional<json::array> changed_images(const json::object& local_spec, const json::object& shadow_spec,
                                           std::string_view list) {
@@ -24,7 +19,8 @@ std::optional<json::array> changed_images(const json::object& local_spec, const 
   std::optional<json::array> changed;
   const json::array& have = kube::array_at(shadow_spec, {list});
   for (std::size_t i = 0; i < have.size(); ++i) {
-    const std::string_view image = image_of(wanted, kube::string_at(have[i], {"name"}));
+    const json::value* local = find_named(wanted, kube::string_at(have[i], {"name"}));
+    const std::string_view image = local ? kube::string_at(*local, {"image"}) : std::string_view();
     if (image.empty() || !have[i].is_object() || image == kube::string_at(have[i], {"image"})) continue;
     if (!changed) changed = have;
     (*changed)[i].get_object()["image"] = image;
