@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/json.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -53,9 +54,8 @@ std::vector<std::string> left_out_of(const kube::Object& local, const kube::Obje
 }
 
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
-  std::string text = "cluster " + std::string(provider) + " runs the pod without: ";
-  for (std::size_t i = 0; i < things.size(); ++i) text += (i > 0 ? ", " : "") + things[i];
-  return text + "; its administrator can allow them in the policy of this cluster";
+  return "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ") +
+         "; its administrator can allow them in the policy of this cluster";
 }
 
 }  // namespace liqo::core

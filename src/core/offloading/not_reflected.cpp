@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "kube/base/text.hpp"
+
 namespace liqo::core {
 namespace {
 
@@ -21,10 +23,7 @@ std::string not_reflected(const kube::Object& pod, const std::function<bool(std:
     std::string one = "PersistentVolumeClaim " + std::string(claim);
     if (std::ranges::find(names, one) == names.end()) names.push_back(std::move(one));
   }
-  std::string out;
-  for (std::size_t i = 0; i < std::min(names.size(), max_named); ++i) out += (i ? ", " : "") + names[i];
-  if (names.size() > max_named) out += " and " + std::to_string(names.size() - max_named) + " more";
-  return out;
+  return kube::join_some(names, max_named);
 }
 
 std::string describe_not_reflected(const std::string& objects, const std::string& provider) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <tuple>
 
 #include "core/admission/key_table.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -26,6 +28,8 @@ static_assert(max_consumer_endpoints == 10'000, "the text says so");
 constexpr std::size_t max_address_text = 64;
 /// The nesting of the JSON in the annotation about direct connections.
 constexpr std::size_t direct_depth = 4;
+/// The consumer is told of this many addresses that are left out.
+constexpr std::size_t max_told = 4;
 
 /// The addresses that are those of pods in third clusters, as the consumer says, with the clusters.
 std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& shadow) {
@@ -81,9 +85,8 @@ class Judge {
     plan_.left_out = forge_left_out(things_);
     if (left_out_ == 0) return;
     plan_.told = std::to_string(left_out_) + " of " + std::to_string(seen_) + " addresses are left out here: ";
-    for (std::size_t i = 0; i < std::min<std::size_t>(things_.size(), 4); ++i)
-      plan_.told += (i > 0 ? ", " : "") + things_[i];
-    if (things_.size() > 4) plan_.told += ", …";
+    plan_.told += kube::join(things_ | std::views::take(max_told), ", ");
+    if (things_.size() > max_told) plan_.told += ", …";
     plan_.told += "; " + around_.addresses.words();
   }
 

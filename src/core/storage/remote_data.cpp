@@ -1,8 +1,9 @@
 #include "liqo/core/storage/remote_data.hpp"
 
-#include <algorithm>
+#include <ranges>
 #include <set>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
 
@@ -13,6 +14,13 @@ namespace annotations = api::annotations;
 using kube::string_at;
 
 constexpr std::size_t max_named = 8;
+
+std::string words_of(const RemoteData& data) {
+  const std::string name = data.claim.name.empty() ? "(none, volume " + data.volume + ")" : data.claim.text();
+  const bool is_retained = !data.has_claim && !data.claim.name.empty();
+  return name + " in " + data.cluster +
+         (is_retained ? " (deleted, its volume " + data.volume + " is retained)" : std::string());
+}
 
 }  // namespace
 
@@ -69,15 +77,7 @@ std::vector<RemoteData> each_once(std::vector<RemoteData> of_volumes, std::vecto
 }
 
 std::string in_words(std::span<const RemoteData> data) {
-  std::string words = "the PersistentVolumeClaims ";
-  for (std::size_t i = 0; i < std::min(data.size(), max_named); ++i) {
-    const RemoteData& one = data[i];
-    const std::string name = one.claim.name.empty() ? "(none, volume " + one.volume + ")" : one.claim.text();
-    words += (i ? ", " : "") + name + " in " + one.cluster;
-    if (!one.has_claim && !one.claim.name.empty()) words += " (deleted, its volume " + one.volume + " is retained)";
-  }
-  if (data.size() > max_named) words += " and " + std::to_string(data.size() - max_named) + " more";
-  return words;
+  return "the PersistentVolumeClaims " + kube::join_some(data | std::views::transform(words_of), max_named);
 }
 
 }  // namespace liqo::core::storage

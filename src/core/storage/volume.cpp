@@ -189,18 +189,13 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
   auto modes = access_modes(claim);
   if (!modes) return std::unexpected(std::move(modes.error()));
   const std::string_view asked = claim.annotation(annotations::remote_storage_class);
-  std::string listed;
-  bool is_offered = asked.empty();
-  for (const json::value& offer : offers.storage_classes()) {
-    const std::string_view name = string_at(offer, {"storageClassName"});
-    is_offered = is_offered || name == asked;
-    listed += (listed.empty() ? "" : ", ") + std::string(name);
-  }
-  if (!is_offered)
-    return kube::fail(kube::Errc::invalid_input, "cluster " + context.clusters.remote + " does not offer the class " +
-                                                     kube::in_quotes(asked) + " that the annotation " +
-                                                     std::string(annotations::remote_storage_class) +
-                                                     " asks for; it offers " + kube::one_line(listed, 500));
+  std::vector<std::string_view> offered;
+  for (const json::value& offer : offers.storage_classes()) offered.push_back(string_at(offer, {"storageClassName"}));
+  if (!asked.empty() && std::ranges::find(offered, asked) == offered.end())
+    return kube::fail(kube::Errc::invalid_input,
+                      "cluster " + context.clusters.remote + " does not offer the class " + kube::in_quotes(asked) +
+                          " that the annotation " + std::string(annotations::remote_storage_class) +
+                          " asks for; it offers " + kube::one_line(kube::join(offered, ", "), 500));
   kube::Object made =
       forge_claim(claim, {std::string(remote_namespace), std::string(name_at_provider(claim))}, std::move(*modes));
   made.mutable_spec()["storageClassName"] = text(asked.empty() ? offers.storage_class() : asked);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/quantity.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
 
@@ -24,11 +25,10 @@ json::object storage(std::string_view size) { return {{"storage", size}}; }
 
 /// The access modes in `wanted` that `given` lacks, as text.
 std::string lacking(const json::array& wanted, const json::array& given) {
-  std::string words;
+  std::vector<std::string_view> missing;
   for (const json::value& mode : wanted)
-    if (mode.is_string() && std::ranges::find(given, mode) == given.end())
-      words += (words.empty() ? "" : ", ") + std::string(mode.get_string());
-  return words;
+    if (mode.is_string() && std::ranges::find(given, mode) == given.end()) missing.emplace_back(mode.get_string());
+  return kube::join(missing, ", ");
 }
 
 /// Updates volume and claim to what the backing claim has got.

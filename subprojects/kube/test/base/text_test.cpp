@@ -31,6 +31,15 @@ TEST_CASE("texts are joined with a separator between them, empty ones too") {
   CHECK(join(std::vector<std::string>{"a", "b"} | std::views::transform(doubled), "/") == "aa/bb");
 }
 
+TEST_CASE("of many texts the first are joined, and the others counted") {
+  const std::vector<std::string> texts{"a", "b", "c"};
+  CHECK(join_some(std::vector<std::string>{}, 2).empty());
+  CHECK(join_some(texts, 3) == "a, b, c");
+  CHECK(join_some(texts, 2) == "a, b and 1 more");
+  const auto doubled = [](const std::string& text) { return text + text; };
+  CHECK(join_some(texts | std::views::transform(doubled), 1) == "aa and 2 more");
+}
+
 TEST_CASE("ASCII letters get into lower case, and nothing else changes") {
   CHECK(kube::lower_case("") == "");
   CHECK(kube::lower_case("Sec-WebSocket-KEY 1") == "sec-websocket-key 1");

@@ -57,4 +57,11 @@ std::string join(const std::ranges::input_range auto& texts, std::string_view se
   return joined;
 }
 
+/// The first texts of a range, at most `max`, and how many more there are: "a, b and 2 more".
+std::string join_some(const std::ranges::sized_range auto& texts, std::size_t max) {
+  const std::string some = join(texts | std::views::take(max), ", ");
+  const std::size_t size = std::ranges::size(texts);
+  return size > max ? some + " and " + std::to_string(size - max) + " more" : some;
+}
+
 }  // namespace kube
