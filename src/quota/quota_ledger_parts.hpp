@@ -17,10 +17,7 @@ inline std::size_t record_bytes(const kube::Object& config_map) {
 
 /// Whose record a ConfigMap is; an empty key where it does not say.
 inline kube::ObjectKey quota_of(const kube::Object& config_map) {
-  const std::string text(config_map.annotation(core::ledger_quota_annotation));
-  const std::size_t slash = text.find('/');
-  return slash == std::string::npos ? kube::ObjectKey{}
-                                    : kube::ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
+  return kube::ObjectKey::parse(config_map.annotation(core::ledger_quota_annotation)).value_or(kube::ObjectKey());
 }
 
 }  // namespace liqo::quota

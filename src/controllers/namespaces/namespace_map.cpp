@@ -114,10 +114,7 @@ NamespaceMapController::NamespaceMapController(Context context)
 void NamespaceMapController::enqueue(const kube::ObjectKey& map) { controller_.enqueue({map.ns, map}); }
 
 void NamespaceMapController::enqueue_marked(std::string_view map_id) {
-  const auto slash = map_id.find('/');
-  if (slash == std::string_view::npos) return;
-  const kube::ObjectKey key{std::string(map_id.substr(0, slash)), std::string(map_id.substr(slash + 1))};
-  if (maps_->store().contains(key)) enqueue(key);
+  if (const auto key = kube::ObjectKey::parse(map_id); key && maps_->store().contains(*key)) enqueue(*key);
 }
 
 void NamespaceMapController::see_bounds(const kube::ObjectKey& key) {

@@ -72,10 +72,7 @@ void StorageProvisioner::see_claim(const kube::ObjectKey& key) {
   if (claim && is_of_class(*claim)) return enqueue(key);
   if (!claim || key.ns != context_.settings.storage_namespace) return;
   // The claim behind one of ours.
-  const std::string_view front = claim->annotation(api::annotations::virtual_claim);
-  const std::size_t slash = front.find('/');
-  if (slash != std::string_view::npos)
-    enqueue({std::string(front.substr(0, slash)), std::string(front.substr(slash + 1))});
+  if (const auto front = kube::ObjectKey::parse(claim->annotation(api::annotations::virtual_claim))) enqueue(*front);
 }
 
 void StorageProvisioner::see_volume(const kube::ObjectKey& key) {

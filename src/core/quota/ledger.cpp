@@ -17,14 +17,13 @@ std::unexpected<kube::Failure> broken(std::string_view what) {
 }
 
 std::optional<Reservation> read_reservation(const kube::json::value& entry) {
-  const std::string_view pod = kube::string_at(entry, {"pod"});
-  const std::size_t slash = pod.find('/');
-  if (slash == std::string_view::npos || slash == 0 || slash + 1 == pod.size()) return std::nullopt;
+  auto pod = kube::ObjectKey::parse(kube::string_at(entry, {"pod"}));
+  if (!pod) return std::nullopt;
   const kube::json::value* list = kube::find(entry, {"demand"});
   if (!list || !list->is_object()) return std::nullopt;
   auto demand = read_resources(list->get_object());
   if (!demand) return std::nullopt;
-  return Reservation{.pod = {std::string(pod.substr(0, slash)), std::string(pod.substr(slash + 1))},
+  return Reservation{.pod = std::move(*pod),
                      .demand = std::move(*demand),
                      .unproven = kube::bool_at(entry, {"unproven"}),
                      .from = static_cast<std::uint64_t>(std::max<std::int64_t>(0, kube::int_at(entry, {"from"})))};

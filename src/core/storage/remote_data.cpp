@@ -50,16 +50,15 @@ std::optional<RemoteData> data_of_volume(const kube::Object& volume) {
 
 std::optional<RemoteData> data_of_claim(const kube::Object& claim) {
   const std::string_view cluster = claim.annotation(annotations::backing_cluster);
-  const std::string_view key = claim.annotation(annotations::backing_claim);
-  const std::size_t slash = key.find('/');
+  auto backing = kube::ObjectKey::parse(claim.annotation(annotations::backing_claim));
   // A claim that is bound to another volume has no data where the annotations say. A claim without liqod's finalizer
   // has not been provisioned.
   const bool is_begun =
       string_at(claim.spec(), {"volumeName"}).empty() && claim.has_finalizer(api::finalizers::storage_provisioning);
   const bool is_ours = is_begun || had_volume(claim);
-  if (cluster.empty() || slash == std::string_view::npos || !is_ours) return std::nullopt;
+  if (cluster.empty() || !backing || !is_ours) return std::nullopt;
   return RemoteData{.cluster = std::string(cluster),
-                    .twin = std::string(key.substr(0, slash)),
+                    .twin = std::move(backing->ns),
                     .claim = claim.key(),
                     .claim_uid = std::string(claim.uid()),
                     .volume = {},

@@ -132,11 +132,10 @@ bool is_backing_of(const kube::Object& backing, std::string_view claim_uid) {
 
 std::optional<Backing> recorded_backing(const kube::Object& volume) {
   if (volume.annotation(annotations::provisioned_by) != api::storage_provisioner) return std::nullopt;
-  const std::string_view key = volume.annotation(annotations::backing_claim);
-  const std::size_t slash = key.find('/');
-  if (slash == std::string_view::npos || volume.annotation(annotations::backing_claim_uid).empty()) return std::nullopt;
+  auto key = kube::ObjectKey::parse(volume.annotation(annotations::backing_claim));
+  if (!key || volume.annotation(annotations::backing_claim_uid).empty()) return std::nullopt;
   return Backing{.cluster = std::string(volume.annotation(annotations::backing_cluster)),
-                 .key = {std::string(key.substr(0, slash)), std::string(key.substr(slash + 1))},
+                 .key = std::move(*key),
                  .uid = std::string(volume.annotation(annotations::backing_claim_uid))};
 }
 

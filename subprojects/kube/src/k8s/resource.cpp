@@ -21,4 +21,12 @@ std::string Resource::path(std::string_view ns, std::string_view name) const {
   return path(ns).append("/").append(percent_encode(name));
 }
 
+std::optional<ObjectKey> ObjectKey::parse(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0) return std::nullopt;
+  const std::string_view name = text.substr(slash + 1);
+  if (name.empty() || name.contains('/')) return std::nullopt;
+  return ObjectKey{std::string(text.substr(0, slash)), std::string(name)};
+}
+
 }  // namespace kube
