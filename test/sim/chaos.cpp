@@ -1,5 +1,6 @@
 #include "chaos.hpp"
 
+#include "faults.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/replication.hpp"
@@ -17,13 +18,7 @@ namespace {
 
 constexpr std::string_view actor = "chaos";
 
-ObjectKey key_of(const json::object& object) {
-  return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
-}
-
 bool has_started(const json::object& pod) { return !kube::array_at(pod, {"status", "containerStatuses"}).empty(); }
-
-bool restarts_always(const json::object& pod) { return kube::string_at(pod, {"spec", "restartPolicy"}) == "Always"; }
 
 }  // namespace
 
@@ -33,9 +28,7 @@ Chaos::Chaos(World& world)
       group_(world.simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {}
 
 void Chaos::note(std::string what) {
-  const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(world_.simulator.clock().wall() -
-                                                                        kube::testing::VirtualClock::default_start);
-  log_.push_back("+" + std::to_string(at.count()) + "ms " + std::move(what));
+  log_.push_back(time_text(world_.simulator.clock().now()) + " " + std::move(what));
 }
 
 asio::awaitable<void> Chaos::run() {
@@ -54,7 +47,7 @@ asio::awaitable<void> Chaos::run() {
 }
 
 void Chaos::act() {
-  static constexpr Action actions[] = {
+  static constexpr std::pair<int, Act> acts[] = {
       {6, &Chaos::restart_daemon},
       {4, &Chaos::break_link},
       {2, &Chaos::restart_api_server},
@@ -80,18 +73,7 @@ void Chaos::act() {
       {3, &Chaos::create_slice},
       {1, &Chaos::rotate_credentials},
   };
-  int total = 0;
-  for (const Action& action : actions) total += action.weight;
-  auto drawn = random_.between(0, total - 1);
-  for (const Action& action : actions) {
-    if (drawn < action.weight) return (this->*action.act)();
-    drawn -= action.weight;
-  }
-}
-
-Tree Chaos::pick(const std::vector<Tree>& from) {
-  if (from.empty()) return nullptr;
-  return from[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(from.size()) - 1))];
+  (this->*draw_act(acts, random_))();
 }
 
 Cluster& Chaos::any_provider() {
@@ -176,7 +158,7 @@ bool Chaos::is_on_record(Cluster& provider, const json::object& remote) {
 
 void Chaos::delete_remote_pod() {
   Cluster& provider = any_provider();
-  const Tree pod = pick(remote_pods(provider));
+  const Tree pod = draw_tree(random_, remote_pods(provider));
   if (!pod || is_deleting(*pod)) return;
   DeleteOptions options;
   if (random_.chance(0.3)) options.grace_period_seconds = 0;
@@ -213,7 +195,7 @@ asio::awaitable<void> Chaos::delete_while_down(std::string provider) {
 
 void Chaos::evict_remote_pod() {
   Cluster& provider = any_provider();
-  const Tree pod = pick(remote_pods(provider));
+  const Tree pod = draw_tree(random_, remote_pods(provider));
   if (!pod || is_deleting(*pod) || !has_started(*pod)) return;
   note("remote pod " + std::string(name_of(*pod)) + " is evicted in " + provider.id);
   provider.kubelet.evict(key_of(*pod));
@@ -221,7 +203,7 @@ void Chaos::evict_remote_pod() {
 
 void Chaos::end_containers() {
   Cluster& provider = any_provider();
-  const Tree pod = pick(remote_pods(provider));
+  const Tree pod = draw_tree(random_, remote_pods(provider));
   if (!pod || is_deleting(*pod)) return;
   note("containers of remote pod " + std::string(name_of(*pod)) + " end in " + provider.id);
   provider.kubelet.end_containers(key_of(*pod), random_.between(0, 1));
@@ -229,7 +211,7 @@ void Chaos::end_containers() {
 
 void Chaos::delete_shadow_pod() {
   Cluster& provider = any_provider();
-  const Tree shadow = pick(provider.server.list(api::kinds::shadow_pods));
+  const Tree shadow = draw_tree(random_, provider.server.list(api::kinds::shadow_pods));
   if (!shadow || is_deleting(*shadow)) return;
   const Tree remote = provider.server.get(resources::pods, key_of(*shadow));
   const bool always = kube::string_at(*shadow, {"spec", "pod", "restartPolicy"}) == "Always";
@@ -241,7 +223,7 @@ void Chaos::delete_shadow_pod() {
 }
 
 void Chaos::delete_local_pod() {
-  const Tree pod = pick(local_pods());
+  const Tree pod = draw_tree(random_, local_pods());
   if (!pod) return;
   DeleteOptions options;
   const bool force = random_.chance(0.3);
@@ -280,7 +262,7 @@ void Chaos::scale() {
 }
 
 void Chaos::edit_labels() {
-  const Tree pod = pick(local_pods());
+  const Tree pod = draw_tree(random_, local_pods());
   if (!pod) return;
   const std::string value = std::to_string(random_.between(1, 9));
   note("label edit=" + value + " on local pod " + std::string(name_of(*pod)));
@@ -290,7 +272,7 @@ void Chaos::edit_labels() {
 }
 
 void Chaos::edit_image() {
-  const Tree pod = pick(local_pods());
+  const Tree pod = draw_tree(random_, local_pods());
   if (!pod || is_final(phase_of(*pod))) return;
   const std::string image = "shop:" + std::to_string(random_.between(2, 9));
   note("image " + image + " on local pod " + std::string(name_of(*pod)));
@@ -323,7 +305,7 @@ void Chaos::edit_offloading_patch() {
 void Chaos::edit_replicated() {
   const auto kinds = core::replicated_kinds();
   const kube::Resource& kind = kinds[static_cast<std::size_t>(random_.between(0, 2))];
-  const Tree object = pick(world_.home.server.list(kind, tenant_namespace(any_provider().id)));
+  const Tree object = draw_tree(random_, world_.home.server.list(kind, tenant_namespace(any_provider().id)));
   if (!object || is_deleting(*object)) return;
   const std::string value = std::to_string(random_.between(1, 99));
   const bool relabel = random_.chance(0.5);
@@ -343,7 +325,7 @@ void Chaos::edit_replicated() {
 
 void Chaos::edit_replica() {
   Cluster& provider = any_provider();
-  const Tree replica = pick(provider.server.list(api::kinds::resource_slices));
+  const Tree replica = draw_tree(random_, provider.server.list(api::kinds::resource_slices));
   if (!replica || is_deleting(*replica)) return;
   note("replica " + std::string(name_of(*replica)) + " is damaged in " + provider.id);
   (void)provider.server.update(
@@ -361,14 +343,14 @@ void Chaos::delete_replica() {
   Cluster& provider = any_provider();
   // No NamespaceMap is deleted: the twins of running pods would go with it.
   const kube::Resource& kind = random_.chance(0.7) ? api::kinds::resource_slices : api::kinds::renews;
-  const Tree replica = pick(provider.server.list(kind));
+  const Tree replica = draw_tree(random_, provider.server.list(kind));
   if (!replica) return;
   note("replica " + std::string(name_of(*replica)) + " is deleted in " + provider.id);
   (void)provider.server.remove(kind, key_of(*replica), {}, actor);
 }
 
 void Chaos::delete_slice() {
-  const Tree slice = pick(world_.home.server.list(api::kinds::resource_slices));
+  const Tree slice = draw_tree(random_, world_.home.server.list(api::kinds::resource_slices));
   if (!slice) return;
   note("slice " + std::string(name_of(*slice)) + " is deleted");
   (void)world_.home.server.remove(api::kinds::resource_slices, key_of(*slice), {}, actor);

@@ -19,10 +19,8 @@ class Chaos {
   const std::vector<std::string>& log() const { return log_; }
 
  private:
-  struct Action {
-    int weight;
-    void (Chaos::*act)();
-  };
+  using Act = void (Chaos::*)();
+
   void act();
   void restart_daemon();
   void break_link();
@@ -54,8 +52,6 @@ class Chaos {
   asio::awaitable<void> delete_while_down(std::string provider);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
   void note(std::string what);
-  /// A random element, or null.
-  Tree pick(const std::vector<Tree>& from);
   Cluster& any_provider();
   std::vector<Tree> local_pods();
   std::vector<Tree> remote_pods(Cluster& provider);

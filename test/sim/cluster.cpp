@@ -1,6 +1,7 @@
 #include "cluster.hpp"
 
 #include "kube/base/base64.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
@@ -11,12 +12,6 @@ namespace liqo::sim {
 namespace {
 
 constexpr std::string_view operator_actor = "operator";
-
-bool is_ready(const json::object& node) {
-  for (const json::value& condition : kube::array_at(node, {"status", "conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Ready") return kube::string_at(condition, {"status"}) == "True";
-  return false;
-}
 
 }  // namespace
 
@@ -126,13 +121,27 @@ json::object workload_pod(std::string_view name, std::string_view restart_policy
 
 std::string_view uid_of(const json::object& object) { return kube::string_at(object, {"metadata", "uid"}); }
 std::string_view name_of(const json::object& object) { return kube::string_at(object, {"metadata", "name"}); }
+kube::ObjectKey key_of(const json::object& object) {
+  return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
+}
 std::string_view phase_of(const json::object& pod) { return kube::string_at(pod, {"status", "phase"}); }
 bool is_final(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
 bool is_deleting(const json::object& object) {
   return !kube::string_at(object, {"metadata", "deletionTimestamp"}).empty();
 }
+bool restarts_always(const json::object& pod) { return kube::string_at(pod, {"spec", "restartPolicy"}) == "Always"; }
+bool is_ready(const json::object& node) {
+  const json::object* ready = kube::find_condition(kube::object_at(node, {"status"}), "Ready");
+  return ready && kube::string_at(*ready, {"status"}) == "True";
+}
 std::string_view local_uid_of(const json::object& object) {
   return kube::string_at(object, {"metadata", "annotations", api::annotations::local_pod_uid});
+}
+
+std::string time_text(kube::TimePoint at) {
+  const auto since =
+      std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch() - std::chrono::hours(1));
+  return "+" + std::to_string(since.count()) + "ms";
 }
 
 }  // namespace liqo::sim

@@ -58,10 +58,17 @@ json::object workload_pod(std::string_view name, std::string_view restart_policy
 
 std::string_view uid_of(const json::object& object);
 std::string_view name_of(const json::object& object);
+kube::ObjectKey key_of(const json::object& object);
 std::string_view phase_of(const json::object& pod);
 bool is_final(std::string_view phase);
 bool is_deleting(const json::object& object);
+bool restarts_always(const json::object& pod);
+/// Whether the condition `Ready` of a Node is true.
+bool is_ready(const json::object& node);
 /// UID of the consumer's pod that an object at a provider stands for.
 std::string_view local_uid_of(const json::object& object);
+
+/// "+1234ms": when it was, counted from the beginning.
+std::string time_text(kube::TimePoint at);
 
 }  // namespace liqo::sim

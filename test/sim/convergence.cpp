@@ -1,5 +1,6 @@
 // Whether all simulated clusters show the same in the end, and what is left over.
 #include "invariants.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -13,9 +14,8 @@ namespace {
 std::string summary(const json::object& pod) {
   std::string text(phase_of(pod));
   text.append(" ip=").append(kube::string_at(pod, {"status", "podIP"}));
-  for (const json::value& condition : kube::array_at(pod, {"status", "conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Ready")
-      text.append(" ready=").append(kube::string_at(condition, {"status"}));
+  if (const json::object* ready = kube::find_condition(kube::object_at(pod, {"status"}), "Ready"))
+    text.append(" ready=").append(kube::string_at(*ready, {"status"}));
   for (const json::value& status : kube::array_at(pod, {"status", "containerStatuses"})) {
     text.append(" ").append(kube::string_at(status, {"containerID"}));
     for (const auto& [state, detail] : kube::object_at(status, {"state"})) text.append("=").append(state);
@@ -94,9 +94,7 @@ std::string compare_config_maps(World& world, Cluster& provider) {
 std::string compare_node(World& world, const std::string& name) {
   const Tree node = world.home.server.get(resources::nodes, {"", name});
   if (!node) return "node " + name + " does not exist";
-  for (const json::value& condition : kube::array_at(*node, {"status", "conditions"}))
-    if (kube::string_at(condition, {"type"}) == "Ready" && kube::string_at(condition, {"status"}) == "True") return "";
-  return "node " + name + " is not Ready";
+  return is_ready(*node) ? "" : "node " + name + " is not Ready";
 }
 
 }  // namespace

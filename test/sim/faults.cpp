@@ -26,4 +26,9 @@ FaultRates draw_faults(kube::Random& random, std::chrono::milliseconds latency) 
   return drawn;
 }
 
+Tree draw_tree(kube::Random& random, const std::vector<Tree>& from) {
+  if (from.empty()) return nullptr;
+  return from[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(from.size()) - 1))];
+}
+
 }  // namespace liqo::sim

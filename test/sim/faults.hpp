@@ -1,9 +1,11 @@
-// How bad the network of a schedule is.
+// What is drawn for a schedule: how bad its network is, and what is done in it.
 #pragma once
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
+#include "cluster.hpp"
 #include "kube/base/random.hpp"
 #include "kube/testing/sim_link.hpp"
 
@@ -15,6 +17,9 @@ double draw_rate(kube::Random& random, double most);
 
 /// The faults of one schedule, each kind drawn for itself. `latency`: the most that the network takes one way.
 kube::testing::FaultRates draw_faults(kube::Random& random, std::chrono::milliseconds latency);
+
+/// One of the objects, or null where there are none.
+Tree draw_tree(kube::Random& random, const std::vector<Tree>& from);
 
 /// One of several things to do, each as often as its weight says.
 template <class Act, std::size_t count>

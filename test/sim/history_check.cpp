@@ -34,8 +34,6 @@ bool has_ended_container(const json::object& pod) {
   return false;
 }
 
-bool restarts_always(const json::object& pod) { return kube::string_at(pod, {"spec", "restartPolicy"}) == "Always"; }
-
 class HistoryCheck {
  public:
   explicit HistoryCheck(World& world) : world_(world) {}
@@ -65,10 +63,8 @@ class HistoryCheck {
 };
 
 void HistoryCheck::violate(std::string invariant, const Local& local, std::string what, const FakeChange& change) {
-  const auto at =
-      std::chrono::duration_cast<std::chrono::milliseconds>(change.at.time_since_epoch() - std::chrono::hours(1));
-  violations_.push_back({std::move(invariant), local.name + " at +" + std::to_string(at.count()) + "ms by " +
-                                                   change.actor + ": " + std::move(what)});
+  violations_.push_back({std::move(invariant),
+                         local.name + " at " + time_text(change.at) + " by " + change.actor + ": " + std::move(what)});
 }
 
 void HistoryCheck::see_local(const FakeChange& change) {

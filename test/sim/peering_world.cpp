@@ -32,10 +32,6 @@ constexpr kube::Duration patience = 10min;
 const std::string home_tenant = core::tenant_namespace_name("milan"), away_tenant = core::tenant_namespace_name("rome");
 const core::Resources defaults = *core::read_resources({{"cpu", "4"}, {"memory", "8Gi"}, {"pods", "110"}});
 
-ObjectKey key_of(const json::object& object) {
-  return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
-}
-
 /// What a request is granted: all of it, and the defaults for what it leaves open.
 core::Resources grant_of(const json::object& slice) {
   core::Resources granted = core::read_resources(kube::object_at(slice, {"spec", "resources"})).value_or(defaults);
@@ -103,9 +99,7 @@ PeeringWorld::PeeringWorld(std::uint64_t seed)
 }
 
 void PeeringWorld::note(std::string what) {
-  const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(simulator_.clock().wall() -
-                                                                        kube::testing::VirtualClock::default_start);
-  log_.push_back("+" + std::to_string(at.count()) + "ms " + std::move(what));
+  log_.push_back(time_text(simulator_.clock().now()) + " " + std::move(what));
 }
 
 std::vector<kube::testing::SimLink*> PeeringWorld::links() {
@@ -175,11 +169,6 @@ asio::awaitable<void> PeeringWorld::live() {
   co_await group_.join();
 }
 
-Tree PeeringWorld::pick(const std::vector<Tree>& from) {
-  if (from.empty()) return nullptr;
-  return from[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(from.size()) - 1))];
-}
-
 void PeeringWorld::restart_daemon() {
   auto chosen = daemons_.begin();
   std::advance(chosen, random_.between(0, static_cast<std::int64_t>(daemons_.size()) - 1));
@@ -239,7 +228,7 @@ void PeeringWorld::create_slice() {
 }
 
 void PeeringWorld::edit_slice() {
-  const Tree slice = pick(rome_.server.list(kinds::resource_slices));
+  const Tree slice = draw_tree(random_, rome_.server.list(kinds::resource_slices));
   if (!slice || is_deleting(*slice)) return;
   const std::string amount = std::to_string(random_.between(1, 32));
   const bool adds = random_.chance(0.6);
@@ -258,14 +247,14 @@ void PeeringWorld::edit_slice() {
 }
 
 void PeeringWorld::delete_slice() {
-  const Tree slice = pick(rome_.server.list(kinds::resource_slices));
+  const Tree slice = draw_tree(random_, rome_.server.list(kinds::resource_slices));
   if (!slice) return;
   note("slice " + std::string(name_of(*slice)) + " is deleted");
   (void)rome_.server.remove(kinds::resource_slices, key_of(*slice), {}, user);
 }
 
 void PeeringWorld::mark_slice() {
-  const Tree replica = pick(milan_.server.list(kinds::resource_slices));
+  const Tree replica = draw_tree(random_, milan_.server.list(kinds::resource_slices));
   if (!replica || is_deleting(*replica)) return;
   const bool cordons = random_.chance(0.5);
   note("slice " + std::string(name_of(*replica)) + (cordons ? " is cordoned" : " is uncordoned"));
@@ -292,14 +281,14 @@ void PeeringWorld::set_tenant() {
 }
 
 void PeeringWorld::delete_quota() {
-  const Tree quota = pick(milan_.server.list(kinds::quotas));
+  const Tree quota = draw_tree(random_, milan_.server.list(kinds::quotas));
   if (!quota) return;
   note("Quota " + std::string(name_of(*quota)) + " is deleted");
   (void)milan_.server.remove(kinds::quotas, key_of(*quota), {}, user);
 }
 
 void PeeringWorld::delete_virtual_node() {
-  const Tree node = pick(rome_.server.list(kinds::virtual_nodes));
+  const Tree node = draw_tree(random_, rome_.server.list(kinds::virtual_nodes));
   if (!node) return;
   note("VirtualNode " + std::string(name_of(*node)) + " is deleted");
   (void)rome_.server.remove(kinds::virtual_nodes, key_of(*node), {}, user);
@@ -309,7 +298,7 @@ void PeeringWorld::delete_credentials() {
   std::vector<Tree> kubeconfigs;
   for (const Tree& secret : rome_.server.list(resources::secrets, home_tenant))
     if (label(*secret, labels::identity_type) == "ResourceSlice") kubeconfigs.push_back(secret);
-  const Tree secret = pick(kubeconfigs);
+  const Tree secret = draw_tree(random_, kubeconfigs);
   if (!secret) return;
   note("Secret " + std::string(name_of(*secret)) + " is deleted");
   (void)rome_.server.remove(resources::secrets, key_of(*secret), {}, user);

@@ -36,7 +36,6 @@ class PeeringWorld {
   asio::awaitable<void> live();
   asio::awaitable<void> restart(std::string cluster, bool killed, kube::Duration downtime);
   asio::awaitable<void> partition(kube::testing::SimLink* link, kube::Duration length);
-  Tree pick(const std::vector<Tree>& from);
 
   void restart_daemon();
   void break_link();

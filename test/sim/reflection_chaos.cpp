@@ -16,10 +16,6 @@ namespace resources = kube::resources;
 
 namespace {
 
-ObjectKey key_of(const json::object& object) {
-  return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
-}
-
 bool has_our_labels(const json::object& object) {
   return !kube::string_at(object, {"metadata", "labels", api::labels::reflection_origin}).empty();
 }
@@ -132,11 +128,6 @@ asio::awaitable<void> ReflectionWorld::live() {
   co_await group_.join();
 }
 
-Tree ReflectionWorld::pick(const std::vector<Tree>& from) {
-  if (from.empty()) return nullptr;
-  return from[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(from.size()) - 1))];
-}
-
 Cluster& ReflectionWorld::any_provider() {
   return *providers_[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(providers_.size()) - 1))];
 }
@@ -154,7 +145,7 @@ Tree ReflectionWorld::any_copy(Cluster& provider, const reflection::ReflectedKin
   std::vector<Tree> copies;
   for (const Tree& object : provider.server.list(kind.copies(), twin_namespace(home_.id)))
     if (has_our_labels(*object)) copies.push_back(object);
-  return pick(copies);
+  return draw_tree(random_, copies);
 }
 
 // ---- At home -----------------------------------------------------------------------------------------------------
@@ -237,7 +228,7 @@ void ReflectionWorld::delete_object() {
 }
 
 void ReflectionWorld::create_pod() {
-  const Tree node = pick(home_.server.list(api::kinds::virtual_nodes));
+  const Tree node = draw_tree(random_, home_.server.list(api::kinds::virtual_nodes));
   if (!node || is_deleting(*node) || !home_.server.get(resources::nodes, {"", std::string(name_of(*node))})) return;
   json::object pod = workload_pod("pod-" + std::to_string(next_pod_++), "Always");
   json::object& spec = pod["spec"].as_object();
@@ -250,7 +241,7 @@ void ReflectionWorld::create_pod() {
 }
 
 void ReflectionWorld::delete_pod() {
-  const Tree pod = pick(home_.server.list(resources::pods, home_namespace));
+  const Tree pod = draw_tree(random_, home_.server.list(resources::pods, home_namespace));
   if (!pod) return;
   note(std::string(name_of(*pod)) + " is deleted");
   kube::DeleteOptions options;
@@ -275,7 +266,7 @@ void ReflectionWorld::change_virtual_nodes() {
 }
 
 void ReflectionWorld::edit_filters() {
-  const Tree node = pick(home_.server.list(api::kinds::virtual_nodes));
+  const Tree node = draw_tree(random_, home_.server.list(api::kinds::virtual_nodes));
   if (!node || is_deleting(*node)) return;
   json::array labels;
   if (random_.chance(0.5)) labels.emplace_back("edit");
@@ -375,7 +366,7 @@ void ReflectionWorld::free_name() {
   std::vector<Tree> theirs;
   for (const Tree& object : provider.server.list(resource, twin_namespace(home_.id)))
     if (!has_our_labels(*object) && name_of(*object) != api::root_ca_name) theirs.push_back(object);
-  const Tree object = pick(theirs);
+  const Tree object = draw_tree(random_, theirs);
   if (!object) return;
   note("a stranger gives the name " + std::string(name_of(*object)) + " free in " + provider.id);
   (void)provider.server.remove(resource, key_of(*object), {}, reflection_stranger);

@@ -1,6 +1,7 @@
 // The provider's half of endpoints in the simulation of reflection: what its liqod makes of ShadowEndpointSlices.
 #include <algorithm>
 
+#include "faults.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/reflection/endpoint_slice_plan.hpp"
@@ -23,10 +24,6 @@ namespace {
 constexpr std::string_view own_namespace = "default";
 /// What the provider's liqod has seen of the rules by which it writes is not older than this when it writes.
 constexpr kube::Duration max_sight_of_rules = 3min;
-
-ObjectKey key_of(const json::object& object) {
-  return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
-}
 
 bool is_shadows(const json::object& slice) {
   const auto owner = Object(slice).controller();
@@ -226,7 +223,7 @@ void ReflectionWorld::change_endpoint_rules() {
 void ReflectionWorld::meddle_with_endpoints() {
   Cluster& provider = any_provider();
   const std::string twin = twin_namespace(home_.id);
-  const Tree slice = pick(provider.server.list(kinds::endpoint_slices, twin));
+  const Tree slice = draw_tree(random_, provider.server.list(kinds::endpoint_slices, twin));
   const std::string name = slice ? std::string(name_of(*slice)) : "";
   if (!slice || !is_shadows(*slice) || random_.chance(0.3)) {
     // A stranger takes a name, or gives it back.

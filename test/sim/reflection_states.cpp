@@ -22,10 +22,4 @@ bool overlaps(const State& state, TimePoint from, TimePoint until) {
   return state.from <= until && state.until >= from;
 }
 
-std::string time_text(TimePoint at) {
-  const auto since =
-      std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch() - std::chrono::hours(1));
-  return "+" + std::to_string(since.count()) + "ms";
-}
-
 }  // namespace liqo::sim

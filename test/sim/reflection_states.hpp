@@ -26,7 +26,4 @@ std::map<std::string, std::vector<State>> read_states(Cluster& cluster, const ku
 
 bool overlaps(const State& state, kube::TimePoint from, kube::TimePoint until);
 
-/// "+1234ms": when it was, counted from the beginning.
-std::string time_text(kube::TimePoint at);
-
 }  // namespace liqo::sim

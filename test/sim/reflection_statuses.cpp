@@ -1,6 +1,7 @@
 // The custom resource in the simulation of reflection, and its status, which comes home.
 #include <algorithm>
 
+#include "faults.hpp"
 #include "liqo/core/reflection/meta.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
@@ -18,10 +19,6 @@ constexpr kube::Duration max_sight_of_status = 2min;
 /// How long another provider may be the first that reflects: after a process, its lead or its session began anew or a
 /// provider was out of its reach, and after a definition has come or gone.
 constexpr kube::Duration beginning = 30s, finding = 3min;
-
-kube::ObjectKey key_of(const json::object& object) {
-  return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
-}
 
 std::int64_t generation_of(const json::object& object) { return kube::int_at(object, {"metadata", "generation"}); }
 
@@ -175,7 +172,7 @@ void ReflectionWorld::operate() {
 }
 
 void ReflectionWorld::set_status_at_home() {
-  const Tree local = pick(home_.server.list(widgets().resource, home_namespace));
+  const Tree local = draw_tree(random_, home_.server.list(widgets().resource, home_namespace));
   if (!local) return;
   note("somebody at home writes the status of " + std::string(name_of(*local)));
   json::object status = draw_status(random_, "home-" + std::to_string(next_value_++), generation_of(*local));

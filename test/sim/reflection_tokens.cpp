@@ -1,4 +1,5 @@
 // Pods and the Secrets with their tokens in the simulation of reflection.
+#include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -49,7 +50,7 @@ void ReflectionWorld::give_token(json::object& spec) {
 void ReflectionWorld::take_token_name() {
   Cluster& provider = any_provider();
   // The name is that of a pod, or of the next one.
-  const Tree pod = pick(home_.server.list(resources::pods, home_namespace));
+  const Tree pod = draw_tree(random_, home_.server.list(resources::pods, home_namespace));
   const std::string name = pod && random_.chance(0.7) ? std::string(name_of(*pod)) : "pod-" + std::to_string(next_pod_);
   const ObjectKey key{twin_namespace(home_.id), core::token_secret_name(name)};
   if (random_.chance(0.5)) (void)provider.server.remove(resources::secrets, key, {}, reflection_stranger);

@@ -76,9 +76,7 @@ ReflectionWorld::ReflectionWorld(std::uint64_t seed)
 }
 
 void ReflectionWorld::note(std::string what) {
-  const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(simulator_.clock().wall() -
-                                                                        kube::testing::VirtualClock::default_start);
-  log_.push_back("+" + std::to_string(at.count()) + "ms " + std::move(what));
+  log_.push_back(time_text(simulator_.clock().now()) + " " + std::move(what));
 }
 
 std::vector<SimLink*> ReflectionWorld::links() {

@@ -134,7 +134,6 @@ class ReflectionWorld {
   const DrawnKind& any_kind();
   std::string any_name(const DrawnKind& drawn);
   Tree any_copy(Cluster& provider, const reflection::ReflectedKind& kind);
-  Tree pick(const std::vector<Tree>& from);
   std::vector<kube::testing::SimLink*> links();
 
   void check_end();

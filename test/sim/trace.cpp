@@ -11,10 +11,8 @@ namespace {
 std::string describe(const kube::testing::FakeChange& change, const std::string& cluster) {
   constexpr const char* types[] = {"added", "modified", "deleted"};
   const json::object& object = *change.after;
-  const auto at =
-      std::chrono::duration_cast<std::chrono::milliseconds>(change.at.time_since_epoch() - std::chrono::hours(1));
-  std::string text = "+" + std::to_string(at.count()) + "ms " + cluster + " " + change.kind->kind + " " +
-                     change.key.text() + " " + types[static_cast<int>(change.type)] + " by " + change.actor +
+  std::string text = time_text(change.at) + " " + cluster + " " + change.kind->kind + " " + change.key.text() + " " +
+                     types[static_cast<int>(change.type)] + " by " + change.actor +
                      " uid=" + std::string(uid_of(object).substr(0, 8)) + " version=" + std::to_string(change.version);
   if (const auto uid = local_uid_of(object); !uid.empty()) text.append(" for=").append(uid.substr(0, 8));
   if (const auto node = kube::string_at(object, {"spec", "nodeName"}); !node.empty())

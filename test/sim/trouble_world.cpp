@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "invariants.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -113,11 +114,9 @@ std::string TroubleWorld::phase(std::string_view name) const {
 }
 
 std::string TroubleWorld::condition(const std::optional<kube::Object>& object, std::string_view type) {
-  if (!object) return "";
-  for (const json::value& entry : kube::array_at(object->status(), {"conditions"}))
-    if (kube::string_at(entry, {"type"}) == type)
-      return std::string(kube::string_at(entry, {"status"})) + " " + std::string(kube::string_at(entry, {"reason"}));
-  return "";
+  const json::object* said = object ? kube::find_condition(object->status(), type) : nullptr;
+  if (!said) return "";
+  return std::string(kube::string_at(*said, {"status"})) + " " + std::string(kube::string_at(*said, {"reason"}));
 }
 
 std::optional<kube::Object> TroubleWorld::virtual_node() const {
