@@ -18,7 +18,7 @@ void ProvenCallers::prove(std::string_view address, kube::TimePoint now) {
     return;
   }
   std::erase_if(proven_, [now](const auto& entry) { return now - entry.second >= lifetime; });
-  if (proven_.size() >= most)
+  if (proven_.size() >= max_proven)
     proven_.erase(std::ranges::min_element(proven_, {}, [](const auto& entry) { return entry.second; }));
   proven_.emplace(address, now);
 }

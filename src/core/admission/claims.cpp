@@ -51,9 +51,9 @@ const json::object* template_of(const json::value& volume) {
 }
 
 std::vector<Finding> look_at(const kube::Object& claim, const PodPolicy& policy, std::span<const std::string> offered,
-                             std::size_t most) {
-  std::vector<Finding> found = check_claim_fields(claim.spec(), policy, "spec", most);
-  if (auto finding = check_class(claim.tree(), policy, offered); finding && found.size() < most)
+                             std::size_t max_found) {
+  std::vector<Finding> found = check_claim_fields(claim.spec(), policy, "spec", max_found);
+  if (auto finding = check_class(claim.tree(), policy, offered); finding && found.size() < max_found)
     found.push_back(std::move(*finding));
   return found;
 }
@@ -64,9 +64,9 @@ Answer check_claim(const Request& request, std::string_view consumer, const PodP
                    std::span<const std::string> offered) {
   if (!request.writes_object() || !is_of_consumer(request.user, consumer)) return Answer::allow();
   const bool updates = request.operation == Operation::update;
-  const std::size_t most = updates ? all_findings : max_findings;
-  std::vector<Finding> found = look_at(request.object, policy, offered, most);
-  if (updates) keep_new(found, look_at(request.old_object, policy, offered, most));
+  const std::size_t max_found = updates ? all_findings : max_findings;
+  std::vector<Finding> found = look_at(request.object, policy, offered, max_found);
+  if (updates) keep_new(found, look_at(request.old_object, policy, offered, max_found));
   if (found.empty()) return Answer::allow();
   return Answer::deny("PersistentVolumeClaim " + request.name + " may not be in this cluster: " + describe(found));
 }

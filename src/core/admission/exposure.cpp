@@ -107,9 +107,9 @@ constexpr ExposingAnnotations of_ingresses{exposes_ingress, &PodPolicy::ingress_
 /// Reports exposing annotations that the policy does not list and that the stored object does not have with this value.
 void look_at_annotations(const Request& request, const ExposingAnnotations& annotations, const PodPolicy& policy,
                          std::vector<Finding>& found) {
-  const std::size_t most = findings_wanted(request);
+  const std::size_t max_found = findings_wanted(request);
   for (const auto& [key, value] : request.object.annotations()) {
-    if (found.size() >= most) return;
+    if (found.size() >= max_found) return;
     const json::value* had = request.old_object.annotations().if_contains(key);
     if ((had && *had == value) || !annotations.exposes(key) || lists_key(policy.*annotations.listed, key)) continue;
     found.push_back({"annotation " + std::string(std::string_view(key).substr(0, 100)),
@@ -118,11 +118,11 @@ void look_at_annotations(const Request& request, const ExposingAnnotations& anno
 }
 
 std::vector<Finding> look_at_service(const kube::Object& service, const PodPolicy& policy,
-                                     const ServiceSurroundings& around, std::size_t most) {
+                                     const ServiceSurroundings& around, std::size_t max_found) {
   std::vector<Finding> found;
   const json::object& spec = service.spec();
-  const auto report = [&found, most](std::string path, std::string_view reason) {
-    if (found.size() < most) found.push_back({std::move(path), std::string(reason)});
+  const auto report = [&found, max_found](std::string path, std::string_view reason) {
+    if (found.size() < max_found) found.push_back({std::move(path), std::string(reason)});
   };
   if (!policy.external_ips) {
     // The API server has checked that these are strings.
@@ -155,17 +155,17 @@ bool is_listed_host(std::string_view host, const std::vector<std::string>& list)
 }
 
 std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolicy& policy,
-                                     std::span<const std::string> external_names, std::size_t most) {
+                                     std::span<const std::string> external_names, std::size_t max_found) {
   std::vector<Finding> found;
   if (!policy.external_name_backends)
     for (const std::string& name : backends_of(ingress))
-      if (found.size() < most && std::ranges::find(external_names, name) != external_names.end())
+      if (found.size() < max_found && std::ranges::find(external_names, name) != external_names.end())
         found.push_back({"backend " + kube::in_quotes(name, max_name), std::string(carried)});
   if (!policy.ingress_hosts) return found;
   constexpr std::string_view why = "is not among ingressHosts of the policy";
   const json::object& spec = ingress.spec();
   const auto check = [&](std::string path, std::string_view host) {
-    if (found.size() < most && !is_listed_host(canonical(host), *policy.ingress_hosts))
+    if (found.size() < max_found && !is_listed_host(canonical(host), *policy.ingress_hosts))
       found.push_back({std::move(path) + " " + kube::in_quotes(host, max_name), std::string(why)});
   };
   // The default backend answers for every host that no rule names.
@@ -207,20 +207,20 @@ bool is_external_name(const kube::Object& service) {
 Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
                      const ServiceSurroundings& around) {
   if (!applies(request, consumer)) return Answer::allow();
-  const std::size_t most = findings_wanted(request);
-  std::vector<Finding> found = look_at_service(request.object, policy, around, most);
+  const std::size_t max_found = findings_wanted(request);
+  std::vector<Finding> found = look_at_service(request.object, policy, around, max_found);
   look_at_annotations(request, of_services, policy, found);
-  return answer(request, "Service", std::move(found), look_at_service(request.old_object, policy, around, most));
+  return answer(request, "Service", std::move(found), look_at_service(request.old_object, policy, around, max_found));
 }
 
 Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
                      std::span<const std::string> external_names) {
   if (!applies(request, consumer)) return Answer::allow();
-  const std::size_t most = findings_wanted(request);
-  std::vector<Finding> found = look_at_ingress(request.object, policy, external_names, most);
+  const std::size_t max_found = findings_wanted(request);
+  std::vector<Finding> found = look_at_ingress(request.object, policy, external_names, max_found);
   look_at_annotations(request, of_ingresses, policy, found);
   return answer(request, "Ingress", std::move(found),
-                look_at_ingress(request.old_object, policy, external_names, most));
+                look_at_ingress(request.old_object, policy, external_names, max_found));
 }
 
 }  // namespace liqo::core::admission

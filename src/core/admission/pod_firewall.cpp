@@ -54,11 +54,11 @@ bool is_flat(const json::value& value) {
 
 class Walk {
  public:
-  Walk(const PodPolicy& policy, std::size_t most) : policy_(policy), most_(most) {}
+  Walk(const PodPolicy& policy, std::size_t max_found) : policy_(policy), max_found_(max_found) {}
 
   void object(const json::object& object, const Type& type, const std::string& path) {
     for (const auto& [key, value] : object) {
-      if (findings.size() >= most_) return;
+      if (findings.size() >= max_found_) return;
       const std::string_view name = key;
       const Field* field = type.find(name);
       if (field)
@@ -81,7 +81,7 @@ class Walk {
     if (const json::object* nested = value.if_object()) return object(*nested, *field.of, path);
     const json::array* list = value.if_array();
     if (!list) return report(path, malformed);
-    for (std::size_t i = 0; i < list->size() && findings.size() < most_; ++i) {
+    for (std::size_t i = 0; i < list->size() && findings.size() < max_found_; ++i) {
       const std::string entry = path + "[" + std::to_string(i) + "]";
       if (const json::object* nested = (*list)[i].if_object())
         object(*nested, *field.of, entry);
@@ -91,25 +91,25 @@ class Walk {
   }
 
   void report(std::string path, std::string_view reason) {
-    if (findings.size() < most_) findings.push_back({std::move(path), std::string(reason)});
+    if (findings.size() < max_found_) findings.push_back({std::move(path), std::string(reason)});
   }
 
   static constexpr std::string_view malformed = "has not the form that Kubernetes gives it";
   const PodPolicy& policy_;
-  std::size_t most_;
+  std::size_t max_found_;
 };
 
 }  // namespace
 
-std::vector<Finding> check_pod(const json::object& pod_spec, const PodPolicy& policy, std::size_t most) {
-  Walk walk(policy, most);
+std::vector<Finding> check_pod(const json::object& pod_spec, const PodPolicy& policy, std::size_t max_found) {
+  Walk walk(policy, max_found);
   walk.object(pod_spec, schema().types.at("PodSpec"), "spec.pod");
   return std::move(walk.findings);
 }
 
 std::vector<Finding> check_claim_fields(const json::object& claim_spec, const PodPolicy& policy,
-                                        const std::string& path, std::size_t most) {
-  Walk walk(policy, most);
+                                        const std::string& path, std::size_t max_found) {
+  Walk walk(policy, max_found);
   walk.object(claim_spec, schema().types.at("PersistentVolumeClaimSpec"), path);
   return std::move(walk.findings);
 }

@@ -22,17 +22,17 @@ Finding finding(std::string_view what, std::string_view key, std::string_view re
 
 }  // namespace
 
-std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy, std::size_t most) {
+std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy, std::size_t max_found) {
   std::vector<Finding> findings;
   for (const auto& [key, value] : shadow.labels()) {
-    if (findings.size() >= most) return findings;
+    if (findings.size() >= max_found) return findings;
     if (is_reserved_label(key) && !lists_key(policy.labels, key))
       findings.push_back(finding("label", key,
                                  "is an order to what runs in this cluster, such as a mesh or a network plugin; labels "
                                  "in the policy allows it"));
   }
   for (const auto& [key, value] : shadow.annotations()) {
-    if (findings.size() >= most) return findings;
+    if (findings.size() >= max_found) return findings;
     const std::string_view name = key;
     if (name.starts_with("kubernetes.io/config."))
       findings.push_back(finding("annotation", name, "makes a pod one of the node itself"));

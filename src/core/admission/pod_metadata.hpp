@@ -11,9 +11,9 @@ namespace liqo::core::admission {
 
 /// Checks what becomes the metadata of the pod: labels of reserved domains, and annotations that make the pod another.
 /// Other annotations are no reason to refuse a pod, whatever they are: see `kept_annotations`.
-/// Stops after `most` findings.
+/// Stops after `max_found` findings.
 std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy,
-                                        std::size_t most = max_findings);
+                                        std::size_t max_found = max_findings);
 
 /// The annotations of a ShadowPod: those that go onto its Pod, and the others as texts of core/offloading/left_out.hpp.
 struct KeptAnnotations {

@@ -32,11 +32,11 @@ Answer check_size(const Request& request, std::string_view consumer, std::int64_
   if (!request.writes_object() || !is_of_consumer(request.user, consumer)) return Answer::allow();
   const std::int64_t size = size_of(request.object);
   const std::int64_t others = std::max<std::int64_t>(objects, 0) + (request.operation == Operation::create ? 1 : 0);
-  const std::int64_t most = policy.max_twin_bytes / std::max<std::int64_t>(others, 1);
-  if (size <= most || size <= size_of(request.old_object)) return Answer::allow();
+  const std::int64_t max_size = policy.max_twin_bytes / std::max<std::int64_t>(others, 1);
+  if (size <= max_size || size <= size_of(request.old_object)) return Answer::allow();
   return Answer::deny("it has " + std::to_string(size) + " bytes, and where the namespaces of the consumer hold " +
                       std::to_string(objects) + " objects none of " + request.plural + " may have more than " +
-                      std::to_string(most) + ": make " + known_as(request) +
+                      std::to_string(max_size) + ": make " + known_as(request) +
                       " smaller, have fewer objects, or ask the provider for more (maxTwinBytes in the policy)");
 }
 

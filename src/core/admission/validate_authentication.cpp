@@ -64,10 +64,10 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
 
 bool asks_for_more(const Request& request) { return request.operation == Operation::create && is_tenant(request.user); }
 
-Answer check_amount(std::string_view plural, std::size_t have, std::int64_t most) {
-  if (std::cmp_less(have, most)) return Answer::allow();
+Answer check_amount(std::string_view plural, std::size_t have, std::int64_t max_amount) {
+  if (std::cmp_less(have, max_amount)) return Answer::allow();
   return Answer::deny("there are " + std::to_string(have) + " " + std::string(plural) +
-                      " of this consumer already, and " + std::to_string(most) +
+                      " of this consumer already, and " + std::to_string(max_amount) +
                       " is what it may have: delete one, or ask the provider for more " + "(maxObjects in the policy)");
 }
 

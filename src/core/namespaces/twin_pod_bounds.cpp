@@ -23,14 +23,14 @@ __extension__ using Wide = __int128;
 
 constexpr std::string_view requests_prefix = "requests.", limits_prefix = "limits.", count_prefix = "count/";
 /// The sum over a thousand twins stays far from the end of 64 bits.
-constexpr Units most = Units{1} << 52;
-constexpr Units unbounded = most;
+constexpr Units max_units = Units{1} << 52;
+constexpr Units unbounded = max_units;
 
 bool is_milli(std::string_view name) { return name == "requests.cpu" || name == "limits.cpu"; }
 
 /// Whole units (of cpu: thousandths), rounded up.
 Units units(std::string_view name, const kube::Quantity& amount) {
-  return std::clamp<Units>(is_milli(name) ? amount.milli_value() : amount.value(), 0, most);
+  return std::clamp<Units>(is_milli(name) ? amount.milli_value() : amount.value(), 0, max_units);
 }
 kube::Quantity quantity(std::string_view name, Units amount) {
   if (is_milli(name)) return kube::Quantity::parse(std::to_string(amount) + "m").value_or(kube::Quantity());
@@ -221,13 +221,13 @@ Resources granted_to_twins(std::span<const kube::Object> quotas, const HeldByUse
     amounts->try_emplace("pods", kube::Quantity(pods_without_bound));
     if (quota.is_cordoned()) {
       const auto holds = held.find(quota.user());
-      for (auto& [name, most_of_it] : *amounts)
-        most_of_it = std::min(most_of_it, holds == held.end() ? kube::Quantity() : amount(holds->second, name));
+      for (auto& [name, grant] : *amounts)
+        grant = std::min(grant, holds == held.end() ? kube::Quantity() : amount(holds->second, name));
     }
-    for (const auto& [resource, most_of_it] : *amounts)
+    for (const auto& [resource, grant] : *amounts)
       if (const std::string name = quota_name(resource);
           !name.empty() && (granted.contains(name) || granted.size() < max_bounded))
-        granted[name] += most_of_it;
+        granted[name] += grant;
   }
   if (all_hard)
     for (std::string_view resource : {"cpu", "memory"})
@@ -251,10 +251,10 @@ void read_twin_quota(const kube::Object& quota, TwinPods& twin) {
 std::map<std::string, Resources> plan_twin_pods(const Resources& granted, std::span<const TwinPods> twins) {
   std::map<std::string, Resources> writes;
   std::set<std::string> names;
-  for (const auto& [name, most_of_it] : granted) names.insert(name);
+  for (const auto& [name, grant] : granted) names.insert(name);
   // A resource that is no longer granted keeps a bound, of zero.
   for (const TwinPods& twin : twins)
-    for (const auto& [name, most_of_it] : twin.hard)
+    for (const auto& [name, bound] : twin.hard)
       if (!name.starts_with(limits_prefix)) names.insert(name);
   for (const std::string& name : names) plan_resource(name, floor_of(granted, name), twins, writes);
   return writes;
@@ -301,10 +301,10 @@ std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, cons
     const bool takes_other = recount && !are_counted(quota, {kind}) ? !has_other : has_other;
     amounts.emplace(name, kube::Quantity(max_custom_objects + (takes_other ? 1 : 0)));
   }
-  for (const auto& [name, most_of_it] : amounts)
-    if (const auto found = present.find(name); found == present.end() || found->second != most_of_it)
-      changes[name] = most_of_it.text();
-  for (const auto& [name, most_of_it] : present) {
+  for (const auto& [name, bound] : amounts)
+    if (const auto found = present.find(name); found == present.end() || found->second != bound)
+      changes[name] = bound.text();
+  for (const auto& [name, bound] : present) {
     const bool is_over = (name.starts_with(count_prefix) && !amounts.contains(name)) ||
                          (name.starts_with(limits_prefix) && !granted.contains(name));
     if (is_over) changes[name] = nullptr;

@@ -189,11 +189,11 @@ json::object node_status(const NodeSources& of, kube::WallTime now) {
 }
 
 std::string server_version(std::string_view answer) {
-  constexpr std::size_t longest = 63;
+  constexpr std::size_t max_version = 63;
   const auto document = kube::parse_json(answer);
   if (!document) return {};
   const std::string_view version = kube::string_at(*document, {"gitVersion"});
-  const bool is_one = version.size() > 1 && version.size() <= longest && version[0] == 'v' &&
+  const bool is_one = version.size() > 1 && version.size() <= max_version && version[0] == 'v' &&
                       std::ranges::all_of(version, [](unsigned char c) {
                         return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '+';
                       });

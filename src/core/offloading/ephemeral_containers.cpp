@@ -18,7 +18,7 @@ namespace annotations = api::annotations;
 
 constexpr std::string_view field = "ephemeralContainers";
 /// The most ephemeral containers of one pod that are read, however many another cluster has.
-constexpr std::size_t most = 500;
+constexpr std::size_t max_containers = 500;
 /// Kubernetes stores no more than this in all annotations of an object, so every stored note is read.
 constexpr std::size_t max_note = 256 * 1024;
 constexpr std::size_t max_words = 500;
@@ -93,7 +93,7 @@ std::optional<json::object> plan_shadow_ephemeral(const kube::Object& local_pod,
     const std::string_view name = kube::string_at(container, {"name"});
     return !find_named(have, name) && !has_run(status_of(local_pod, name));
   });
-  if (next == all.end() || have.size() >= most) return std::nullopt;
+  if (next == all.end() || have.size() >= max_containers) return std::nullopt;
   json::array wanted = have;
   wanted.push_back(forge(*next, local_pod, ctx));
   const json::object metadata{{"uid", shadow.uid()}, {"resourceVersion", shadow.resource_version()}};
@@ -139,7 +139,7 @@ json::array ephemeral_statuses(const StatusObjects& of, std::string_view provide
   Objections said{.note = read_note(*of.remote), .refusal = refusal};
   Bounds bounds;
   for (const json::value& container : containers) {
-    if (statuses.size() >= most) break;
+    if (statuses.size() >= max_containers) break;
     const std::string_view name = kube::string_at(container, {"name"});
     const json::value* have = status_of(of.local, name);
     const json::value* told = has_ended(have) ? nullptr : status_of(*of.remote, name);

@@ -67,11 +67,11 @@ bool RefusedOrders::waits(const kube::ObjectKey& pod) const {
   return known != group_of_.end() && groups_.at(known->second).waiting.contains(pod);
 }
 
-std::vector<kube::ObjectKey> RefusedOrders::release(const std::string& name, std::size_t most) {
+std::vector<kube::ObjectKey> RefusedOrders::release(const std::string& name, std::size_t max_released) {
   std::vector<kube::ObjectKey> released;
   const auto found = groups_.find(name);
   Group& group = found->second;
-  while (released.size() < most && !group.waiting.empty()) {
+  while (released.size() < max_released && !group.waiting.empty()) {
     auto moved = group.waiting.extract(group.waiting.begin());
     released.push_back(moved.value());
     group.asking.insert(std::move(moved));

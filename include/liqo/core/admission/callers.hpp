@@ -17,7 +17,7 @@ namespace liqo::core::admission {
 /// owners. The number is bounded: the address with the oldest proof is forgotten.
 class ProvenCallers {
  public:
-  static constexpr std::size_t most = 256;
+  static constexpr std::size_t max_proven = 256;
   static constexpr kube::Duration lifetime = std::chrono::hours(1);
 
   /// An API server calls from the address: the proof of now replaces an earlier one.

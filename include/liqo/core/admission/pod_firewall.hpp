@@ -25,14 +25,14 @@ inline constexpr std::size_t max_findings = 8;
 inline constexpr std::size_t all_findings = static_cast<std::size_t>(-1);
 
 /// Checks the PodSpec of a ShadowPod. Empty = the firewall lets it run. Tolerations always pass; those that the tenant
-/// may not have are left out of the Pod (pod_metadata.hpp). Stops after `most` findings.
+/// may not have are left out of the Pod (pod_metadata.hpp). Stops after `max_found` findings.
 std::vector<Finding> check_pod(const kube::json::object& pod_spec, const PodPolicy& policy,
-                               std::size_t most = max_findings);
+                               std::size_t max_found = max_findings);
 
 /// Checks the spec of a PersistentVolumeClaim by the rows that hold for the templates of claims in pods; `path` is its
 /// path in the findings. Which classes it may name is in claims.hpp.
 std::vector<Finding> check_claim_fields(const kube::json::object& claim_spec, const PodPolicy& policy,
-                                        const std::string& path, std::size_t most = max_findings);
+                                        const std::string& path, std::size_t max_found = max_findings);
 
 /// Removes from `found` what is in `known`.
 void keep_new(std::vector<Finding>& found, std::vector<Finding> known);

@@ -17,8 +17,8 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
 /// Whether the request creates an object that `check_amount` has to count.
 bool asks_for_more(const Request& request);
 /// Bounds the replicas of a consumer's ResourceSlices, NamespaceMaps or Renews (`plural`): a new one is refused where
-/// its tenant namespace has `most` of that kind already. `have`: how many it has.
-Answer check_amount(std::string_view plural, std::size_t have, std::int64_t most);
+/// its tenant namespace has `max_amount` of that kind already. `have`: how many it has.
+Answer check_amount(std::string_view plural, std::size_t have, std::int64_t max_amount);
 
 /// What the answer for a Tenant depends on.
 struct TenantSurroundings {

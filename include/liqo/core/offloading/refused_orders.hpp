@@ -37,7 +37,7 @@ class RefusedOrders {
     std::set<kube::ObjectKey> asking;
     std::set<kube::ObjectKey> waiting;
   };
-  std::vector<kube::ObjectKey> release(const std::string& name, std::size_t most);
+  std::vector<kube::ObjectKey> release(const std::string& name, std::size_t max_released);
 
   std::unordered_map<std::string, Group> groups_;
   std::unordered_map<kube::ObjectKey, std::string> group_of_;

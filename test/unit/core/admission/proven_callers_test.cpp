@@ -58,10 +58,10 @@ TEST_CASE("a probe is filled in with its caller, and nothing else is") {
 TEST_CASE("of too many addresses the one is forgotten that was proven least lately") {
   ProvenCallers callers;
   kube::TimePoint now{};
-  for (std::size_t i = 0; i < ProvenCallers::most; ++i) callers.prove("10.0.0." + std::to_string(i), now += 1s);
+  for (std::size_t i = 0; i < ProvenCallers::max_proven; ++i) callers.prove("10.0.0." + std::to_string(i), now += 1s);
   callers.prove("10.0.0.0", now += 1s);
   callers.prove("10.0.1.0", now += 1s);
-  CHECK(callers.size() == ProvenCallers::most);
+  CHECK(callers.size() == ProvenCallers::max_proven);
   CHECK(callers.has("10.0.0.0", now));
   CHECK_FALSE(callers.has("10.0.0.1", now));
   CHECK(callers.has("10.0.1.0", now));
