@@ -76,13 +76,10 @@ Resources twin_usage(const kube::Object& quota) {
 std::set<std::string> spent_bounds(const TwinBounds& bounds, const Resources& used,
                                    const std::set<std::string>& before) {
   std::set<std::string> spent;
-  for (const auto& [name, most] : bounds.consumer) {
+  for (const auto& [name, bound] : bounds.consumer) {
     const kube::Quantity have = amount(used, name);
-    kube::Quantity ten_times;
-    for (int i = 0; i < 10; ++i) ten_times += have;
-    kube::Quantity nine_times;
-    for (int i = 0; i < 9; ++i) nine_times += most;
-    if (before.contains(name) ? nine_times < ten_times || most <= have : most <= have) spent.insert(name);
+    const bool stays = before.contains(name) && bound * 9 < have * 10;
+    if (stays || bound <= have) spent.insert(name);
   }
   return spent;
 }
@@ -90,8 +87,8 @@ std::set<std::string> spent_bounds(const TwinBounds& bounds, const Resources& us
 Resources twin_hard(const TwinBounds& bounds, const std::set<std::string>& spent, const kube::Object* quota) {
   Resources hard = bounds.twin;
   const Resources used = quota ? twin_usage(*quota) : Resources();
-  for (auto& [name, most] : hard)
-    if (spent.contains(name)) most = std::min(most, amount(used, name));
+  for (auto& [name, bound] : hard)
+    if (spent.contains(name)) bound = std::min(bound, amount(used, name));
   return hard;
 }
 
@@ -111,10 +108,10 @@ std::optional<json::object> plan_twin_quota(const kube::Object& quota, const Twi
       !marks.empty())
     metadata["labels"] = std::move(marks);
   const Resources present = hard_of(quota);
-  for (const auto& [name, most] : hard)
-    if (const auto found = present.find(name); found == present.end() || found->second != most)
-      changes[name] = most.text();
-  for (const auto& [name, most] : kube::object_at(quota.spec(), {"hard"}))
+  for (const auto& [name, bound] : hard)
+    if (const auto found = present.find(name); found == present.end() || found->second != bound)
+      changes[name] = bound.text();
+  for (const auto& [name, bound] : kube::object_at(quota.spec(), {"hard"}))
     if (!hard.contains(std::string_view(name))) changes[name] = nullptr;
   if (metadata.empty() && changes.empty()) return std::nullopt;
   metadata["resourceVersion"] = quota.resource_version();
