@@ -197,21 +197,21 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
                                 "(a DaemonSet needs an affinity for that)"
                           : withdrawal_;
   const auto plan = core::plan_unmapped_pod(local, message, mapping_.is_troubled(key.ns));
-  if (plan == core::UnmappedPodAction::nothing) co_return Outcome::done();
-  if (plan == core::UnmappedPodAction::refuse_node_debugger) co_return co_await refuse_node_debugger(std::move(local));
-  if (plan == core::UnmappedPodAction::back_off && withdrawal_.empty()) {
+  if (plan == core::UnmappedPodPlan::nothing) co_return Outcome::done();
+  if (plan == core::UnmappedPodPlan::refuse_node_debugger) co_return co_await refuse_node_debugger(std::move(local));
+  if (plan == core::UnmappedPodPlan::back_off && withdrawal_.empty()) {
     Memory& memory = memory_of(key, local.uid());
     const kube::TimePoint now = context_.clock.now();
     const kube::Duration waited = now - memory.without_twin_since.value_or(now);
     if (!memory.without_twin_since) memory.without_twin_since = now;
     if (waited < twin_patience) co_return Outcome::again_after(twin_patience - waited);
   }
-  if (plan == core::UnmappedPodAction::remove_local) {
+  if (plan == core::UnmappedPodPlan::remove_local) {
     auto removed = co_await remove_local(key, std::string(local.uid()));
     if (!removed) co_return Outcome::retry(std::move(removed.error()));
     co_return Outcome::done();
   }
-  const bool aborts = plan == core::UnmappedPodAction::abort;
+  const bool aborts = plan == core::UnmappedPodPlan::abort;
   auto wanted = core::forge_rejection(local,
                                       {.phase = aborts ? "Failed" : "Pending",
                                        .reason = aborts ? reasons::offloading_aborted : reasons::offloading_back_off,

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using kube::Outcome;
-namespace decision = core::grant_plan;
+namespace action = core::grant_action;
 namespace json = kube::json;
 namespace conditions = api::slice_conditions;
 
@@ -137,8 +137,8 @@ json::array SliceGrantController::storage_classes() {
   return core::offered_storage_classes(classes, policy_);
 }
 
-core::GrantPlan SliceGrantController::decide_grant(const kube::Object& slice, const kube::Object& tenant,
-                                                   const core::SliceRecord* record, std::string_view peer) const {
+core::GrantPlan SliceGrantController::plan_grant(const kube::Object& slice, const kube::Object& tenant,
+                                                 const core::SliceRecord* record, std::string_view peer) const {
   const auto memory = memory_.find(slice.key());
   const core::SliceRequest request = core::read_slice_request(slice);
   std::optional<core::Resources> free;
@@ -162,7 +162,7 @@ core::GrantPlan SliceGrantController::decide_grant(const kube::Object& slice, co
 void SliceGrantController::remember(const Look& look) {
   if (!look.is_judged) return;
   Memory& memory = memory_[look.slice.key()];
-  const auto* accept = std::get_if<decision::Accept>(&look.decision);
+  const auto* accept = std::get_if<action::Accept>(&look.plan);
   memory.pending = accept ? accept->pending : std::nullopt;
   if (accept) memory.granting = accept->record.granted;
 }
@@ -238,8 +238,8 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   remember(look);
   if (look.warning)
     context_.events.warning(look.slice, api::kinds::resource_slices, look.warning->reason, look.warning->message);
-  const auto* accept = std::get_if<decision::Accept>(&look.decision);
-  if (std::holds_alternative<decision::Foreign>(look.decision)) {
+  const auto* accept = std::get_if<action::Accept>(&look.plan);
+  if (std::holds_alternative<action::Foreign>(look.plan)) {
     if (auto back = core::plan_slice_restore(look.slice, look.before.has_value(), context_.clock.wall())) {
       auto written = co_await write_status(look.slice, std::move(*back));
       co_return written ? Outcome::done() : Outcome::retry(std::move(written.error()));
@@ -265,7 +265,7 @@ void SliceGrantController::decide(Look& look) const {
   const auto tenant = tenant_of(tenants_->store(), std::string(slice.ns()), look.peer);
   if (!tenant) {
     // A consumer without a Tenant gets nothing new; the Tenant's return brings every slice back here.
-    look.decision = decision::Keep{};
+    look.plan = action::Keep{};
     look.wish.cordoned = true;
     if (look.quota || consumer == look.peer)
       look.warning = {.reason = "TenantNotFound",
@@ -277,11 +277,11 @@ void SliceGrantController::decide(Look& look) const {
   look.wish.drained = core::is_drained(slice) || (state == api::TenantCondition::drained && !keeps_pods);
   look.wish.cordoned = state != api::TenantCondition::active || look.wish.drained || core::is_cordoned(slice);
   if (consumer == look.peer) {
-    look.decision = decide_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
+    look.plan = plan_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
     look.is_judged = true;
     return;
   }
-  look.decision = decision::Keep{};
+  look.plan = action::Keep{};
   if (!consumer.empty())
     look.warning = {.reason = "WrongConsumer",
                     .message = "spec.consumerClusterID is not " + look.peer +
@@ -293,12 +293,12 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
   const bool custom = !core::is_built_in_class(api::ResourceSlice(look.slice).slice_class());
   Memory& memory = memory_[key];
   const bool told = custom && memory.drain_told;
-  const bool is_denied = std::holds_alternative<decision::Deny>(look.decision);
+  const bool is_denied = std::holds_alternative<action::Deny>(look.plan);
   memory.drain_told = is_denied;
   if (!told || !is_denied) {
     const json::array classes = storage_classes();
     const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
-    if (auto patch = core::plan_slice_status(look.slice, look.decision, offer, context_.clock.wall())) {
+    if (auto patch = core::plan_slice_status(look.slice, look.plan, offer, context_.clock.wall())) {
       auto written = co_await write_status(look.slice, std::move(*patch));
       if (!written) {
         memory_[key].drain_told = false;
@@ -307,17 +307,17 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
       tell(look);
     }
   }
-  if (const auto* accept = std::get_if<decision::Accept>(&look.decision); accept && accept->again_after > 0ms)
+  if (const auto* accept = std::get_if<action::Accept>(&look.plan); accept && accept->again_after > 0ms)
     co_return Outcome::again_after(accept->again_after);
   co_return Outcome::done();
 }
 
 void SliceGrantController::tell(const Look& look) {
   const kube::ObjectKey key = look.slice.key();
-  if (const auto* deny = std::get_if<decision::Deny>(&look.decision)) {
+  if (const auto* deny = std::get_if<action::Deny>(&look.plan)) {
     context_.events.warning(look.slice, api::kinds::resource_slices, deny->reason, deny->message);
     log_.info("slice denied", {{"slice", key}, {"reason", deny->message}});
-  } else if (const auto* accept = std::get_if<decision::Accept>(&look.decision)) {
+  } else if (const auto* accept = std::get_if<action::Accept>(&look.plan)) {
     const std::string granted = listed(accept->record.granted);
     const std::string before = look.before ? listed(look.before->granted) : "nothing";
     context_.events.normal(look.slice, api::kinds::resource_slices, accept->reason, "granted: " + granted);

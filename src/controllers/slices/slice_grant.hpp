@@ -42,9 +42,9 @@ class SliceGrantController final : public Runnable {
     std::string peer;                        ///< whose tenant namespace it is in
     std::optional<kube::Object> quota = {};  ///< its own
     std::optional<core::SliceRecord> before = {};
-    core::GrantPlan decision = {};
+    core::GrantPlan plan = {};
     core::QuotaWish wish = {};
-    bool is_judged = false;  ///< `decision` is about the request, and not only that all stays
+    bool is_judged = false;  ///< `plan` is about the request, and not only that all stays
     /// Why the request is not looked at, for an Event.
     struct Warning {
       std::string_view reason;
@@ -66,8 +66,8 @@ class SliceGrantController final : public Runnable {
   asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
   /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.
   asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
-  core::GrantPlan decide_grant(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
-                               std::string_view peer) const;
+  core::GrantPlan plan_grant(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
+                             std::string_view peer) const;
   std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
   /// What the policy of a consumer bounds, and what its other slices have.
   core::GrantLimits limits_of(const kube::ObjectKey& slice) const;

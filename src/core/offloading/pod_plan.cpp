@@ -204,18 +204,18 @@ PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const 
   return confirm_if_final(plan_withdrawn(seen, memory, ctx), memory);
 }
 
-UnmappedPodAction plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled) {
-  if (local.is_deleting()) return UnmappedPodAction::remove_local;
+UnmappedPodPlan plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled) {
+  if (local.is_deleting()) return UnmappedPodPlan::remove_local;
   const std::string_view phase = api::phase_of(local);
   // A pod that has ended waits for nothing, whatever reason it still shows.
-  if (api::is_final_phase(phase)) return UnmappedPodAction::nothing;
+  if (api::is_final_phase(phase)) return UnmappedPodPlan::nothing;
   const bool pending = phase.empty() || phase == "Pending";
   const bool has_begun = !pending || !kube::array_at(local.status(), {"containerStatuses"}).empty();
-  if (has_begun && !troubled) return UnmappedPodAction::abort;
+  if (has_begun && !troubled) return UnmappedPodPlan::abort;
   const bool is_told = kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;
   // The reason for which the pod waits may have changed since it was written.
-  if (is_told ? kube::string_at(local.status(), {"message"}) == why : has_begun) return UnmappedPodAction::nothing;
-  return is_node_debugger(local) ? UnmappedPodAction::refuse_node_debugger : UnmappedPodAction::back_off;
+  if (is_told ? kube::string_at(local.status(), {"message"}) == why : has_begun) return UnmappedPodPlan::nothing;
+  return is_node_debugger(local) ? UnmappedPodPlan::refuse_node_debugger : UnmappedPodPlan::back_off;
 }
 
 bool has_started(const kube::Object& pod) {

@@ -5,7 +5,7 @@
 namespace liqo::core {
 namespace {
 
-using namespace grant_plan;
+using namespace grant_action;
 
 constexpr std::string_view drained_text = "the provider has drained this cluster: it grants nothing, and its pods end";
 constexpr std::string_view slice_drained_text =
@@ -74,7 +74,7 @@ std::string refuse_amounts(const GrantLimits& limits, const Resources& granted) 
   return {};
 }
 
-GrantPlan decide_default(const GrantInputs& in, bool negotiated) {
+GrantPlan plan_default(const GrantInputs& in, bool negotiated) {
   if (negotiated) return grant(in.request, in.record->granted);
   Resources granted = in.request.resources;
   for (const auto& [name, quantity] : in.policy.defaults) granted.emplace(name, quantity);
@@ -83,7 +83,7 @@ GrantPlan decide_default(const GrantInputs& in, bool negotiated) {
   return grant(in.request, std::move(granted));
 }
 
-GrantPlan decide_share(const GrantInputs& in, bool negotiated) {
+GrantPlan plan_share(const GrantInputs& in, bool negotiated) {
   if (!in.free) return negotiated ? GrantPlan(grant(in.request, in.record->granted)) : Wait{};
   // While the policy cannot be read, a slice keeps what it has and no other gets anything.
   if (!in.limits.mistake.empty())
@@ -95,10 +95,10 @@ GrantPlan decide_share(const GrantInputs& in, bool negotiated) {
     if (auto bound = bound_of(in.limits, name); bound && *bound < quantity) quantity = *bound;
   if (!negotiated) return grant(in.request, std::move(target));
   ShareStep step = settle_share(in.record->granted, target, in.pending, in.now);
-  Accept decision = grant(in.request, std::move(step.granted));
-  decision.pending = std::move(step.pending);
-  decision.again_after = step.again_after;
-  return decision;
+  Accept plan = grant(in.request, std::move(step.granted));
+  plan.pending = std::move(step.pending);
+  plan.again_after = step.again_after;
+  return plan;
 }
 
 }  // namespace
@@ -119,17 +119,17 @@ GrantPlan plan_grant(const GrantInputs& in) {
   if (in.tenant == api::TenantCondition::cordoned || in.slice_cordoned) {
     if (!in.record) return deny(slice_reasons::resources_denied, nothing_new_text);
     if (!negotiated) return Keep{};
-    Accept decision = grant(request, in.record->granted);
-    decision.reason = slice_reasons::cordoned;
-    decision.message = in.tenant == api::TenantCondition::cordoned ? tenant_cordoned_text : slice_cordoned_text;
-    return decision;
+    Accept plan = grant(request, in.record->granted);
+    plan.reason = slice_reasons::cordoned;
+    plan.message = in.tenant == api::TenantCondition::cordoned ? tenant_cordoned_text : slice_cordoned_text;
+    return plan;
   }
   if (request.slice_class == default_class && !in.policy.default_class_enabled)
     return deny(slice_reasons::default_class_disabled, default_disabled_text);
   if (request.slice_class == share_class && !in.policy.is_share_enabled())
     return deny(slice_reasons::share_class_disabled, share_disabled_text);
   if (!request.problem.empty()) return deny(slice_reasons::invalid_request, request.problem);
-  return request.slice_class == share_class ? decide_share(in, negotiated) : decide_default(in, negotiated);
+  return request.slice_class == share_class ? plan_share(in, negotiated) : plan_default(in, negotiated);
 }
 
 }  // namespace liqo::core

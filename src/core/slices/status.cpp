@@ -61,10 +61,10 @@ json::array offered_storage_classes(const std::vector<kube::Object>& classes, co
   return offered(found, "storageClassName");
 }
 
-std::optional<json::object> plan_slice_status(const kube::Object& slice, const GrantPlan& decision,
-                                              const SliceOffer& offer, kube::WallTime now) {
-  const auto* accept = std::get_if<grant_plan::Accept>(&decision);
-  const auto* deny = std::get_if<grant_plan::Deny>(&decision);
+std::optional<json::object> plan_slice_status(const kube::Object& slice, const GrantPlan& plan, const SliceOffer& offer,
+                                              kube::WallTime now) {
+  const auto* accept = std::get_if<grant_action::Accept>(&plan);
+  const auto* deny = std::get_if<grant_action::Deny>(&plan);
   if (!accept && !deny) return std::nullopt;
   json::object status = slice.status();
   if (accept) {

@@ -122,7 +122,7 @@ PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingCon
 PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx);
 
 /// What is to be done about a pod on the node whose namespace has no twin.
-enum class UnmappedPodAction {
+enum class UnmappedPodPlan {
   nothing,
   remove_local,          ///< delete with grace 0 and UID precondition
   back_off,              ///< `forge_rejection` Pending, OffloadingBackOff: it may start once the namespace is mapped
@@ -131,7 +131,7 @@ enum class UnmappedPodAction {
 };
 /// `why`: the sentence for a rejection; a pod that waits and shows another one is told again. `troubled`: the provider
 /// reports trouble with the twin, where the pod may go on running; nothing is aborted then.
-UnmappedPodAction plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled);
+UnmappedPodPlan plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled);
 
 /// Whether a container of the pod was ever started, as far as its status tells.
 bool has_started(const kube::Object& pod);

@@ -57,7 +57,7 @@ struct GrantInputs {
   kube::TimePoint now{};
 };
 
-namespace grant_plan {
+namespace grant_action {
 /// It is not known yet what is free.
 struct Wait {};
 struct Accept {
@@ -74,10 +74,10 @@ struct Deny {
 struct Keep {};
 /// Another controller decides.
 struct Foreign {};
-}  // namespace grant_plan
+}  // namespace grant_action
 
-using GrantPlan =
-    std::variant<grant_plan::Wait, grant_plan::Accept, grant_plan::Deny, grant_plan::Keep, grant_plan::Foreign>;
+using GrantPlan = std::variant<grant_action::Wait, grant_action::Accept, grant_action::Deny, grant_action::Keep,
+                               grant_action::Foreign>;
 
 /// What to do about the slice. A plan to accept holds what is granted by it, and no other plan takes anything away.
 GrantPlan plan_grant(const GrantInputs& inputs);

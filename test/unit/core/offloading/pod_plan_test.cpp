@@ -426,9 +426,9 @@ TEST_CASE("what cannot be taken back is confirmed first, unless no other process
 TEST_CASE("a pod in a namespace without twin is rejected by what it had") {
   struct Unmapped {
     const char *title, *status;
-    UnmappedPodAction expected;
+    UnmappedPodPlan expected;
   };
-  using enum UnmappedPodAction;
+  using enum UnmappedPodPlan;
   const std::string_view why = "the namespace has no twin";
   for (const Unmapped& c :
        {Unmapped{"succeeded", R"({"phase": "Succeeded"})", nothing},

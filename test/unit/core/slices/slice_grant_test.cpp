@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 using namespace std::chrono_literals;
-using namespace grant_plan;
+using namespace grant_action;
 
 Resources amounts(std::string_view text) {
   auto read = read_resources(parse_value(text).get_object());
@@ -58,26 +58,24 @@ GrantPlan decide(const Case& c, const SlicePolicy& policy = usual(), const Resou
                      .now = now});
 }
 
-const Accept& accepted(const GrantPlan& decision) {
-  REQUIRE(std::holds_alternative<Accept>(decision));
-  return std::get<Accept>(decision);
+const Accept& accepted(const GrantPlan& plan) {
+  REQUIRE(std::holds_alternative<Accept>(plan));
+  return std::get<Accept>(plan);
 }
 
-const Deny& denied(const GrantPlan& decision) {
-  REQUIRE(std::holds_alternative<Deny>(decision));
-  return std::get<Deny>(decision);
+const Deny& denied(const GrantPlan& plan) {
+  REQUIRE(std::holds_alternative<Deny>(plan));
+  return std::get<Deny>(plan);
 }
 
-std::string granted(const GrantPlan& decision) {
-  return json::serialize(write_resources(accepted(decision).record.granted));
-}
+std::string granted(const GrantPlan& plan) { return json::serialize(write_resources(accepted(plan).record.granted)); }
 
-/// The decision in one word, and the reason of the condition that it is told by.
-std::string summary(const GrantPlan& decision) {
-  if (const auto* accept = std::get_if<Accept>(&decision)) return "accept " + accept->reason;
-  if (const auto* deny = std::get_if<Deny>(&decision)) return "deny " + deny->reason;
-  if (std::holds_alternative<Keep>(decision)) return "keep";
-  return std::holds_alternative<Foreign>(decision) ? "foreign" : "wait";
+/// The plan in one word, and the reason of the condition that it is told by.
+std::string summary(const GrantPlan& plan) {
+  if (const auto* accept = std::get_if<Accept>(&plan)) return "accept " + accept->reason;
+  if (const auto* deny = std::get_if<Deny>(&plan)) return "deny " + deny->reason;
+  if (std::holds_alternative<Keep>(plan)) return "keep";
+  return std::holds_alternative<Foreign>(plan) ? "foreign" : "wait";
 }
 
 const char* const only_cpu_granted = R"({"cpu":"8","ephemeral-storage":"20Gi","memory":"8Gi","pods":"110"})";
@@ -93,10 +91,10 @@ TEST_CASE("defaults fill the keys that a request leaves open, and no others") {
         {R"({"cpu": "0", "nvidia.com/gpu": "2"})",
          R"({"cpu":"0","ephemeral-storage":"20Gi","memory":"8Gi","nvidia.com/gpu":"2","pods":"110"})"}}) {
     CAPTURE(asked);
-    const auto decision = decide({.request = asked});
-    CHECK(summary(decision) == "accept ResourceSliceResourcesAccepted");
-    CHECK(accepted(decision).message == "ResourceSlice resources accepted");
-    CHECK(granted(decision) == expected);
+    const auto plan = decide({.request = asked});
+    CHECK(summary(plan) == "accept ResourceSliceResourcesAccepted");
+    CHECK(accepted(plan).message == "ResourceSlice resources accepted");
+    CHECK(granted(plan) == expected);
   }
 }
 
@@ -134,8 +132,8 @@ TEST_CASE("a share ends at the bound of the policy") {
                            .consumer = amounts(R"({"memory": "16Gi"})"),
                            .others = amounts(R"({"memory": "12Gi"})"),
                            .mistake = {}};
-  const auto decision = decide({.slice_class = "share", .limits = limits}, usual(), &free);
-  CHECK(granted(decision) == R"({"cpu":"8","memory":"4Gi"})");
+  const auto plan = decide({.slice_class = "share", .limits = limits}, usual(), &free);
+  CHECK(granted(plan) == R"({"cpu":"8","memory":"4Gi"})");
 }
 
 TEST_CASE("new defaults leave accepted slices alone, until they ask for something else") {
@@ -192,23 +190,22 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
     CAPTURE(row.given.request);
     CAPTURE(row.given.slice_class);
     CAPTURE(int(row.given.tenant));
-    const auto decision = decide(row.given);
-    CHECK(summary(decision) == row.expected);
+    const auto plan = decide(row.given);
+    CHECK(summary(plan) == row.expected);
     const std::string_view why = row.given.tenant == api::TenantCondition::drained ? "has drained this cluster"
                                  : row.given.drained                               ? "has drained this slice"
                                                                                    : "has cordoned";
-    if (std::holds_alternative<Deny>(decision)) CHECK(denied(decision).message.find(why) != std::string::npos);
-    if (std::holds_alternative<Accept>(decision)) CHECK(granted(decision) == only_cpu_granted);
+    if (std::holds_alternative<Deny>(plan)) CHECK(denied(plan).message.find(why) != std::string::npos);
+    if (std::holds_alternative<Accept>(plan)) CHECK(granted(plan) == only_cpu_granted);
   }
 }
 
 TEST_CASE("built-in classes can be switched off, and the second one follows the first unless it is said otherwise") {
   SlicePolicy policy = usual();
   policy.default_class_enabled = false;
-  const auto decision = decide({}, policy);
-  CHECK(summary(decision) == "deny DefaultResourceSliceClassDisabled");
-  CHECK(denied(decision).message ==
-        "the default ResourceSlice class has been administratively disabled on the provider");
+  const auto plan = decide({}, policy);
+  CHECK(summary(plan) == "deny DefaultResourceSliceClassDisabled");
+  CHECK(denied(plan).message == "the default ResourceSlice class has been administratively disabled on the provider");
   const Resources free = amounts(R"({"cpu": "10"})");
   CHECK(summary(decide({.slice_class = "share"}, policy, &free)) == "deny ShareResourceSliceClassDisabled");
   CHECK(std::holds_alternative<Foreign>(decide({.slice_class = "gold"}, policy)));
@@ -232,9 +229,9 @@ TEST_CASE("a request that makes no sense is denied in words that say why") {
            {"[1, 2]", "spec.resources is not a list"},
            {many, "spec.resources names 65 resources; at most 64"}}) {
     CAPTURE(asked);
-    const auto decision = decide({.request = asked, .record = record("{}", "{}")});
-    CHECK(summary(decision) == "deny InvalidRequest");
-    CHECK_MESSAGE(denied(decision).message.find(words) != std::string::npos, denied(decision).message);
+    const auto plan = decide({.request = asked, .record = record("{}", "{}")});
+    CHECK(summary(plan) == "deny InvalidRequest");
+    CHECK_MESSAGE(denied(plan).message.find(words) != std::string::npos, denied(plan).message);
   }
   const auto named = read_slice_request(parse(R"({"metadata": {"name": ")" + std::string(51, 'a') + R"("}})"));
   CHECK(named.problem.find("51 characters") != std::string::npos);

@@ -38,7 +38,7 @@ kube::Object slice(std::string_view rest = "{}") {
 }
 
 GrantPlan accepted(std::string_view granted) {
-  return grant_plan::Accept{
+  return grant_action::Accept{
       .reason = "ResourceSliceResourcesAccepted",
       .message = "ResourceSlice resources accepted",
       .record = SliceRecord{.slice_class = "default", .request = {}, .granted = amounts(granted)}};
@@ -189,7 +189,8 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
       plan_slice_status(shown, accepted(R"({"cpu": "8000m"})"), {.policy = policy, .storage_classes = {}}, at(5s))
           .has_value());
 
-  const grant_plan::Deny denied{.reason = "ResourceSliceResourcesDenied", .message = "ResourceSlice resources denied"};
+  const grant_action::Deny denied{.reason = "ResourceSliceResourcesDenied",
+                                  .message = "ResourceSlice resources denied"};
   const auto drained = plan_slice_status(shown, denied, {.policy = SlicePolicy(), .storage_classes = {}}, at(10s));
   REQUIRE(drained.has_value());
   CHECK(drained->at("status").as_object().size() == 1);
@@ -207,7 +208,7 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
   CHECK_FALSE(shown.status().contains("ingressClasses"));
   CHECK_FALSE(shown.status().contains("nodeLabels"));
   for (const GrantPlan& silent :
-       std::initializer_list<GrantPlan>{grant_plan::Keep{}, grant_plan::Foreign{}, grant_plan::Wait{}})
+       std::initializer_list<GrantPlan>{grant_action::Keep{}, grant_action::Foreign{}, grant_action::Wait{}})
     CHECK_FALSE(plan_slice_status(shown, silent, {.policy = policy, .storage_classes = {}}, at()).has_value());
 }
 
