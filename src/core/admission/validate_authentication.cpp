@@ -2,23 +2,24 @@
 #include <utility>
 
 #include "kube/base/printable.hpp"
-#include "kube/base/quantity.hpp"
 #include "kube/k8s/request.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
 #include "liqo/core/admission/callers.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/decisions.hpp"
+#include "liqo/core/quota/resources.hpp"
 #include "liqo/core/slices/request.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
 namespace {
 
-// Real slices ask for a few resources.
-constexpr std::size_t max_resources = 200;
+/// A name or an amount that cannot be read may be as long as its object.
+constexpr std::size_t max_mistake = 300;
 
 std::string_view cluster_id(const kube::Object& object) { return kube::string_at(object.spec(), {"clusterID"}); }
 
@@ -28,15 +29,8 @@ std::string check_resources(const json::value* resources, std::string_view path)
   if (!resources || resources->is_null()) return "";
   const json::object* entries = resources->if_object();
   if (!entries) return std::string(path) + " must map names of resources to quantities";
-  if (entries->size() > max_resources)
-    return std::string(path) + " names more than " + std::to_string(max_resources) + " resources";
-  for (const auto& [key, value] : *entries) {
-    const std::string where = std::string(path) + "[" + kube::printable(kube::cut_text(key, 100)) + "]";
-    const auto quantity = kube::Quantity::from_json(value);
-    if (!quantity) return where + " is not a quantity: " + quantity.error().text();
-    if (quantity->sign() < 0) return where + " is " + quantity->text() + ": it cannot be negative";
-  }
-  return "";
+  const auto read = read_resources(*entries);
+  return read ? "" : std::string(path) + ": " + kube::printable(kube::cut_text(read.error().text(), max_mistake));
 }
 
 Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes) {
@@ -59,6 +53,12 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
   if (!is_new && asked && before && *asked == *before) return Answer::allow();
   if (const std::string mistake = check_resources(asked, "spec.resources"); !mistake.empty())
     return Answer::invalid(mistake);
+  const api::ResourceSlice view(slice);
+  if (const std::size_t named = view.requested().size();
+      named > max_slice_resources && is_built_in_class(view.slice_class()))
+    return Answer::invalid("spec.resources names " + std::to_string(named) +
+                           " resources, and a ResourceSlice can have " + std::to_string(max_slice_resources) +
+                           " at most: leave some out");
   return Answer::allow();
 }
 

@@ -17,7 +17,8 @@ kube::Result<Resources> read_resources(const kube::json::object& list) {
       return kube::fail(kube::Errc::invalid_input, std::string(name) + ": " + kube::json::serialize(value) +
                                                        " is not a quantity such as 500m, 2 or 1Gi");
     if (quantity->sign() < 0)
-      return kube::fail(kube::Errc::invalid_input, std::string(name) + ": " + quantity->text() + " is negative");
+      return kube::fail(kube::Errc::invalid_input,
+                        std::string(name) + " is " + quantity->text() + ": it cannot be negative");
     out.emplace(std::string(name), *quantity);
   }
   return out;

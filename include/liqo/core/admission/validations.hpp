@@ -58,8 +58,8 @@ Answer validate_virtual_node(const Request& request);
 /// Quota. `others`: keys ("namespace/name") of the other Quotas for the same user (escaped).
 Answer validate_quota(const Request& request, std::span<const std::string> others);
 
-/// The first mistake in a map of resource names to quantities, one that is no quantity or is negative; "" if there is
-/// none. `path` is the path of the map in the sentence.
+/// The first mistake in a map of resource names to quantities, as `read_resources` finds it; "" if there is none.
+/// `path` is the path of the map in the sentence.
 std::string check_resources(const json::value* resources, std::string_view path);
 
 }  // namespace liqo::core::admission

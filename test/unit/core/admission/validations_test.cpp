@@ -23,6 +23,13 @@ std::string slice(std::string_view labels, std::string_view spec = "{}", std::st
          R"(},"annotations":)" + std::string(annotations) + R"(},"spec":)" + std::string(spec) + "}";
 }
 
+/// So many amounts as JSON.
+std::string resource_list(int count) {
+  json::object list;
+  for (int i = 0; i < count; ++i) list["example.com/r" + std::to_string(i)] = "1";
+  return json::serialize(list);
+}
+
 void check(const Answer& answer, std::string_view word) {
   CHECK(answer.allowed == word.empty());
   CHECK(answer.message.find(word) != std::string::npos);
@@ -166,16 +173,23 @@ TEST_CASE("slices have short names, once in a cluster, and amounts") {
   check(validate_resource_slice(creating(slice(replica_labels)), taken), "");
   for (const auto& [resources, word] : std::vector<std::pair<std::string, std::string_view>>{
            {R"({"cpu":"4","memory":1024,"nvidia.com/gpu":"0"})", ""},
-           {R"({"cpu":"-1"})", "spec.resources[cpu] is -1"},
-           {R"({"cpu":"four"})", "spec.resources[cpu] is not a quantity"},
-           {R"({"cpu":{}})", "spec.resources[cpu] is not a quantity"},
-           {R"(["cpu"])", "must map"}}) {
+           {R"({"cpu":"-1"})", "spec.resources: cpu is -1: it cannot be negative"},
+           {R"({"cpu":"four"})", "spec.resources: cpu: \"four\" is not a quantity"},
+           {R"({"cpu":{}})", "spec.resources: cpu: {} is not a quantity"},
+           {resource_list(64), ""},
+           {resource_list(65), "names 65 resources, and a ResourceSlice can have 64 at most"},
+           {R"(["cpu"])", "must map"},
+           {"{\"" + std::string(1'000, 'r') + "\":\"many\"}", "spec.resources: rrr"}}) {
     const std::string spec = R"({"resources":)" + resources + "}";
     check(validate_resource_slice(creating(slice("", spec)), {}), word);
     check(validate_resource_slice(updating(slice(""), slice("", spec)), {}), word);
     // What is stored can lose its finalizers.
     check(validate_resource_slice(updating(slice("", spec), slice("", spec)), {}), "");
   }
+  // The provider's controller of another class decides what is too much for it.
+  const std::string gold = R"({"class":"gold","resources":)";
+  check(validate_resource_slice(creating(slice("", gold + resource_list(65) + "}")), {}), "");
+  check(validate_resource_slice(creating(slice("", gold + resource_list(257) + "}")), {}), "more than 256 resources");
 }
 
 TEST_CASE("a consumer asks by so many objects and no more") {

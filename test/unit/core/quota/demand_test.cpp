@@ -139,12 +139,12 @@ TEST_CASE("so does a pod that shrinks as a whole") {
 TEST_CASE("what is no amount is refused by name") {
   const std::pair<std::string_view, std::string_view> bad[] = {
       {R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"-1"}}}]})",
-       "container a: requests: cpu: -1 is negative"},
+       "container a: requests: cpu is -1: it cannot be negative"},
       {R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"many"}}}]})",
        "container a: limits: cpu: \"many\" is not a quantity such as 500m, 2 or 1Gi"},
       {R"({"initContainers":[{"name":"i","resources":{"requests":{"cpu":[]}}}]})",
        "init container i: requests: cpu: [] is not a quantity such as 500m, 2 or 1Gi"},
-      {R"({"overhead":{"cpu":"-1m"}})", "overhead: cpu: -1m is negative"},
+      {R"({"overhead":{"cpu":"-1m"}})", "overhead: cpu is -1m: it cannot be negative"},
   };
   for (const auto& [spec, problem] : bad) {
     const auto needs = read_pod_needs(parse_value(spec).get_object());

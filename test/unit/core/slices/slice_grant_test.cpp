@@ -219,7 +219,7 @@ TEST_CASE("a request that makes no sense is denied in words that say why") {
   for (int i = 0; i < 65; ++i) many += (i ? ", \"" : "\"") + ("r" + std::to_string(i)) + "\": \"1\"";
   many += "}";
   for (const auto& [asked, words] : std::initializer_list<std::pair<std::string, std::string_view>>{
-           {R"({"cpu": "-1"})", "spec.resources: cpu: -1 is negative"},
+           {R"({"cpu": "-1"})", "spec.resources: cpu is -1: it cannot be negative"},
            {R"({"cpu": "many"})", "spec.resources: cpu: \"many\" is not a quantity"},
            {R"({"cpu": {}})", "spec.resources: cpu: {} is not a quantity"},
            {R"({"nvidia.com/gpu": "1500m"})", "spec.resources: nvidia.com/gpu: 1500m is not a whole number"},
