@@ -198,7 +198,8 @@ std::expected<std::shared_ptr<QuotaLedger::Asked>, QuotaVerdict> QuotaLedger::qu
   auto needs = stored_.needs_of(shadow_pod);
   if (!needs) return refuse("the pod's amounts cannot be read: " + needs.error().text());
   if (desk.queue.size() >= max_waiting)
-    return std::unexpected(QuotaVerdict::unavailable("too many pods are waiting for " + desk.quota.text()));
+    return std::unexpected(
+        QuotaVerdict::unavailable("quota " + desk.quota.text() + ": too many pods are waiting for it; ask again"));
   auto asked = std::make_shared<Asked>(context_.executor);
   asked->user = shadow_pod.label(api::labels::creator_user);
   core::Reservation& reservation = asked->reservation;
@@ -231,10 +232,11 @@ asio::awaitable<QuotaVerdict> QuotaLedger::wait_for(Desk& desk, std::shared_ptr<
     }
   };
   const Leaving leaving(*asked);
+  const std::string quota = "quota " + desk.quota.text();  // the desk may be gone after the wait
   desk.queue.push_back(asked);
   desk.wake.set();
   const bool in_time = co_await asked->answered.wait_for(context_.clock, settings_.patience);
-  if (!in_time) tell(*asked, QuotaVerdict::unavailable("the quota could not be decided upon in time; ask again"));
+  if (!in_time) tell(*asked, QuotaVerdict::unavailable(quota + " could not be decided upon in time; ask again"));
   co_return *asked->verdict;
 }
 

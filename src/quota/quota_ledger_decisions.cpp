@@ -18,7 +18,7 @@ constexpr int max_attempts = 8;
 QuotaVerdict no_quota(const kube::ObjectKey& quota, const kube::Failure& failure) {
   if (failure.is_not_found())
     return QuotaVerdict::refused("quota " + quota.text() + " has been withdrawn", core::QuotaRefusal::withdrawn);
-  return QuotaVerdict::unavailable("quota " + quota.text() + " cannot be read: " + failure.text());
+  return QuotaVerdict::unavailable("quota " + quota.text() + " cannot be read: " + failure.text() + "; ask again");
 }
 
 }  // namespace
@@ -39,9 +39,9 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
     drop_stored(record);
     if (!record.unreadable.empty())
       co_return tell_all(batch, QuotaVerdict::unavailable(
-                                    "the record of " + desk.quota.text() +
-                                    " has a reservation that cannot be understood, so that nobody knows what is free; "
-                                    "it expires in a minute or two"));
+                                    "quota " + desk.quota.text() +
+                                    ": its record has a reservation that cannot be understood, and until that expires, "
+                                    "in a minute or two, nobody knows what is free; ask again"));
     const core::QuotaStanding standing = standing_of(desk, *look.quota, record);
     core::AdmissionRound round(standing, std::move(record), desk.bytes);
     const Said said = ask_round(desk, round, batch, look.is_live);
@@ -55,8 +55,9 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
     if (said.needs_write) {
       const auto stands = co_await write_round(desk, look, std::move(round).record(), said);
       if (!stands)
-        co_return tell_all(batch, QuotaVerdict::unavailable("the record of " + desk.quota.text() +
-                                                            " cannot be written: " + stands.error().text()));
+        co_return tell_all(batch, QuotaVerdict::unavailable("quota " + desk.quota.text() +
+                                                            ": its record cannot be written: " + stands.error().text() +
+                                                            "; ask again"));
       if (!*stands) continue;
     }
     for (const auto& [asked, decision] : said.to) {
@@ -65,8 +66,8 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
     }
     co_return;
   }
-  tell_all(batch, QuotaVerdict::unavailable("other replicas were faster " + std::to_string(max_attempts) +
-                                            " times; ask again"));
+  tell_all(batch, QuotaVerdict::unavailable("quota " + desk.quota.text() + ": other replicas were faster " +
+                                            std::to_string(max_attempts) + " times; ask again"));
 }
 
 asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Look& look) {
@@ -80,11 +81,12 @@ asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Lo
   if (!desk.known || desk.version.empty()) {
     look.has_read = true;
     if (auto read = co_await read_record(desk); !read)
-      co_return QuotaVerdict::unavailable("the record of " + desk.quota.text() +
-                                          " cannot be read: " + read.error().text());
+      co_return QuotaVerdict::unavailable("quota " + desk.quota.text() +
+                                          ": its record cannot be read: " + read.error().text() + "; ask again");
   }
   if (!co_await catch_up(desk) && !co_await believe_server(desk))
-    co_return QuotaVerdict::unavailable("the cache of ShadowPods is behind; ask again");
+    co_return QuotaVerdict::unavailable("quota " + desk.quota.text() +
+                                        ": the cache of ShadowPods is behind; ask again");
   co_return std::nullopt;
 }
 

@@ -102,9 +102,9 @@ AdmissionRound::Decision AdmissionRound::decide(const QuotaQuestion& question, K
   if (!refuse_demand(standing_.state, wanted.demand).empty()) return refuse_room(question, standing_.state, first);
   if (question.dry_run) return {.verdict = {}, .basis = Basis::look};
   if (!has_space(question.bytes))
-    return {.verdict =
-                QuotaVerdict::unavailable("the record of " + standing_.state.quota.text() +
-                                          " is full: too many admitted pods have not been stored yet; ask again")};
+    return {.verdict = QuotaVerdict::unavailable(
+                "quota " + standing_.state.quota.text() +
+                ": its record is full: too many admitted pods have not been stored yet; ask again")};
   reserve(question, is_large);
   return {.verdict = {}, .basis = Basis::write, .is_large = is_large};
 }

@@ -191,7 +191,9 @@ TEST_CASE("a record that is full lets nobody in until it has room") {
   AdmissionRound round = round_of(standing(), held);
   const auto decision = round.decide(question("uid-x", std::string(4'000, 'b'), "1"), {});
   CHECK(decision.verdict.ruling == Ruling::unavailable);
-  CHECK(decision.verdict.text.contains("is full"));
+  CHECK(decision.verdict.text ==
+        "quota " + standing().state.quota.text() +
+            ": its record is full: too many admitted pods have not been stored yet; ask again");
   CHECK(round.decide(question("uid-y", "small", "1"), {}).verdict.ruling == Ruling::admitted);
 }
 
