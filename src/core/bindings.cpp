@@ -4,18 +4,14 @@
 
 namespace liqo::core {
 namespace json = kube::json;
-namespace {
-
-constexpr std::string_view rbac_group = "rbac.authorization.k8s.io";
-
-}  // namespace
+namespace kinds = api::kinds;
 
 json::object make_subject(std::string_view kind, std::string_view name) {
-  return {{"apiGroup", rbac_group}, {"kind", kind}, {"name", name}};
+  return {{"apiGroup", kinds::cluster_roles.group}, {"kind", kind}, {"name", name}};
 }
 
 json::object make_role_ref(std::string_view role) {
-  return {{"apiGroup", rbac_group}, {"kind", api::kinds::cluster_roles.kind}, {"name", role}};
+  return {{"apiGroup", kinds::cluster_roles.group}, {"kind", kinds::cluster_roles.kind}, {"name", role}};
 }
 
 bool has_same_subjects(const kube::Object& live, const kube::Object& wanted) {

@@ -27,8 +27,9 @@ ApiServiceKeeper::ApiServiceKeeper(const kube::Environment& environment, kube::A
     : leader_api_(leader_api),
       ns_(std::move(ns)),
       log_("metric-agent"),
-      services_(home.acquire(
-          {.resource = core::api_services, .ns = {}, .selection = {.field_selector = "metadata.name=" + key.name}})),
+      services_(home.acquire({.resource = api::kinds::api_services,
+                              .ns = {},
+                              .selection = {.field_selector = "metadata.name=" + key.name}})),
       space_(home.acquire({.resource = kube::resources::namespaces,
                            .ns = {},
                            .selection = {.field_selector = "metadata.name=" + ns_}})),
@@ -62,7 +63,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
     co_return kube::Outcome::done();
   if (const auto space = space_->find({"", ns_}); space && space->is_deleting()) {
     if (!found) co_return kube::Outcome::done();
-    auto removed = co_await leader_api_.remove(core::api_services, key, {.uid = std::string(found->uid())});
+    auto removed = co_await leader_api_.remove(api::kinds::api_services, key, {.uid = std::string(found->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return kube::Outcome::retry(std::move(removed.error()).in("deleting the APIService"));
     log_.info("deleted the APIService of consumers' figures: the namespace of this program is being removed");
@@ -79,11 +80,11 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
     co_return kube::Outcome::retry({kube::Errc::missing, "no APIService is made without the ClusterRole " +
                                                              std::string(metric_agent_role) +
                                                              " of the chart, with which it is removed: install that"});
-  kube::Object wanted = found ? std::move(*found) : kube::Object::make(core::api_services, key);
+  kube::Object wanted = found ? std::move(*found) : kube::Object::make(api::kinds::api_services, key);
   wanted.tree()["spec"] = spec;
   if (auto owned = webhook::owned_by(wanted, *role, api::kinds::cluster_roles)) wanted = std::move(*owned);
-  auto stored = wanted.uid().empty() ? co_await leader_api_.create(core::api_services, wanted)
-                                     : co_await leader_api_.replace(core::api_services, wanted);
+  auto stored = wanted.uid().empty() ? co_await leader_api_.create(api::kinds::api_services, wanted)
+                                     : co_await leader_api_.replace(api::kinds::api_services, wanted);
   if (!stored) co_return kube::Outcome::retry(std::move(stored.error()).in("writing the APIService"));
   log_.info("wrote the APIService of consumers' figures");
   services_->observe(std::move(*stored));

@@ -201,8 +201,8 @@ asio::awaitable<void> LedgerWorld::stop(std::size_t number, bool killed) {
 json::object LedgerWorld::forge_shadow(int number, std::int64_t cores) {
   const std::string uid = "uid-" + std::to_string(number) + "-" + std::to_string(random_.next() % 100000);
   return {
-      {"apiVersion", "offloading.liqo.io/v1beta1"},
-      {"kind", "ShadowPod"},
+      {"apiVersion", api::kinds::shadow_pods.api_version()},
+      {"kind", api::kinds::shadow_pods.kind},
       {"metadata", json::object{{"name", "web-" + std::to_string(number % 20)},
                                 {"namespace", twin},
                                 {"uid", uid},
@@ -402,8 +402,8 @@ asio::awaitable<void> LedgerWorld::live() {
                   {"labels", json::object{{api::labels::managed_by, api::labels::managed_by_shadow_pod},
                                           {api::labels::creator_user, user}}},
                   {"annotations", applied_to(*shadow)},
-                  {"ownerReferences", json::array{json::object{{"apiVersion", "offloading.liqo.io/v1beta1"},
-                                                               {"kind", "ShadowPod"},
+                  {"ownerReferences", json::array{json::object{{"apiVersion", api::kinds::shadow_pods.api_version()},
+                                                               {"kind", api::kinds::shadow_pods.kind},
                                                                {"name", key.name},
                                                                {"uid", kube::string_at(*shadow, {"metadata", "uid"})},
                                                                {"controller", true}}}}}},

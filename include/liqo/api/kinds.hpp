@@ -45,6 +45,7 @@ inline constexpr kube::Resource volumes{"", "v1", "persistentvolumes", "Persiste
 inline constexpr kube::Resource storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};
 inline constexpr kube::Resource custom_resource_definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                                             "CustomResourceDefinition", false};
+inline constexpr kube::Resource api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
 inline constexpr kube::Resource mutating_configurations{
     "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false};
 inline constexpr kube::Resource validating_configurations{

@@ -10,6 +10,8 @@ namespace liqo::core {
 
 /// The namespaces of Kubernetes itself, which every cluster has.
 inline constexpr std::string_view kubernetes_namespaces[] = {"kube-system", "kube-public", "kube-node-lease"};
+/// Kubernetes keeps namespaces whose names begin so for itself.
+inline constexpr std::string_view kubernetes_prefix = "kube-";
 
 /// RFC 1123 label: 1-63 of a-z, 0-9 and '-', alphanumeric at both ends. The form of namespaces and cluster IDs.
 bool is_dns_label(std::string_view text);

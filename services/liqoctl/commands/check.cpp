@@ -259,7 +259,8 @@ asio::awaitable<void> Checkup::look_at_metrics() {
 }
 
 asio::awaitable<void> Checkup::look_at_figures() {
-  auto service = co_await cluster_.find(liqo::core::api_services, {"", std::string(liqo::core::metrics_api_service)});
+  auto service =
+      co_await cluster_.find(liqo::api::kinds::api_services, {"", std::string(liqo::core::metrics_api_service)});
   if (!service) {
     tell({"figures", State::bad, "cannot be looked at: " + service.error().text()});
     co_return;

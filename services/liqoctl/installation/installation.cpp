@@ -188,13 +188,13 @@ asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
   auto removed = co_await cluster.remove(kinds::cluster_roles, {"", std::string(metric_agent_role)});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
-  auto found = co_await cluster.find(liqo::core::api_services, key);
+  auto found = co_await cluster.find(liqo::api::kinds::api_services, key);
   if (!found) co_return std::unexpected(std::move(found.error()));
   const bool is_ours =
       *found && std::ranges::any_of((*found)->owner_references(),
                                     [](const kube::OwnerReference& owner) { return owner.name == metric_agent_role; });
   if (!is_ours) co_return Result<void>();
-  removed = co_await cluster.remove(liqo::core::api_services, key);
+  removed = co_await cluster.remove(liqo::api::kinds::api_services, key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   co_return Result<void>();
 }

@@ -19,7 +19,7 @@ namespace {
 /// Why the name is no name for a twin, "" if it is.
 std::string refuse_twin(std::string_view name) {
   if (!is_dns_label(name)) return kube::in_quotes(name) + " cannot be the name of a namespace";
-  if (name.starts_with("kube-")) return kube::in_quotes(name) + " is a name that Kubernetes keeps for itself";
+  if (name.starts_with(kubernetes_prefix)) return kube::in_quotes(name) + " is a name that Kubernetes keeps for itself";
   return "";
 }
 
@@ -46,7 +46,7 @@ Answer validate_namespace_offloading(const Request& request) {
     if (const std::string mistake = refuse_twin(remote); !mistake.empty())
       return Answer::deny("spec.remoteNamespaceName " + mistake);
   }
-  if (is_new && strategy == "EnforceSameName" && request.ns.starts_with("kube-"))
+  if (is_new && strategy == "EnforceSameName" && request.ns.starts_with(kubernetes_prefix))
     return Answer::deny("namespace " + request.ns +
                         " cannot have twins of the same name: Kubernetes keeps names that " +
                         "begin with kube- for itself");

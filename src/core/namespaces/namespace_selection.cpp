@@ -89,7 +89,7 @@ std::string why_not_selected(const kube::Object& ns, std::string_view liqo_names
   if (ns.has_label(labels::remote_cluster_id) && !is_tenant_namespace(ns))
     return name + " is that of another cluster, and goes no further";
   if (std::string kept = why_kept_here(ns, liqo_namespace); !kept.empty()) return kept;
-  return ns.name().starts_with("kube-") ? name + " has a name that Kubernetes keeps for itself" : "";
+  return ns.name().starts_with(kubernetes_prefix) ? name + " has a name that Kubernetes keeps for itself" : "";
 }
 
 bool is_of_selection(const kube::Object& offloading) {

@@ -9,7 +9,6 @@
 namespace liqo::core {
 namespace {
 
-constexpr std::string_view kubernetes_prefix = "kube-";
 constexpr std::size_t max_name = 63;
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = kube::json;
 using kube::testing::Simulator;
+using liqo::api::kinds::api_services;
 using liqo::api::kinds::cluster_roles;
-using liqo::core::api_services;
 using liqo::figures::metric_agent_role;
 
 const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};

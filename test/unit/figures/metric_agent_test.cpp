@@ -44,7 +44,7 @@ struct World {
                  return answer(*this, std::move(path));
                }},
               {.port = 0}) {
-    server.serve(liqo::core::api_services);
+    server.serve(liqo::api::kinds::api_services);
     server.serve(liqo::api::kinds::cluster_roles);
     const json::object data{{"requestheader-client-ca-file", ""},
                             {"requestheader-allowed-names", R"(["front-proxy"])"},

@@ -6,12 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "kube/k8s/resource.hpp"
 #include "liqo/core/admission/review.hpp"
 
 namespace liqo::core {
 
-inline constexpr kube::Resource api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
 /// The APIService by which API servers send requests for metrics.liqo.io to the Service below.
 inline constexpr std::string_view metrics_api_service = "v1beta1.metrics.liqo.io";
 inline constexpr std::string_view metric_agent_service = "liqo-metric-agent";
