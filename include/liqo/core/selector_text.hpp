@@ -1,4 +1,5 @@
 // Label selectors as kubectl reads them, as node selector terms.
+// Tested by test/unit/core/namespaces/namespace_selection_test.cpp.
 #pragma once
 
 #include <string_view>

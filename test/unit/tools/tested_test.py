@@ -1,10 +1,11 @@
-"""Each part of the controllers has a test that a reader finds: one of its name, or the one that its header names."""
+"""Each part of the core and of the controllers has a test of its name, or its header names one."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
-ROOM = ROOT / "src/controllers"
 
 
 def find_named(header: Path) -> list[Path]:
@@ -12,17 +13,21 @@ def find_named(header: Path) -> list[Path]:
     return [ROOT / name for name in re.findall(r"^// Tested by (test/\S+)\.$", header.read_text("utf-8"), re.M)]
 
 
-def find_tests(header: Path) -> list[Path]:
+def find_tests(header: Path, room: str, headers: str) -> list[Path]:
     """The test of its name, and those that it names."""
-    story = header.relative_to(ROOM).parent
-    own = ROOT / "test/unit/controllers" / story / f"{header.stem}_test.cpp"
+    story = header.relative_to(ROOT / headers).parent
+    own = ROOT / "test/unit" / room / story / f"{header.stem}_test.cpp"
     return [own] * own.exists() + find_named(header)
 
 
-def test_each_header_with_a_source_has_a_test() -> None:
-    headers = [header for header in sorted(ROOM.rglob("*.hpp")) if header.with_suffix(".cpp").exists()]
-    assert len(headers) > 40
-    assert [str(header.relative_to(ROOM)) for header in headers if not find_tests(header)] == []
+@pytest.mark.parametrize(("room", "headers"), [("core", "include/liqo/core"), ("controllers", "src/controllers")])
+def test_each_header_with_a_source_has_a_test(room: str, headers: str) -> None:
+    def has_source(header: Path) -> bool:
+        return (ROOT / "src" / room / header.relative_to(ROOT / headers)).with_suffix(".cpp").exists()
+
+    found = [header for header in sorted((ROOT / headers).rglob("*.hpp")) if has_source(header)]
+    assert len(found) > 40
+    assert [str(header.relative_to(ROOT)) for header in found if not find_tests(header, room, headers)] == []
 
 
 def test_each_named_test_exists() -> None:

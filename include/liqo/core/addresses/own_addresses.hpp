@@ -1,4 +1,5 @@
 // Which addresses belong to this cluster: those of its pods, Services and nodes, and the ranges from which they come.
+// Tested by test/unit/core/reflection/endpoint_slice_plan_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The addresses from which API servers call the webhooks. They have to be proven, because whoever reaches the port can
 // claim to be an API server.
+// Tested by test/unit/core/admission/proven_callers_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // The pod policy of one tenant: what the tenant and its pods may do beyond the default. Only the provider's
 // administrator writes it.
+// Tested by test/unit/core/admission/pod_firewall_test.cpp.
 #pragma once
 
 #include <cstdint>

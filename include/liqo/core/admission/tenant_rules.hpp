@@ -1,5 +1,6 @@
 // What a consumer may write into its tenant namespace at the provider. RBAC lets its control plane write whole objects;
 // these rules protect the parts that are the provider's.
+// Tested by test/unit/core/admission/validations_test.cpp.
 #pragma once
 
 #include <string_view>

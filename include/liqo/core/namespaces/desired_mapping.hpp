@@ -1,4 +1,6 @@
 // The twin namespaces that a consumer asks of one provider, in one NamespaceMap.
+// Tested by test/unit/core/namespaces/namespace_offloading_test.cpp.
+// Tested by test/unit/core/namespaces/withdrawal_test.cpp.
 #pragma once
 
 #include <map>

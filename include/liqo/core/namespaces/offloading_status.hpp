@@ -1,4 +1,5 @@
 // The status of a NamespaceOffloading: conditions for each cluster, and one phase for all together.
+// Tested by test/unit/core/namespaces/namespace_offloading_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // The name of the twin of an offloaded namespace, and the names that no twin may have.
+// Tested by test/unit/core/namespaces/namespace_offloading_test.cpp.
 #pragma once
 
 #include <string>

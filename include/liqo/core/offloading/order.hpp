@@ -6,6 +6,7 @@
 // was created much later than that, by the clock of the provider's API server, is not run before the consumer has seen
 // it and confirmed it by one more write. Clocks that differ by more than `order_lag` cost that write for every pod, and
 // do no harm.
+// Tested by test/unit/core/offloading/shadow_pod_update_test.cpp.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // From a ShadowPod to the Pod that runs at the provider.
+// Tested by test/unit/core/offloading/shadow_plan_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // The objects of a peering's handshake, as liqod and liqoctl make them. Pure.
+// Tested by test/unit/core/peering/handshake_test.cpp.
 #pragma once
 
 #include <optional>

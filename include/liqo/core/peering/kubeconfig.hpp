@@ -1,4 +1,5 @@
 // Makes a kubeconfig from an Identity; kube/wire/kubeconfig.hpp reads one. Pure.
+// Tested by test/unit/core/peering/handshake_test.cpp.
 #pragma once
 
 #include <string>

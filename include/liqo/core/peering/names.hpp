@@ -1,4 +1,5 @@
 // The names of the objects and identities of a peering, as both clusters and the command line know them.
+// Tested by test/unit/core/peering/handshake_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // What a pod reserves: the amounts that the Kubernetes scheduler sets aside for it.
+// Tested by test/unit/core/quota/demand_test.cpp.
 #pragma once
 
 #include <optional>

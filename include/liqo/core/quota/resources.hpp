@@ -1,4 +1,5 @@
 // Amounts of resources by name, and the arithmetic that quotas need.
+// Tested by test/unit/core/quota/demand_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // Whether an operator of the provider has cordoned or drained a slice.
+// Tested by test/unit/core/slices/grant_test.cpp.
 #pragma once
 
 #include "kube/k8s/object.hpp"

@@ -1,4 +1,5 @@
 // What is free in the provider's cluster, kept up to date change by change.
+// Tested by test/unit/core/slices/share_test.cpp.
 #pragma once
 
 #include <map>

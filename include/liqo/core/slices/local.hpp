@@ -1,4 +1,5 @@
 // The consumer's side of a slice: what Liqo fills in, and the virtual node that an accepted one becomes.
+// Tested by test/unit/core/slices/objects_test.cpp.
 #pragma once
 
 #include <span>

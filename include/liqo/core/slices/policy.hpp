@@ -1,4 +1,5 @@
 // The policy of a provider for the slices of its consumers, read from flags and a ConfigMap.
+// Tested by test/unit/core/slices/share_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // The Quota of a slice: its creation, its updates and its status.
+// Tested by test/unit/core/slices/objects_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // The provider's record of what was negotiated about a slice. It is kept on the Quota, where no consumer can write.
+// Tested by test/unit/core/slices/grant_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // What a ResourceSlice asks for, read once and checked.
+// Tested by test/unit/core/slices/grant_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // What the provider writes into the status of a slice.
+// Tested by test/unit/core/slices/objects_test.cpp.
 #pragma once
 
 #include <optional>
