@@ -5,9 +5,9 @@
 #include "installation/installation.hpp"
 #include "installation/installed.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/install.hpp"
-#include "text/some_of.hpp"
 
 namespace liqoctl {
 namespace {
@@ -36,7 +36,7 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
     std::vector<std::string> names;
     for (const Object& object : *found) names.push_back(kube::printable(object.key().text()));
     co_return kube::fail(Errc::invalid_input, "Liqo is in use: " + std::string(kind.kind) + " " +
-                                                  text::some_of(names, 5) + " (" + command + ")");
+                                                  kube::join_some(names, 5) + " (" + command + ")");
   }
   co_return Result<void>();
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "kube/base/quantity.hpp"
+#include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -14,7 +15,6 @@
 #include "model/resources.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"
-#include "text/some_of.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -29,7 +29,7 @@ using text::shown;
 
 constexpr std::size_t max_named = 3;
 
-std::string some_of(const std::vector<std::string>& names) { return text::some_of(names, max_named); }
+std::string some_of(const std::vector<std::string>& names) { return kube::join_some(names, max_named); }
 
 /// What a kubelet says of an image that it has not got, without the names of its own parts.
 std::string why_not_pulled(std::string_view reason, std::string_view message) {

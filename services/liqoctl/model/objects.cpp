@@ -11,7 +11,6 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/selector_text.hpp"
-#include "text/some_of.hpp"
 
 namespace liqoctl::model {
 namespace {
@@ -166,9 +165,10 @@ std::string term_in_words(const json::value& term) {
 std::string node_in_words(const Object& node) {
   std::vector<std::string> told;
   for (const auto& [key, value] : node.labels()) {
-    const std::string_view domain = std::string_view(key).substr(0, std::min(key.find('/'), key.size()));
+    const std::string_view domain = liqo::core::domain_of(key);
     const bool place = std::string_view(key).starts_with("topology.kubernetes.io/");
-    const bool usual = domain.ends_with("kubernetes.io") || domain.ends_with("liqo.io") || key == "type";
+    const bool usual =
+        liqo::core::is_below(domain, "kubernetes.io") || liqo::core::is_below(domain, "liqo.io") || key == "type";
     if ((usual && !place && key != labels::remote_cluster_id) || !value.is_string()) continue;
     told.push_back(std::string(key) + "=" + std::string(value.get_string()));
   }
@@ -197,7 +197,7 @@ std::string pods_in_words(const std::vector<Object>& pods) {
   for (auto& [ns, names] : by_namespace) {
     if (told++ == namespaces) return out + " and in " + std::to_string(by_namespace.size() - namespaces) + " more";
     std::ranges::sort(names);
-    out += (out.empty() ? "" : ", ") + ns + " (" + text::some_of(names, named) + ")";
+    out += (out.empty() ? "" : ", ") + ns + " (" + kube::join_some(names, named) + ")";
   }
   return out;
 }

@@ -2,12 +2,12 @@
 
 #include "installation/daemon.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
-#include "text/some_of.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {
@@ -54,7 +54,7 @@ asio::awaitable<Result<void>> Mover::check_users(std::string_view when) {
   const std::array carriers{key_of(model::Carrier::reads).name, key_of(model::Carrier::writes).name};
   const auto users = model::users_of(*pods, asked_.claim, carriers);
   if (users.empty()) co_return Result<void>();
-  co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is used by " + text::some_of(users, 5) +
+  co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is used by " + kube::join_some(users, 5) +
                                                 std::string(when) +
                                                 ": end these pods (scale down what makes them), and run it again");
 }

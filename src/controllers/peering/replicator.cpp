@@ -5,6 +5,7 @@
 
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "kube/async/finally.hpp"
+#include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/identity.hpp"
@@ -395,12 +396,9 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
   const bool lost = is_lost(key.name);
   const std::shared_ptr<ReplicationSession> session = peers_[key].session;
   if (auto held = held_by(key, true); session && !held.empty() && !lost) {
-    std::string names;
-    for (std::size_t i = 0; i < std::min(held.size(), named_objects); ++i) names += (i ? ", " : "") + held[i];
-    if (held.size() > named_objects) names += " and " + std::to_string(held.size() - named_objects) + " more";
-    context_.events.warning(
-        secret, kube::resources::secrets, api::reasons::credentials_in_use,
-        "it is kept until nothing is replicated to " + key.name + " any more; delete first: " + names);
+    context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_in_use,
+                            "it is kept until nothing is replicated to " + key.name +
+                                " any more; delete first: " + kube::join_some(held, named_objects));
     co_return Outcome::again_after(closing_pause);
   }
   // What is being deleted needs the credentials, unless they are of no use.

@@ -70,21 +70,22 @@ asio::awaitable<void> CustomKinds::run() {
 }
 
 core::CustomState CustomKinds::state() const {
-  std::string troubles, unknown;
+  std::vector<std::string> troubles, unknown;
   for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
     const std::string name = resource.name();
     const auto found = findings_.find(name);
     if (found == findings_.end() || (found->second.trouble.empty() && !found->second.is_sure))
-      unknown += (unknown.empty() ? "" : ", ") + name;
+      unknown.push_back(name);
     else if (!found->second.trouble.empty())
-      troubles += (troubles.empty() ? "" : "; ") + name + ": " + found->second.trouble;
+      troubles.push_back(name + ": " + found->second.trouble);
   }
   using Reflected = core::CustomState::Reflected;
   if (!troubles.empty())
-    return {Reflected::no, "not all custom resources are reflected as they were meant to be: " + troubles};
+    return {Reflected::no,
+            "not all custom resources are reflected as they were meant to be: " + kube::join(troubles, "; ")};
   if (!unknown.empty())
-    return {Reflected::unknown, "cluster " + provider_.cluster() + " has not said yet whether it takes " + unknown +
-                                    ": it does not answer, or has no twin of a namespace"};
+    return {Reflected::unknown, "cluster " + provider_.cluster() + " has not said yet whether it takes " +
+                                    kube::join(unknown, ", ") + ": it does not answer, or has no twin of a namespace"};
   return {Reflected::yes, "all custom resources that are configured are reflected"};
 }
 

@@ -6,7 +6,6 @@
 #include "text/box.hpp"
 #include "text/duration.hpp"
 #include "text/path.hpp"
-#include "text/some_of.hpp"
 #include "text/suggest.hpp"
 #include "text/table.hpp"
 #include "text/width.hpp"
@@ -91,12 +90,6 @@ TEST_CASE("only a near word is suggested") {
   CHECK(nearest("unper", known) == "unpeer");
   CHECK(nearest("autenticate", known) == "authenticate");
   CHECK(nearest("foo", known) == "");
-}
-
-TEST_CASE("of many names the first are told, and how many more there are") {
-  CHECK(some_of({}, 2) == "");
-  CHECK(some_of({"a", "b"}, 2) == "a, b");
-  CHECK(some_of({"a", "b", "c", "d"}, 2) == "a, b and 2 more");
 }
 
 TEST_CASE("a line of progress stays one line") {
