@@ -37,7 +37,7 @@ bool contains(const std::vector<std::string>& keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();
 }
 
-/// Keys in Liqo's domain are always owned and need no entry.
+/// Keys in Liqo's domain are never taken from a copy, so that they need no entry.
 bool is_listed(std::string_view key) { return !key.starts_with("offloading.liqo.io/"); }
 
 void append_keys(std::string& out, const json::object& entries) {
