@@ -130,7 +130,7 @@ void add_node_flags(CommandLine& line, cli::Command app, const std::shared_ptr<N
                "Be Ready whatever the network module says (default: the template's, else false)");
   app.option("--vk-options-template", request.options_template, "Options, as namespace/name")
       .type_name("NAME")
-      .check(model::check_key);
+      .check([](std::string_view key) { return key.empty() ? kube::Result<void>() : model::check_key(key); });
   app.option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
       .type_name("NAME");
   const std::string group = "With a Secret";
