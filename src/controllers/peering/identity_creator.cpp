@@ -65,8 +65,9 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
         home, api::kinds::identities, key,
         {.options = {.uid = std::string(live->uid())}, .phase = "removing the Identity of a denied slice"});
     if (!removed) co_return Outcome::retry(std::move(removed.error()));
-    context_.events.normal(*slice, api::kinds::resource_slices, "IdentityDeleted",
-                           "the provider denies this slice, so its credentials are removed");
+    if (*removed)
+      context_.events.normal(*slice, api::kinds::resource_slices, "IdentityDeleted",
+                             "the provider denies this slice, so its credentials are removed");
     co_return Outcome::done();
   }
   const json::object& params = view.auth_params();

@@ -442,10 +442,10 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
   const kube::ObjectKey binding{std::string(tenant.ns()), core::role_binding_name(core::remote_control_plane_role)};
   auto live = namespaces_.bindings().find(binding);
   if (live && core::is_controlled_by(*live, tenant)) {
-    auto removed = co_await kube::remove_object(
-        home, api::kinds::role_bindings, binding,
-        {.options = {.uid = std::string(live->uid())}, .phase = "taking the consumer's rights"});
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    // Another binding of the name may be the Tenant's, too: 409 is a failure here.
+    auto removed = co_await home.remove(api::kinds::role_bindings, binding, {.uid = std::string(live->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
   }
   if (!other && !peer.empty()) {
     const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};

@@ -338,7 +338,8 @@ asio::awaitable<kube::Result<bool>> SliceGrantController::remove_stale(kube::Obj
       {.options = {.uid = std::string(quota.uid())}, .phase = "removing the Quota of an earlier slice of this name"});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   quotas_->observe_gone(quota.key(), quota.uid());
-  log_.info("quota removed: it was of an earlier slice", {{"quota", quota.key()}, {"slice", slice.key()}});
+  if (*removed)
+    log_.info("quota removed: it was of an earlier slice", {{"quota", quota.key()}, {"slice", slice.key()}});
   co_return true;
 }
 

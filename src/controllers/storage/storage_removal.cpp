@@ -92,7 +92,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
       co_await kube::remove_object(context_.home.api(), kinds::volumes, key,
                                    {.options = {.uid = std::string(volume->uid())}, .phase = "removing the volume"});
   if (!removed) co_return Outcome::retry(std::move(removed.error()));
-  log_.info("volume deleted", {{"volume", key}, {"where", site->where}, {"claim", recorded->key}});
+  if (*removed) log_.info("volume deleted", {{"volume", key}, {"where", site->where}, {"claim", recorded->key}});
   co_return Outcome::done();
 }
 

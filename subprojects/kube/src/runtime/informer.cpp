@@ -376,10 +376,10 @@ void Informer::forget() {
 }
 
 asio::awaitable<Result<void>> Informer::refresh() {
-  const auto is_listing = [this] { return listed_ || resource_version_.empty(); };
-  if (is_listing()) co_return fail(Errc::closed, "a list is under way");
-  // The watch goes on while the list is read, and may know of newer versions by its end.
+  // The watch goes on while the list is read. It may know of newer versions by its end, or have begun to list anew.
   const std::uint64_t lists = begun_lists_, known = newest_;
+  const auto is_listing = [this, lists] { return listed_ || resource_version_.empty() || lists != begun_lists_; };
+  if (is_listing()) co_return fail(Errc::closed, "a list is under way");
   std::map<ObjectKey, std::uint64_t> live;
   auto listed =
       co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection, .metadata_only = true},
@@ -388,6 +388,7 @@ asio::awaitable<Result<void>> Informer::refresh() {
                           return true;
                         });
   if (!listed) co_return std::unexpected(std::move(listed.error()));
+  if (is_listing()) co_return fail(Errc::closed, "a list was begun meanwhile");
   const std::uint64_t version = Store::version_number(*listed);
   if (version < known) co_return tell_rewind(version, known, true);
   newest_ = std::max(newest_, version);
@@ -396,7 +397,7 @@ asio::awaitable<Result<void>> Informer::refresh() {
     if (store_.version(key) < is_of) other.insert(key);
   auto read = co_await read_each(std::move(other));
   if (!read) co_return std::unexpected(std::move(read.error()));
-  if (is_listing() || lists != begun_lists_) co_return fail(Errc::closed, "a list was begun meanwhile");
+  if (is_listing()) co_return fail(Errc::closed, "a list was begun meanwhile");
   // From here on nothing suspends: the store goes from one state of the server to the other.
   refreshed_ = std::max(refreshed_, version);
   for (auto& [key, object] : *read)

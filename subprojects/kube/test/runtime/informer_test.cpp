@@ -5,6 +5,7 @@
 
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "kube/telemetry/families.hpp"
 #include "runtime_fixture.hpp"
@@ -277,6 +278,29 @@ TEST_CASE("a refresh bears a watch that tells of changes while its list is being
     CHECK(w.refreshes());
     CHECK(w.becomes_true());
   }
+}
+
+TEST_CASE("a refresh during which the watch sees a restored database does not tell of it once more") {
+  World w;
+  w.create("a");
+  const std::uint64_t snapshot = w.server.store().version();
+  w.start();
+  REQUIRE(w.syncs());
+  for (int i = 0; i < 50; ++i) w.set("a", i);
+  REQUIRE(w.becomes_true());
+  int tellings = 0;
+  w.informer.on_rewind([&](bool) { ++tellings; });
+  // The list of the refresh is late: by then the watch has had all read anew.
+  bool is_restored = false;
+  w.link.on_send([&](const HttpRequest&) {
+    if (std::exchange(is_restored, true)) return w.link.set_faults({});
+    w.server.store().rewind(snapshot);
+    w.link.cut_watches();
+    w.link.set_faults({.slow = 1, .slow_by = 40s});
+  });
+  CHECK_FALSE(w.refreshes());
+  CHECK(w.becomes_true());
+  CHECK(tellings == 1);
 }
 
 TEST_CASE("a server whose database was restored is believed, before and after the new history has passed the old one") {
