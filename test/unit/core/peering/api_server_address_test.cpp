@@ -26,7 +26,7 @@ TEST_CASE("a host gets a scheme, and what is no https URL is refused") {
 
 TEST_CASE("the address of the control plane is the best of any node, and not the first of the first") {
   const auto node = [](std::string_view addresses) {
-    return parse(R"({"status": {"addresses": )" + std::string(addresses) + "}}");
+    return parse(R"({"metadata": {"name": "n1"}, "status": {"addresses": )" + std::string(addresses) + "}}");
   };
   const kube::Object inner =
       node(R"([{"type": "Hostname", "address": "n1"}, {"type": "InternalIP", "address": "fd00::1"}])");

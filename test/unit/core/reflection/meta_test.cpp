@@ -36,7 +36,7 @@ TEST_CASE("a copy gets what is wanted and loses what reflection had set; what ot
         Case{"of the wrong form", R"({"labels": [], "annotations": "x"})", R"({"a": "1"})", "{}",
              R"({"labels":{"a":"1"}})"}}) {
     CAPTURE(c.title);
-    const kube::Object live = parse(R"({"metadata": )" + std::string(c.live) + "}");
+    const kube::Object live(json::object{{"metadata", parse_value(c.live)}});
     const json::value labels = parse_value(c.labels), annotations = parse_value(c.annotations);
     CHECK(json::serialize(metadata_patch(live, labels.get_object(), annotations.get_object(), c.owns_unlisted)) ==
           c.patch);
