@@ -1,4 +1,5 @@
-// The digests of names.hpp: SHA-256 where other programs see it, FNV-1a where only changes are detected.
+#include "liqo/core/digest.hpp"
+
 #include <openssl/sha.h>
 
 #include <array>
@@ -6,7 +7,6 @@
 #include <cstdlib>
 
 #include "kube/base/hex.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 

@@ -4,6 +4,7 @@
 
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace {

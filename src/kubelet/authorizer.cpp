@@ -2,7 +2,7 @@
 
 #include "kube/base/text.hpp"
 #include "kube/client/self_review.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 
 namespace liqo::kubelet {
 namespace {

@@ -9,6 +9,7 @@
 #include "liqo/api/quota.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 #include "liqo/quota/quota_users.hpp"
 #include "liqo/telemetry/families.hpp"
 #include "quota/quota_ledger_parts.hpp"
@@ -108,7 +109,7 @@ core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
   core::QuotaUsage usage;
   const auto object = quotas_->find(quota);
   if (!object) return usage;
-  const std::string user = core::admission::escape_user(api::Quota(*object).user());
+  const std::string user = core::escape_user(api::Quota(*object).user());
   usage.used = stored_.account().used(user);
   usage.pods = static_cast<std::int64_t>(stored_.account().pods(user));
   // The cache of records has what other replicas have admitted; the desk may not.

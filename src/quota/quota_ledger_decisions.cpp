@@ -3,7 +3,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {
@@ -94,7 +94,7 @@ core::QuotaStanding QuotaLedger::standing_of(const Desk& desk, const kube::Objec
                                              const core::LedgerRecord& record) const {
   const api::Quota view(quota);
   core::QuotaStanding standing = core::read_standing(view, settings_.counting);
-  standing.state.used = stored_.account().used(core::admission::escape_user(view.user()));
+  standing.state.used = stored_.account().used(core::escape_user(view.user()));
   core::add(standing.state.used, reserved(record));
   standing.may_be_large = desk.large.may(context_.clock.now());
   return standing;

@@ -5,7 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {
@@ -60,7 +60,7 @@ asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk) {
 asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Desk& desk) {
   const auto quota = quotas_->find(desk.quota);
   if (!quota) co_return kube::fail(kube::Errc::missing, "the quota is not in the cache");
-  const std::string user = core::admission::escape_user(api::Quota(*quota).user());
+  const std::string user = core::escape_user(api::Quota(*quota).user());
   std::uint64_t floor = 0;
   const auto listed = co_await kube::list_all(
       replica_api_, {api::kinds::shadow_pods, ""},

@@ -3,7 +3,7 @@
 
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/reflection/meta.hpp"
 #include "reflection/forge.hpp"
 

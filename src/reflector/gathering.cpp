@@ -1,6 +1,6 @@
 // How the status of a copy comes home.
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 #include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {

@@ -17,6 +17,7 @@
 #include "liqo/core/namespaces/twin_names.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
 #include "liqo/core/peering/decisions.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -337,11 +338,11 @@ asio::awaitable<Answer> Reviews::validate_claim(const Request& request) {
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {
   std::vector<std::string> others;
   if (request.writes()) {
-    const std::string user = core::admission::escape_user(kube::string_at(request.object.spec(), {"user"}));
+    const std::string user = core::escape_user(kube::string_at(request.object.spec(), {"user"}));
     auto all = co_await read_all(kinds::quotas, {}, {});
     if (!all) co_return cannot_read(all.error());
     for (const kube::Object& quota : *all) {
-      const bool same = core::admission::escape_user(kube::string_at(quota.spec(), {"user"})) == user;
+      const bool same = core::escape_user(kube::string_at(quota.spec(), {"user"})) == user;
       if (same && quota.key() != kube::ObjectKey{request.ns, request.name}) others.push_back(quota.key().text());
     }
   }

@@ -44,9 +44,4 @@ std::string_view token_secret_pod(std::string_view secret, std::string_view anno
 /// The key of one token in it: `<volume>-` and the first six hex digits of the SHA-256 of the path.
 std::string token_key(std::string_view volume, std::string_view path);
 
-/// Hex of SHA-256 (FIPS 180-4).
-std::string sha256_hex(std::string_view bytes);
-/// 16 hex digits of a fast digest (FNV-1a 64): to see that something changed, not against an enemy.
-std::string digest_hex(std::string_view bytes);
-
 }  // namespace liqo::core

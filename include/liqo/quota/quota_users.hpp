@@ -3,7 +3,7 @@
 
 #include "kube/runtime/informer.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 
 namespace liqo::quota {
 
@@ -13,7 +13,7 @@ inline constexpr std::string_view quotas_by_user = "user";
 /// Adds it to an informer of Quotas, before that runs.
 inline void index_quotas_by_user(kube::Informer& quotas) {
   quotas.add_index(std::string(quotas_by_user), [](const kube::Object& quota, std::vector<std::string>& values) {
-    values.push_back(core::admission::escape_user(api::Quota(quota).user()));
+    values.push_back(core::escape_user(api::Quota(quota).user()));
   });
 }
 

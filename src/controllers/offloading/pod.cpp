@@ -3,7 +3,7 @@
 #include "controllers/scopes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/nodes/node_debugger.hpp"
 #include "liqo/core/offloading/shadow_pod.hpp"
 #include "liqo/telemetry/families.hpp"

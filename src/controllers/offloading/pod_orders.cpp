@@ -8,7 +8,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/nodes/room.hpp"
 #include "liqo/core/offloading/ephemeral_containers.hpp"
 #include "liqo/core/offloading/not_reflected.hpp"

@@ -8,6 +8,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 #include "liqo/quota/quota_users.hpp"
 
 namespace liqo::controllers {
@@ -57,7 +58,7 @@ asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string 
   bool has_one = false;
   auto listed = co_await kube::list_all(context_.home.api(), {.resource = api::kinds::quotas, .ns = {}}, {},
                                         [&](const kube::Object& quota) {
-                                          has_one = core::admission::escape_user(api::Quota(quota).user()) == user;
+                                          has_one = core::escape_user(api::Quota(quota).user()) == user;
                                           return !has_one;
                                         });
   if (!listed) co_return std::unexpected(std::move(listed.error()));

@@ -10,7 +10,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/renew.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/renewal.hpp"

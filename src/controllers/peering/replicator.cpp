@@ -11,6 +11,7 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/peering/foreign_cluster.hpp"

@@ -8,6 +8,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/addresses/network_configuration.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::controllers {

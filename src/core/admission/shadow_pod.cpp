@@ -12,6 +12,7 @@
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
@@ -179,16 +180,6 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
 }
 
 }  // namespace
-
-std::string escape_user(std::string_view user) {
-  std::string escaped(user);
-  for (char& c : escaped) {
-    const bool kept =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-    if (!kept) c = '-';
-  }
-  return escaped;
-}
 
 Answer mutate_shadow_pod(const Request& request) {
   Answer answer;

@@ -6,6 +6,7 @@
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::core {

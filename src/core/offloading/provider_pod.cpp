@@ -8,7 +8,7 @@
 #include "core/offloading/label_keys.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/offloading/left_out.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/resize.hpp"

@@ -1,8 +1,7 @@
 #include "liqo/core/offloading/refused_orders.hpp"
+#include "liqo/core/digest.hpp"
 
 #include <algorithm>
-
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

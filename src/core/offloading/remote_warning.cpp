@@ -8,7 +8,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
 
 namespace liqo::core {

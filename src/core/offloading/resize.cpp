@@ -8,7 +8,7 @@
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -5,6 +5,7 @@
 
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/shadow_pod.hpp"

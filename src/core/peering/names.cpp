@@ -1,5 +1,6 @@
 #include "liqo/core/peering/names.hpp"
 
+#include "liqo/core/digest.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::core {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace {

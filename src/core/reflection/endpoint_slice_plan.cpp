@@ -12,6 +12,7 @@
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/offloading/left_out.hpp"
 #include "liqo/core/owner.hpp"

@@ -1,7 +1,6 @@
 // SHA-256 against the examples of FIPS 180-4, and the digest that only shows changes.
+#include "liqo/core/digest.hpp"
 #include <doctest/doctest.h>
-
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 

@@ -12,10 +12,6 @@
 
 namespace liqo::core::admission {
 
-/// A user's name as the value of the creator label, by which its Quota is found: each character that is not a letter, a
-/// digit, '_', '-' or '.' becomes '-'.
-std::string escape_user(std::string_view user);
-
 /// Stamps the creator label on CREATE. On UPDATE it puts the label back where a writer has dropped it, and adds it to a
 /// ShadowPod that was created without admission once its consumer changes it. Other requests pass unchanged.
 Answer mutate_shadow_pod(const Request& request);

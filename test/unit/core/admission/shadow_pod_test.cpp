@@ -23,8 +23,6 @@ const std::vector<std::string> of_rome{"rome", "system:authenticated"};
 }  // namespace
 
 TEST_CASE("the creator label is the escaped name of who creates") {
-  CHECK(escape_user("system:custom:user") == "system-custom-user");
-  CHECK(escape_user("a/b@c_d.E-9") == "a-b-c_d.E-9");
   Answer answer = mutate_shadow_pod(creating(shadow(rome), "other:1", of_rome));
   CHECK(answer.patch ==
         json::parse(R"([{"op":"add","path":"/metadata/labels/liqo.io~1creator-user","value":"other-1"}])"));

@@ -3,7 +3,7 @@
 
 #include "../objects.hpp"
 #include "kube/base/base64.hpp"
-#include "liqo/core/names.hpp"
+#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace {
