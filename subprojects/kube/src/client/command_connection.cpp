@@ -1,10 +1,9 @@
 #include "kube/client/command_connection.hpp"
 
 #include <algorithm>
-#include <boost/asio/this_coro.hpp>
 #include <utility>
 
-#include "kube/async/task_group.hpp"
+#include "kube/async/finally.hpp"
 
 namespace kube {
 namespace {
@@ -42,28 +41,26 @@ CommandConnection::CommandConnection(const asio::any_io_executor& executor, asyn
       life_(clock.now()) {}
 
 asio::awaitable<void> CommandConnection::run() {
+  async::TaskGroup group(executor_);
+  co_await async::finally(converse(group), hang_up(group));
+}
+
+asio::awaitable<void> CommandConnection::converse(async::TaskGroup& group) {
   codec_->hand_data_to([this](Channel channel, std::string_view bytes) { take_data(channel, bytes); });
   codec_->start();
   take_events();
   output_.set();
-  async::TaskGroup group(executor_);
   group.spawn(read_loop());
   group.spawn(write_loop());
   if (limits_.ping_every > Duration::zero()) group.spawn(keep_alive());
+  co_await over_.wait();
+  if (!failure_ || failure_->code() == Errc::protocol || failure_->code() == Errc::too_large) co_await farewell();
+}
 
-  std::exception_ptr interrupted;
-  try {
-    co_await over_.wait();
-    if (!failure_ || failure_->code() == Errc::protocol || failure_->code() == Errc::too_large) co_await farewell();
-  } catch (...) {
-    interrupted = std::current_exception();
-  }
-  // A cancelled coroutine would throw again at its next await, and the loops below must be waited for.
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+asio::awaitable<void> CommandConnection::hang_up(async::TaskGroup& group) {
   stream_->close();
   if (!over_.is_set()) end(Failure(Errc::stopped, "the session was stopped"));
   co_await group.stop();
-  if (interrupted) std::rethrow_exception(interrupted);
 }
 
 // Sends what is queued, our goodbye behind it, and lets the peer close first.

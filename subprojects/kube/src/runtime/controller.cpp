@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/telemetry/families.hpp"
 
@@ -97,32 +97,32 @@ void Controller::set_workers(int workers, int workers_per_group) {
 
 asio::awaitable<void> Controller::run() {
   async::TaskGroup workers(executor_, async::TaskGroup::OnFailure::keep_others);
-  std::exception_ptr ended;
+  co_await async::finally(work(workers), wind_down(workers));
+}
+
+asio::awaitable<void> Controller::work(async::TaskGroup& workers) {
   running_ = true;
-  try {
-    if (settings_.fill) settings_.fill();
-    for (Duration pause = first_look; settings_.ready && !settings_.ready(); pause = std::min(2 * pause, max_look))
-      co_await clock_.sleep(pause);
-    while (true) {
-      for (int begun = 1; auto key = schedule_.pop(clock_.now()); ++begun) {
-        queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));
-        workers.spawn(process(std::move(*key)));
-        if (begun % begun_in_a_turn == 0) co_await asio::post(executor_, asio::use_awaitable);
-      }
-      show(schedule_.depth(), schedule_.running());
-      const auto due = schedule_.next_due();
-      co_await wake_.wait_until(clock_, due ? Deadline{*due} : Deadline::never());
-      wake_.reset();
+  if (settings_.fill) settings_.fill();
+  for (Duration pause = first_look; settings_.ready && !settings_.ready(); pause = std::min(2 * pause, max_look))
+    co_await clock_.sleep(pause);
+  while (true) {
+    for (int begun = 1; auto key = schedule_.pop(clock_.now()); ++begun) {
+      queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));
+      workers.spawn(process(std::move(*key)));
+      if (begun % begun_in_a_turn == 0) co_await asio::post(executor_, asio::use_awaitable);
     }
-  } catch (...) {
-    ended = std::current_exception();
+    show(schedule_.depth(), schedule_.running());
+    const auto due = schedule_.next_due();
+    co_await wake_.wait_until(clock_, due ? Deadline{*due} : Deadline::never());
+    wake_.reset();
   }
+}
+
+asio::awaitable<void> Controller::wind_down(async::TaskGroup& workers) {
   running_ = false;
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await async::with_timeout(clock_, workers.join(), settings_.grace);
   co_await workers.stop();
   show(0, 0);
-  std::rethrow_exception(ended);
 }
 
 asio::awaitable<void> Controller::process(WorkKey key) {

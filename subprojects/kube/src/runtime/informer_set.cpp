@@ -1,7 +1,8 @@
 #include "kube/runtime/informer_set.hpp"
 
-#include <boost/asio/this_coro.hpp>
 #include <cassert>
+
+#include "kube/async/finally.hpp"
 
 namespace kube {
 
@@ -103,40 +104,38 @@ asio::awaitable<void> InformerSet::watch_over(Informer& informer) {
   }
 }
 
-asio::awaitable<void> InformerSet::run() {
-  std::exception_ptr ended;
-  try {
-    while (true) {
-      if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
-      for (Slot& slot : slots_) {
-        if (slot.doubted) {
-          co_await slot.group->stop();
-          slot.group = std::make_unique<async::TaskGroup>(executor_);
-          slot.informer.forget();
-          slot.doubted = slot.started = false;
-        }
-        if (slot.started || slot.readers == 0) continue;
-        slot.started = true;
-        slot.group->spawn(watch_over(slot.informer));
+asio::awaitable<void> InformerSet::run() { co_await async::finally(keep_running(), stop_all()); }
+
+asio::awaitable<void> InformerSet::keep_running() {
+  while (true) {
+    if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
+    for (Slot& slot : slots_) {
+      if (slot.doubted) {
+        co_await slot.group->stop();
+        slot.group = std::make_unique<async::TaskGroup>(executor_);
+        slot.informer.forget();
+        slot.doubted = slot.started = false;
       }
-      for (auto slot = slots_.begin(); slot != slots_.end();) {
-        if (slot->readers > 0) {
-          ++slot;
-          continue;
-        }
-        // A reader that comes back while the informer is stopping gets a new slot from acquire().
-        slot->ending = true;
-        co_await slot->group->stop();
-        slot = slots_.erase(slot);
-      }
-      co_await changed_.wait_and_reset();
+      if (slot.started || slot.readers == 0) continue;
+      slot.started = true;
+      slot.group->spawn(watch_over(slot.informer));
     }
-  } catch (...) {
-    ended = std::current_exception();
+    for (auto slot = slots_.begin(); slot != slots_.end();) {
+      if (slot->readers > 0) {
+        ++slot;
+        continue;
+      }
+      // A reader that comes back while the informer is stopping gets a new slot from acquire().
+      slot->ending = true;
+      co_await slot->group->stop();
+      slot = slots_.erase(slot);
+    }
+    co_await changed_.wait_and_reset();
   }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+}
+
+asio::awaitable<void> InformerSet::stop_all() {
   for (Slot& slot : slots_) co_await slot.group->stop();
-  std::rethrow_exception(ended);
 }
 
 }  // namespace kube

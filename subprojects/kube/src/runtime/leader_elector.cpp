@@ -1,8 +1,8 @@
 #include "kube/runtime/leader_elector.hpp"
 
-#include <boost/asio/this_coro.hpp>
 #include <stdexcept>
 
+#include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/runtime/store.hpp"
 
@@ -77,25 +77,22 @@ void LeaderElector::see(const Object& lease) {
   if (settings_.rewound) settings_.rewound();
 }
 
-asio::awaitable<void> LeaderElector::run() {
-  std::exception_ptr ended;
-  try {
-    while (true) {
-      auto tried = co_await async::with_timeout(api_.clock(), try_once(), settings_.renew_deadline);
-      if (tried && !*tried && !tried->error().is_conflict())
-        log_.warn("the lease cannot be read or written", {{"error", tried->error()}});
-      co_await api_.clock().sleep(settings_.retry_period);
-    }
-  } catch (...) {
-    ended = std::current_exception();
+asio::awaitable<void> LeaderElector::run() { co_await async::finally(compete(), step_down()); }
+
+asio::awaitable<void> LeaderElector::compete() {
+  while (true) {
+    auto tried = co_await async::with_timeout(api_.clock(), try_once(), settings_.renew_deadline);
+    if (tried && !*tried && !tried->error().is_conflict())
+      log_.warn("the lease cannot be read or written", {{"error", tried->error()}});
+    co_await api_.clock().sleep(settings_.retry_period);
   }
-  if (is_leader()) {
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    // In this order: whoever finds the lease free may write at once.
-    set_fence(api_.clock().now());
-    co_await async::with_timeout(api_.clock(), release(), std::chrono::seconds(2));
-  }
-  std::rethrow_exception(ended);
+}
+
+asio::awaitable<void> LeaderElector::step_down() {
+  if (!is_leader()) co_return;
+  // In this order: whoever finds the lease free may write at once.
+  set_fence(api_.clock().now());
+  co_await async::with_timeout(api_.clock(), release(), std::chrono::seconds(2));
 }
 
 Object LeaderElector::forge(const Object* current, bool releasing) const {

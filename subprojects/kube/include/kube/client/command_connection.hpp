@@ -12,6 +12,7 @@
 
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
+#include "kube/async/task_group.hpp"
 #include "kube/client/signs_of_life.hpp"
 #include "kube/net/transport.hpp"
 #include "kube/wire/command_codec.hpp"
@@ -86,6 +87,10 @@ class CommandConnection {
     async::Event readable;
   };
 
+  /// Runs the loops in `group` until the session is over and the last words are sent.
+  asio::awaitable<void> converse(async::TaskGroup& group);
+  /// Closes the connection, tells those who still use it, and waits for the loops.
+  asio::awaitable<void> hang_up(async::TaskGroup& group);
   asio::awaitable<void> read_loop();
   asio::awaitable<void> write_loop();
   asio::awaitable<void> keep_alive();

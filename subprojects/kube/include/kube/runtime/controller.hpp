@@ -96,6 +96,10 @@ class Controller {
   bool is_busy() const { return schedule_.depth() + schedule_.running() > 0; }
 
  private:
+  /// Begins a reconcile for each key that is due, until it is cancelled.
+  asio::awaitable<void> work(async::TaskGroup& workers);
+  /// Gives the reconciles under way their grace.
+  asio::awaitable<void> wind_down(async::TaskGroup& workers);
   asio::awaitable<void> process(WorkKey key);
   void conclude(const WorkKey& key, Outcome outcome);
   /// Tells the metrics, which are those of all controllers of this name together.

@@ -82,6 +82,9 @@ class InformerSet {
   };
   void release(Informer& informer);
   void doubt_others(const Slot& witness);
+  /// Starts and stops informers as readers come and go, until it is cancelled or an informer ends by an exception.
+  asio::awaitable<void> keep_running();
+  asio::awaitable<void> stop_all();
   /// Runs it, and wakes run() where it ends by an exception.
   asio::awaitable<void> watch_over(Informer& informer);
 

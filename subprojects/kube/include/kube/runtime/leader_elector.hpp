@@ -44,6 +44,10 @@ class LeaderElector final : public Leadership {
   bool may_write() const override;
 
  private:
+  /// Tries to take or renew the lease until it is cancelled.
+  asio::awaitable<void> compete();
+  /// Leads no longer, and releases the lease where this process has led.
+  asio::awaitable<void> step_down();
   asio::awaitable<Result<void>> try_once();
   asio::awaitable<void> release();
   /// Compares the lease with what is known of it.
