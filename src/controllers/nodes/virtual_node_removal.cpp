@@ -129,10 +129,10 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   kube::Api& home = context_.home.api();
   if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
     const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
-    auto cordoned =
-        co_await home.patch(kube::resources::nodes, node.key(), {kube::PatchType::merge, kube::json::serialize(patch)});
-    if (!cordoned) co_return kube::fail(std::move(cordoned.error()), "cordoning the Node");
-    nodes_->observe(std::move(*cordoned));
+    // The pods of a Node that is gone end all the same.
+    auto cordoned = co_await kube::merge_patch(home, *nodes_, node.key(),
+                                               {.body = kube::json::serialize(patch), .phase = "cordoning the Node"});
+    if (!cordoned) co_return std::unexpected(std::move(cordoned.error()));
   }
   // A consistent read: the Node goes only when no pod is on it, and a cache could lag behind a late binding.
   const kube::ListOptions options{.selection = {.field_selector = "spec.nodeName=" + std::string(node.name())}};

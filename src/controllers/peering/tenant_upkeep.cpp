@@ -3,6 +3,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "controllers/peering/tenant.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -60,15 +61,16 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::w
   const core::SilencePlan plan = core::plan_silence(*lease, tenant, context_.clock.wall(), max_silence);
   if (const auto* wait = std::get_if<core::silence_action::LookAgain>(&plan)) co_return wait->after;
   const std::string& last = std::get<core::silence_action::Cordon>(plan).last;
-  auto patched = co_await home.patch(api::kinds::tenants, tenant.key(),
-                                     {kube::PatchType::merge, json::serialize(core::silence_patch(tenant, last))});
-  if (!patched) co_return kube::fail(std::move(patched.error()), "cordoning a tenant of which nobody has heard");
+  auto patched = co_await kube::merge_patch(home, *tenants_, tenant.key(),
+                                            {.body = json::serialize(core::silence_patch(tenant, last)),
+                                             .phase = "cordoning a tenant of which nobody has heard"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (!*patched) co_return std::nullopt;
   const std::string consumer(api::Tenant(tenant).cluster_id());
   context_.events.warning(tenant, api::kinds::tenants, "TenantSilent",
                           "nobody has heard of cluster " + consumer + " since " + last +
                               ": it is cordoned; liqoctl uncordon tenant " + std::string(tenant.name()) +
                               " lets it go on");
-  tenants_->observe(std::move(*patched));
   co_return std::nullopt;
 }
 

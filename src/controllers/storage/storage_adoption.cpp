@@ -1,6 +1,7 @@
 // How volumes are taken over that the Go version has made, which records nothing of where their data is.
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -38,12 +39,13 @@ asio::awaitable<Outcome> StorageProvisioner::adopt(kube::Object claim, kube::Obj
   const storage::Backing recorded{.cluster = site->cluster, .key = site->key, .uid = std::string(backing->uid())};
   auto noted = co_await note_backing(claim, *site);
   if (!noted) co_return Outcome::retry(std::move(noted.error()));
-  auto patched = co_await context_.home.api().patch(
-      kinds::volumes, volume.key(), {kube::PatchType::merge, guarded_patch(volume, storage::backing_record(recorded))});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()).in("recording where the data of the volume is"));
-  log_.info("volume of the Go version taken over",
-            {{"claim", claim.key()}, {"behind", site->key}, {"where", site->where}});
-  volumes_->observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(context_.home.api(), *volumes_, volume.key(),
+                                            {.body = guarded_patch(volume, storage::backing_record(recorded)),
+                                             .phase = "recording where the data of the volume is"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  if (*patched)
+    log_.info("volume of the Go version taken over",
+              {{"claim", claim.key()}, {"behind", site->key}, {"where", site->where}});
   co_return Outcome::again_after(soon);
 }
 

@@ -2,6 +2,7 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
@@ -168,12 +169,10 @@ asio::awaitable<Outcome> StorageProvisioner::reschedule(kube::Object claim, std:
       {"metadata", json::object{{"annotations", json::object{{api::annotations::selected_node, nullptr},
                                                              {api::annotations::backing_claim, nullptr},
                                                              {api::annotations::backing_cluster, nullptr}}}}}};
-  auto patched = co_await context_.home.api().patch(
-      kinds::claims, claim.key(),
-      {kube::PatchType::merge, guarded_patch(latest_of(*claims_, claim), std::move(changes))});
-  if (!patched && !patched.error().is_not_found())
-    co_return Outcome::retry(std::move(patched.error()).in("having the pod scheduled anew"));
-  if (patched) claims_->observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(context_.home.api(), *claims_, claim.key(),
+                                            {.body = guarded_patch(latest_of(*claims_, claim), std::move(changes)),
+                                             .phase = "having the pod scheduled anew"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
   co_return Outcome::done();
 }
 

@@ -6,6 +6,7 @@
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
@@ -235,20 +236,20 @@ asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::P
 }
 
 asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::PatchVolume& step, Site&) {
-  auto patched = co_await context_.home.api().patch(
-      kinds::volumes, look.volume->key(), {kube::PatchType::merge, guarded_patch(*look.volume, std::move(step.patch))});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()).in("correcting the volume"));
-  volumes_->observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *volumes_, look.volume->key(),
+      {.body = guarded_patch(*look.volume, std::move(step.patch)), .phase = "correcting the volume"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
   co_return Outcome::done();
 }
 
 asio::awaitable<Outcome> StorageProvisioner::correct(const Look& look, action::PatchClaim& step, Site&) {
-  auto patched = co_await context_.home.api().patch(
-      kinds::claims, look.claim.key(),
-      {kube::PatchType::merge, guarded_patch(latest_of(*claims_, look.claim), std::move(step.patch))},
-      {.subresource = "status"});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()).in("telling the size of the volume"));
-  claims_->observe(std::move(*patched));
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *claims_, look.claim.key(),
+                                 {.body = guarded_patch(latest_of(*claims_, look.claim), std::move(step.patch)),
+                                  .phase = "telling the size of the volume",
+                                  .options = {.subresource = "status"}});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
   co_return Outcome::done();
 }
 
