@@ -247,12 +247,10 @@ std::string module_status(const kube::Object& foreign_cluster, std::string_view 
 }
 
 std::string server_alert(const kube::Object& foreign_cluster) {
-  for (const json::value& condition : array_at(foreign_cluster.status(), {"conditions"})) {
-    if (string_at(condition, {"type"}) != "APIServerStatus" || string_at(condition, {"status"}) != "Error") continue;
-    return shown(string_at(foreign_cluster.spec(), {"clusterID"})) + " does not answer since " +
-           shown(string_at(condition, {"lastTransitionTime"}));
-  }
-  return {};
+  const json::object* server = kube::find_condition(foreign_cluster.status(), "APIServerStatus");
+  if (!server || string_at(*server, {"status"}) != "Error") return {};
+  return shown(string_at(foreign_cluster.spec(), {"clusterID"})) + " does not answer since " +
+         shown(string_at(*server, {"lastTransitionTime"}));
 }
 
 std::string clock_alert(const kube::Object& foreign_cluster) {

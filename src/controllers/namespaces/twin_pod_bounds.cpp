@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/scopes.hpp"
+#include "kube/base/text.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -434,8 +435,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
 }
 
 void TwinPodBounds::tell(const kube::Object& tenant, const std::vector<std::string>& problems) {
-  std::string text;
-  for (const std::string& problem : problems) text += (text.empty() ? "" : " ") + problem;
+  const std::string text = kube::join(problems, " ");
   if (std::exchange(told_[std::string(tenant.name())], text) == text || text.empty()) return;
   context_.events.warning(tenant, kube::resources::namespaces, api::reasons::tenant_role_refused,
                           text + " It is tried again every few seconds.");

@@ -1,11 +1,11 @@
 #include "liqo/core/offloading/resize.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "core/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/digest.hpp"
@@ -189,11 +189,7 @@ bool is_being_resized(const kube::Object& pod) {
   // Kubernetes before 1.34 does not report which generation the kubelet has seen.
   const std::int64_t seen = kube::int_at(pod.status(), {"observedGeneration"});
   if (seen > 0 && seen < pod.generation()) return true;
-  return std::ranges::any_of(kube::array_at(pod.status(), {"conditions"}), [](const json::value& condition) {
-    const std::string_view type = kube::string_at(condition, {"type"});
-    return (type == "PodResizeInProgress" || type == "PodResizePending") &&
-           kube::string_at(condition, {"status"}) == "True";
-  });
+  return kube::has_condition(pod, "PodResizeInProgress") || kube::has_condition(pod, "PodResizePending");
 }
 
 bool has_resized(const kube::Object& shadow, const kube::Object& remote) {

@@ -1,7 +1,9 @@
 #include "kube/client/remote_command.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <ranges>
 
+#include "kube/base/text.hpp"
 #include "kube/base/url.hpp"
 #include "upgrade_attempts.hpp"
 
@@ -21,10 +23,8 @@ struct Attempt {
 
 Attempt websocket_attempt(const RemoteCommandRequest& command, const std::vector<CommandVersion>& versions,
                           const std::function<std::uint32_t()>& entropy) {
-  std::string names;
-  for (const CommandVersion version : versions) {
-    names += (names.empty() ? "" : ", ") + std::string(to_string(version));
-  }
+  const std::string names =
+      join(versions | std::views::transform([](CommandVersion version) { return to_string(version); }), ", ");
   Attempt attempt;
   attempt.request = to_request(command, "GET");
   const std::string key = ask_for_websocket(attempt.request, names, entropy);
