@@ -63,6 +63,13 @@ bool is_below(std::string_view domain, std::string_view known) {
   return domain.size() == known.size() || domain[domain.size() - known.size() - 1] == '.';
 }
 
+std::vector<std::string> service_names(std::string_view service, std::string_view ns) {
+  std::vector<std::string> names{std::string(service)};
+  for (const std::string_view part : {ns, std::string_view("svc"), std::string_view("cluster.local")})
+    names.push_back(names.back() + "." + std::string(part));
+  return names;
+}
+
 kube::Result<void> check_node_name(std::string_view name) {
   if (!is_dns_subdomain(name) || !is_label_value(name))
     return kube::fail(kube::Errc::invalid_input,

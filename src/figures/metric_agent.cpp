@@ -5,6 +5,7 @@
 #include "kube/net/plain_text.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/telemetry/families.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
 
@@ -24,12 +25,7 @@ constexpr std::size_t piece = 64U << 10;
 webhook::CertificateSettings certificate_settings(const MetricAgentSettings& settings) {
   webhook::CertificateSettings made;
   made.lifetime = settings.certificate_lifetime;
-  std::string name(core::metric_agent_service);
-  made.dns_names.push_back(name);
-  for (const std::string& part : {settings.ns, std::string("svc"), std::string("cluster.local")}) {
-    name += "." + part;
-    made.dns_names.push_back(name);
-  }
+  made.dns_names = core::service_names(core::metric_agent_service, settings.ns);
   return made;
 }
 

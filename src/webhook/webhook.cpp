@@ -5,6 +5,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/core/addresses/ip.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::webhook {
@@ -20,12 +21,7 @@ constexpr kube::Duration last_reviews = 2s;
 kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& settings) {
   CertificateSettings made;
   made.lifetime = settings.certificate_lifetime;
-  std::string name(service_name);
-  made.dns_names.push_back(name);
-  for (const std::string& part : {settings.ns, std::string("svc"), std::string("cluster.local")}) {
-    name += "." + part;
-    made.dns_names.push_back(name);
-  }
+  made.dns_names = core::service_names(service_name, settings.ns);
   if (settings.url.empty()) return made;
   auto url = kube::wire::parse_server_url(settings.url);
   if (!url) return kube::fail(std::move(url.error()), "webhook URL");

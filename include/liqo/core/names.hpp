@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/base/failure.hpp"
 
@@ -26,6 +27,10 @@ bool is_label_key(std::string_view text);
 std::string_view domain_of(std::string_view key);
 /// Whether a domain is `known` or below it, e.g. "cni.projectcalico.org" below "projectcalico.org".
 bool is_below(std::string_view domain, std::string_view known);
+
+/// The DNS names of a Service in namespace `ns`, from its own name to the one with the domain of the cluster, which is
+/// taken to be `cluster.local`.
+std::vector<std::string> service_names(std::string_view service, std::string_view ns);
 
 /// A virtual node's name must fit into a label value, because every ShadowPod carries it.
 /// Errors: Errc::invalid_input with one sentence that names the limit.

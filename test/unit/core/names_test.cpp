@@ -35,6 +35,11 @@ TEST_CASE("the domain of a key is what is before its slash, and is below itself 
   for (const char* apart : {"", "io", "notliqo.io", "liqo.io.example"}) CHECK_FALSE(is_below(apart, "liqo.io"));
 }
 
+TEST_CASE("a Service has a name for each place from which it is called") {
+  CHECK(service_names("web", "shop") ==
+        std::vector<std::string>{"web", "web.shop", "web.shop.svc", "web.shop.svc.cluster.local"});
+}
+
 TEST_CASE("a node's name that does not fit into a label is refused in one sentence") {
   CHECK(check_node_name("milan").has_value());
   CHECK(check_node_name(std::string(63, 'a')).has_value());
