@@ -1,7 +1,5 @@
 #include "liqo/figures/api_service.hpp"
 
-#include <algorithm>
-
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
@@ -13,12 +11,6 @@ namespace {
 namespace json = kube::json;
 
 const kube::ObjectKey key{"", std::string(core::metrics_api_service)};
-
-bool belongs_to_role(const kube::Object& service) {
-  return std::ranges::any_of(service.owner_references(), [](const kube::OwnerReference& owner) {
-    return owner.kind == api::kinds::cluster_roles.kind && owner.name == metric_agent_role;
-  });
-}
 
 }  // namespace
 
@@ -71,7 +63,8 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   }
   const json::object spec = wanted_spec();
   const bool is_right = found && found->spec() == spec;
-  if (is_right && belongs_to_role(*found)) co_return kube::Outcome::done();
+  if (is_right && webhook::is_owned_by(*found, api::kinds::cluster_roles, metric_agent_role))
+    co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
   const auto role = co_await leader_api_.get(api::kinds::cluster_roles, {"", std::string(metric_agent_role)});
   if (!role && !role.error().is_not_found())

@@ -1,7 +1,5 @@
 #include "webhook/configuration_plan.hpp"
 
-#include <algorithm>
-
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/webhook/ownership.hpp"
@@ -11,11 +9,7 @@ namespace {
 
 constexpr kube::Resource roles = api::kinds::cluster_roles;
 
-bool belongs_to_role(const kube::Object& stored) {
-  return std::ranges::any_of(stored.owner_references(), [](const kube::OwnerReference& owner) {
-    return owner.kind == roles.kind && owner.name == installation_role;
-  });
-}
+bool belongs_to_role(const kube::Object& stored) { return is_owned_by(stored, roles, installation_role); }
 
 }  // namespace
 

@@ -1,6 +1,14 @@
 #include "liqo/webhook/ownership.hpp"
 
+#include <algorithm>
+
 namespace liqo::webhook {
+
+bool is_owned_by(const kube::Object& object, const kube::Resource& kind, std::string_view name) {
+  return std::ranges::any_of(object.owner_references(), [&](const kube::OwnerReference& owner) {
+    return owner.kind == kind.kind && owner.name == name;
+  });
+}
 
 std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner,
                                      const kube::Resource& kind) {
