@@ -55,6 +55,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
     co_return kube::Outcome::done();
   if (const auto space = space_->find({"", ns_}); space && space->is_deleting()) {
     if (!found) co_return kube::Outcome::done();
+    // Another APIService of the name may point to this program, too: 409 is a failure here.
     auto removed = co_await leader_api_.remove(api::kinds::api_services, key, {.uid = std::string(found->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return kube::Outcome::retry(std::move(removed.error()).in("deleting the APIService"));

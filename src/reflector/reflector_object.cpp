@@ -157,6 +157,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> Reflector::stays_fo
 asio::awaitable<Outcome> Reflector::take_away(Shared ns, Looked of, action::Remove remove) {
   // A copy that was removed for replacement and is still there with the same UID is held up by a finalizer.
   if (of.is_wanted && ns->replaced[of.remote_name] == remove.uid) co_return Outcome::again_after(deletion_pause);
+  // Another object of the name may be a copy, too, and would be forgotten below: 409 is a failure here.
   auto removed = co_await context_.provider.remove(kind_.copies(), {ns->remote, of.remote_name}, {.uid = remove.uid});
   if (!removed && !removed.error().is_not_found())
     co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));

@@ -5,6 +5,7 @@
 
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
@@ -160,8 +161,8 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string c
     certificate = co_await wait_for_certificate(std::move(*written));
   }
   // Nobody needs a request that has served, or was not signed in time.
-  auto removed = co_await home.remove(requests, key);
-  if (!removed && !removed.error().is_not_found())
+  auto removed = co_await kube::remove_object(home, requests, key, {.phase = "removing the request"});
+  if (!removed)
     log_.debug("a request for a certificate stays behind", {{"name", key.name}, {"error", removed.error()}});
   co_return certificate;
 }

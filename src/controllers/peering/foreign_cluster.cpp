@@ -7,6 +7,7 @@
 #include "controllers/scopes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/finalizer.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -127,11 +128,12 @@ asio::awaitable<Outcome> ForeignClusterController::remove(kube::Object foreign_c
   // Incomplete caches do not show that there is nothing.
   if (!replicator_.knows_secrets() || !configurations_.objects->has_synced())
     co_return Outcome::again_after(incomplete_pause);
-  auto removed = co_await context_.home.api().remove(
-      api::kinds::foreign_clusters, foreign_cluster.key(),
-      {.uid = std::string(foreign_cluster.uid()), .resource_version = std::string(foreign_cluster.resource_version())});
-  if (!removed && !removed.error().is_not_found())
-    co_return Outcome::retry(std::move(removed.error()).in("deleting the ForeignCluster"));
+  auto removed =
+      co_await kube::remove_object(context_.home.api(), api::kinds::foreign_clusters, foreign_cluster.key(),
+                                   {.options = {.uid = std::string(foreign_cluster.uid()),
+                                                .resource_version = std::string(foreign_cluster.resource_version())},
+                                    .phase = "deleting the ForeignCluster"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
   log_.info("ForeignCluster deleted: nothing of the peer is left",
             {{"cluster", cluster_of(foreign_clusters_.in_spec, foreign_cluster)}});
   co_return Outcome::done();

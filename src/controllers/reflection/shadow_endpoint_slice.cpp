@@ -6,6 +6,7 @@
 #include "controllers/namespaces/configurations_of.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "controllers/peering/foreign_cluster_of.hpp"
+#include "kube/runtime/remove_object.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -364,10 +365,10 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey k
 }
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::remove(kube::ObjectKey key, std::string uid) {
-  auto removed = co_await context_.home.api().remove(api::kinds::endpoint_slices, key, {.uid = uid});
-  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("removing the EndpointSlice"));
-  if (removed || removed.error().is_not_found()) slices_->observe_gone(key, uid);
+  auto removed = co_await kube::remove_object(context_.home.api(), api::kinds::endpoint_slices, key,
+                                              {.options = {.uid = uid}, .phase = "removing the EndpointSlice"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  slices_->observe_gone(key, uid);
   // Where another one is wanted in its place.
   co_return Outcome::again_after(settle_time);
 }

@@ -195,6 +195,7 @@ asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::Creat
 
 asio::awaitable<Outcome> StorageProvisioner::act(Look& look, const action::Discard&, Site& site) {
   const kube::Object& live = *look.behind.live;
+  // Another claim of the name may get its volume: 409 is a failure here, and everything is looked at anew.
   auto removed = co_await api_of(site).remove(kinds::claims, site.key, {.uid = std::string(live.uid())});
   if (!removed && !removed.error().is_not_found())
     co_return Outcome::retry(std::move(removed.error()).in("discarding the claim behind it"));

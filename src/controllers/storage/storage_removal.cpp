@@ -42,6 +42,7 @@ asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
     if (!live && !live.error().is_not_found())
       co_return Outcome::retry(std::move(live.error()).in("looking at the claim behind it"));
     if (live && storage::is_backing_of(*live, claim.uid())) {
+      // Another claim of the name may be behind this one, too: 409 is a failure here, and the finalizer stays.
       auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = std::string(live->uid())});
       if (!removed && !removed.error().is_not_found())
         co_return Outcome::retry(std::move(removed.error()).in("removing the claim behind it"));
