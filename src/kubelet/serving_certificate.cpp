@@ -9,25 +9,12 @@
 namespace liqo::kubelet {
 namespace {
 
-namespace json = kube::json;
 using namespace std::chrono_literals;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
 constexpr kube::Duration self_signed_validity = 24h * 365;
 // Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, certificates age.
 constexpr kube::Duration max_sleep = 1h;
-
-// Whether the request was denied or could not be carried out, in the words of its conditions.
-std::optional<kube::Failure> refusal(const kube::Object& request) {
-  for (const json::value& condition : kube::array_at(request.status(), {"conditions"})) {
-    const std::string_view type = kube::string_at(condition, {"type"});
-    if (type != "Denied" && type != "Failed") continue;
-    return kube::Failure(kube::Errc::unsupported, "the request was " +
-                                                      std::string(type == "Denied" ? "denied" : "not signed") + ": " +
-                                                      std::string(kube::string_at(condition, {"message"})));
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -142,7 +129,7 @@ asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wa
       if (request.error().is_not_found()) co_return std::unexpected(std::move(request.error()));
       continue;
     }
-    if (auto refused = refusal(*request)) co_return std::unexpected(std::move(*refused));
+    if (auto refused = core::refusal_of(*request)) co_return std::unexpected(std::move(*refused));
     const std::string_view encoded = kube::string_at(request->tree(), {"status", "certificate"});
     if (!encoded.empty()) co_return kube::decode_base64(encoded);
   }

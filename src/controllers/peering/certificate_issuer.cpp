@@ -4,7 +4,6 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/base/base64.hpp"
-#include "kube/k8s/condition.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "liqo/core/peering/csr.hpp"
@@ -19,14 +18,6 @@ namespace action = core::certificate_action;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
 constexpr kube::Duration max_signing_time = 20s, first_look = 10ms, max_pause = 1s;
-
-std::optional<kube::Failure> refusal_of(const kube::Object& request) {
-  for (const std::string_view type : {"Denied", "Failed"})
-    if (const kube::json::object* condition = kube::find_condition(request.status(), type))
-      return kube::Failure(kube::Errc::unsupported, "the cluster did not sign it (" + std::string(type) +
-                                                        "): " + std::string(kube::string_at(*condition, {"message"})));
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -173,7 +164,7 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::wait_for_certifica
   const kube::ObjectKey key = request.key();
   kube::Duration pause = first_look;
   for (;;) {
-    if (auto refused = refusal_of(request)) co_return std::unexpected(std::move(*refused));
+    if (auto refused = core::refusal_of(request)) co_return std::unexpected(std::move(*refused));
     const std::string_view encoded = kube::string_at(request.tree(), {"status", "certificate"});
     if (!encoded.empty()) co_return kube::decode_base64(encoded);
     if (clock.now() >= end)

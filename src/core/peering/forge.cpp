@@ -1,6 +1,9 @@
 #include "liqo/core/peering/forge.hpp"
 
+#include <utility>
+
 #include "kube/base/base64.hpp"
+#include "kube/k8s/condition.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -128,6 +131,15 @@ kube::Object forge_certificate_request(std::string_view csr_pem, std::int64_t va
                                       .validity_seconds = validity_seconds});
   request.set_label(labels::remote_tenant_csr, "true");
   return request;
+}
+
+std::optional<kube::Failure> refusal_of(const kube::Object& request) {
+  constexpr std::pair<std::string_view, std::string_view> kinds[] = {{"Denied", "denied"}, {"Failed", "not signed"}};
+  for (const auto& [type, how] : kinds)
+    if (const json::object* condition = kube::find_condition(request.status(), type))
+      return kube::Failure(kube::Errc::unsupported, "the request for a certificate was " + std::string(how) + ": " +
+                                                        std::string(kube::string_at(*condition, {"message"})));
+  return std::nullopt;
 }
 
 json::object approval_status(std::string_view reason, std::string_view message) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/base/failure.hpp"
 #include "kube/k8s/object.hpp"
 #include "liqo/core/peering/keys.hpp"
 
@@ -68,6 +69,10 @@ struct SigningOrder {
 kube::Object forge_signing_request(std::string_view csr_pem, const SigningOrder& order);
 /// The one for a client of the API server; `validity_seconds` as of SigningOrder.
 kube::Object forge_certificate_request(std::string_view csr_pem, std::int64_t validity_seconds);
+
+/// Why a CertificateSigningRequest will get no certificate, in the words of its condition "Denied" or "Failed"; nullopt
+/// while it has neither. The failure is Errc::unsupported.
+std::optional<kube::Failure> refusal_of(const kube::Object& request);
 
 /// The status that approves a CertificateSigningRequest, and the one of forge_certificate_request().
 kube::json::object approval_status(std::string_view reason, std::string_view message);

@@ -179,6 +179,27 @@ TEST_CASE("the cluster's keys survive their Secret") {
   CHECK(!read_cluster_keys(kube::Object::make(kube::resources::secrets, {"liqo", "authentication-keys"})));
 }
 
+TEST_CASE("a signing request that was denied or failed says why, and an approved one is not refused") {
+  struct Case {
+    std::string_view type, text;
+  };
+  kube::Object request = forge_certificate_request(fixtures::tenant_a_csr, 0);
+  CHECK(!refusal_of(request));
+  request.mutable_status() = approval_status();
+  CHECK(!refusal_of(request));
+  for (const auto& [type, text] : {Case{"Denied", "the request for a certificate was denied: not you"},
+                                   Case{"Failed", "the request for a certificate was not signed: not you"}}) {
+    CAPTURE(type);
+    request.mutable_status() = approval_status();
+    request.mutable_status()["conditions"].as_array().push_back(
+        kube::json::object{{"type", type}, {"status", "True"}, {"message", "not you"}});
+    const auto refused = refusal_of(request);
+    REQUIRE(refused);
+    CHECK(refused->code() == kube::Errc::unsupported);
+    CHECK(refused->text() == text);
+  }
+}
+
 TEST_CASE("foreign text in a kubeconfig stays the value that it is") {
   const std::string text = forge_kubeconfig({.cluster = "milan",
                                              .server = "https://milan\"\nusers: []\n# ",
