@@ -92,7 +92,7 @@ Option Option::needs(Option other) const {
   return *this;
 }
 
-Option Option::may_be_empty() const {
+Option Option::allow_empty() const {
   option_->expected(0, 1);
   return *this;
 }

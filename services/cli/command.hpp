@@ -32,7 +32,7 @@ class Option {
   Option type_name(std::string_view name) const;
   /// The heading in the help under which it stands; "" = it is not shown.
   Option group(std::string_view heading) const;
-  /// It takes only these values: they are its type in the help, and what completion offers.
+  /// Allows only these values: they are the type of the option in the help, and what completion offers.
   Option one_of(std::initializer_list<const char*> values) const;
   /// Likewise, but the help shows the values in braces behind the type.
   Option member_of(std::vector<std::string> values) const;
@@ -42,8 +42,8 @@ class Option {
   Option existing_directory() const;
   /// The other one must be given where this one is.
   Option needs(Option other) const;
-  /// Its value may be left out, and is read as "" then. A list that is empty in a file of options is read as "{}".
-  Option may_be_empty() const;
+  /// Allows the flag without a value, which is read as "". A list that is empty in a file of options is read as "{}".
+  Option allow_empty() const;
   /// Each of its values must pass; a failure is told as a mistake of the flag.
   using Look = std::function<kube::Result<void>(const std::string&)>;
   Option check(Look look) const;

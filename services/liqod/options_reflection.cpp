@@ -21,7 +21,7 @@ void add_keys(cli::Command app, const char* name, std::vector<std::string>& into
       }
     return {};
   };
-  app.list(name, read, what).may_be_empty();
+  app.list(name, read, what).allow_empty();
 }
 
 /// Custom resources, which are in no table of kinds.

@@ -36,7 +36,7 @@ kube::Result<void> add_sharing_options(cli::Command app, Options& options) {
     return liqo::core::set_policy(slices, "enable-storage", text.empty() || text == "{}" ? "true" : text);
   };
   app.option("--enable-storage", read_storage, "Offer consumers the storage classes of this cluster")
-      .may_be_empty()
+      .allow_empty()
       .type_name("")
       .group("Sharing");
   add_policy("real-storage-class-name",

@@ -18,7 +18,7 @@ constexpr kube::Duration deletion_pause = 5s;
 
 asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   Looked of{.name = std::move(name), .remote_name = {}, .local = {}, .wanted = {}, .remote = {}, .wish = {}};
-  if (auto end = needs_no_reading(*ns, of)) co_return std::move(*end);
+  if (auto end = end_without_reading(*ns, of)) co_return std::move(*end);
   if (of.is_at_home) {
     auto read = co_await read_source(ns, of.name);
     if (!read) co_return Outcome::retry(std::move(read.error()));
@@ -28,7 +28,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   forge(*ns, of);
   tell_references(*ns, of.name, of.is_wanted ? &*of.local : nullptr);
   tell_left_out(*ns, of.name, of.is_wanted ? &*of.local : nullptr);
-  if (auto end = is_as_wished(*ns, of)) co_return std::move(*end);
+  if (auto end = end_if_as_wished(*ns, of)) co_return std::move(*end);
   // A copy that is to be immutable needs a read: an apply on another owner's object would make that immutable, and
   // give_back() could not undo it.
   if (ns->copies.find(of.remote_name) || (of.is_wanted && kube::bool_at(of.wanted->tree(), {"immutable"}))) {
@@ -53,7 +53,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   co_return co_await carry_out(ns, std::move(of), std::move(plan));
 }
 
-std::optional<Outcome> Reflector::needs_no_reading(Namespace& ns, Looked& of) {
+std::optional<Outcome> Reflector::end_without_reading(Namespace& ns, Looked& of) {
   of.remote_name = kind_.remote_name(of.name, forging_);
   if (!ns.was_read || of.remote_name.empty()) return Outcome::done();
   const auto at_home = version_at_home(ns, of.name);
@@ -89,7 +89,7 @@ void Reflector::forge(const Namespace& ns, Looked& of) const {
   of.wish = of.is_wanted ? of.wanted->annotation(api::annotations::reflected_digest) : std::string_view();
 }
 
-std::optional<Outcome> Reflector::is_as_wished(Namespace& ns, const Looked& of) {
+std::optional<Outcome> Reflector::end_if_as_wished(Namespace& ns, const Looked& of) {
   const Copy* known = ns.copies.find(of.remote_name);
   if (!known || known->settled_for != of.wish) return std::nullopt;
   // The status that was brought home may have been changed at home.

@@ -128,12 +128,14 @@ class Reflector {
   asio::awaitable<kube::Result<void>> check_copies(Shared ns);
   /// Brings one object's copy in line.
   asio::awaitable<kube::Outcome> reflect(Shared ns, std::string name);
-  /// Begins a look at an object; how it ends where neither side need be read.
-  std::optional<kube::Outcome> needs_no_reading(Namespace& ns, Looked& of);
-  /// What is wanted of it there, by what is known now.
+  /// Begins a look at an object, and ends it where neither side has to be read: with that Outcome. Nothing = the look
+  /// goes on.
+  std::optional<kube::Outcome> end_without_reading(Namespace& ns, Looked& of);
+  /// Sets the copy that is wanted of the object, by what is known now.
   void forge(const Namespace& ns, Looked& of) const;
-  /// How the look ends where the copy is known to be what is wanted.
-  std::optional<kube::Outcome> is_as_wished(Namespace& ns, const Looked& of);
+  /// Ends the look where the copy is known to be what is wanted: notes the version of its source, or waits until what
+  /// comes home may be compared again. Nothing = the look goes on.
+  std::optional<kube::Outcome> end_if_as_wished(Namespace& ns, const Looked& of);
   asio::awaitable<kube::Outcome> carry_out(Shared ns, Looked of, reflection::ReflectionPlan plan);
   /// For how long a copy that is not wanted stays, of a kind that is reflected where something refers to it; nothing =
   /// it may go.
@@ -176,7 +178,8 @@ class Reflector {
   bool is_put_off(const Namespace& ns) const;
   /// Lets the next one be read that waits, once less is held.
   void read_next();
-  /// Its objects were changed by something else than a change at home.
+  /// Considers the objects of a namespace anew, spread over that time: something else than a change at home concerns
+  /// them.
   void reconsider(Namespace& ns, kube::Duration spread);
   void enqueue(const Namespace& ns, std::string name);
   /// Something has happened to copies, of which more is to come home.

@@ -198,7 +198,7 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
                           : withdrawal_;
   const auto plan = core::plan_unmapped_pod(local, message, mapping_.is_troubled(key.ns));
   if (plan == core::UnmappedPodPlan::nothing) co_return Outcome::done();
-  if (plan == core::UnmappedPodPlan::refuse_node_debugger) co_return co_await refuse_node_debugger(std::move(local));
+  if (plan == core::UnmappedPodPlan::refuse_node_debugger) co_return co_await end_node_debugger(std::move(local));
   if (plan == core::UnmappedPodPlan::back_off && withdrawal_.empty()) {
     Memory& memory = memory_of(key, local.uid());
     const kube::TimePoint now = context_.clock.now();
@@ -223,7 +223,7 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
   co_return Outcome::done();
 }
 
-asio::awaitable<Outcome> PodController::refuse_node_debugger(kube::Object local) {
+asio::awaitable<Outcome> PodController::end_node_debugger(kube::Object local) {
   auto wanted = core::forge_node_debugger_refusal(local, forging_.clusters.remote, context_.clock.wall());
   const std::string message(kube::string_at(wanted.status, {"message"}));
   auto written = co_await write_status(local, std::move(wanted));

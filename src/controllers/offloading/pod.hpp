@@ -119,7 +119,7 @@ class PodController {
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Ends a pod of `kubectl debug node/…`: a virtual node is no machine to look at.
-  asio::awaitable<kube::Outcome> refuse_node_debugger(kube::Object local);
+  asio::awaitable<kube::Outcome> end_node_debugger(kube::Object local);
   asio::awaitable<kube::Outcome> reconcile_unmapped(kube::ObjectKey key, kube::Object local);
   /// What the caches have of one pod of a namespace that has a twin.
   struct Look {

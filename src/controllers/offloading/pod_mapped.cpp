@@ -110,7 +110,7 @@ asio::awaitable<std::optional<Outcome>> PodController::act(const Look& look, con
   if (std::holds_alternative<action::CreateShadow>(plan)) co_return co_await order(look, progress);
   if (std::holds_alternative<action::AwaitShadow>(plan)) co_return co_await await_shadow(look);
   if (std::holds_alternative<action::Reject>(plan)) co_return co_await reconcile_unmapped(look.key, *look.local);
-  if (std::holds_alternative<action::RefuseNodeDebugger>(plan)) co_return co_await refuse_node_debugger(*look.local);
+  if (std::holds_alternative<action::RefuseNodeDebugger>(plan)) co_return co_await end_node_debugger(*look.local);
   kube::Result<void> done;
   if (std::holds_alternative<action::KeepShadow>(plan)) {
     done = co_await keep(look, progress);

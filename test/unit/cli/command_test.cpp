@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(Fixture, "a list is read at once, and a failure names the flag
     if (values.front() == "bad") return kube::fail(kube::Errc::invalid_input, "is bad");
     return {};
   };
-  app.list("--key", take, "which").may_be_empty();
+  app.list("--key", take, "which").allow_empty();
   CHECK(read({"--key", "a", "--key", "b"}).line == Line::understood);
   CHECK(got == std::vector<std::string>{"a", "b"});
   CHECK(read({"--key="}).line == Line::understood);
