@@ -120,7 +120,7 @@ class Command {
   std::vector<Command> below() const;
   /// The names of those that are shown.
   std::vector<std::string> names_below() const;
-  /// Its long flags that the help shows, each with its dashes.
+  /// The long flags of the command that the help shows, each with its dashes.
   std::vector<std::string> flags() const;
   /// Whether what follows this flag of it ("--wait") is the flag's value.
   bool takes_value(const std::string& flag) const;

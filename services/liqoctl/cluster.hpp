@@ -74,7 +74,7 @@ class Cluster {
     bool is_ending = false;  ///< it exists, and is being deleted
   };
   asio::awaitable<Result<TenantNamespace>> tenant_namespace(const std::string& peer);
-  /// Its name; an error where it does not exist.
+  /// The name of a peer's tenant namespace; an error where the namespace does not exist.
   asio::awaitable<Result<std::string>> existing_tenant_namespace(const std::string& peer);
 
   /// Every object, in pages, each with apiVersion and kind. `ns` "" = all namespaces.

@@ -92,7 +92,8 @@ asio::awaitable<void> carry_sizes(CommandConnection& local, RemoteCommand& remot
   }
 }
 
-// One of the command's outputs, to the caller. Also drained when the caller takes no more, so that the result comes.
+// Carries one of the command's outputs to the caller. The output is also drained when the caller takes no more, so that
+// the result comes.
 asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remote, Channel channel) {
   for (;;) {
     {

@@ -46,7 +46,7 @@ std::uint64_t NodeFigures::grown(Meter& meter, const Reading& reading, const Sig
   if (looks_ == 1) return reading.value;
   if (!grown) {
     // A pod that ran unseen for long counts from now on: all its CPU time at once would look like a great many cores.
-    // Its start and the reading are times of the same clock.
+    // The start of the pod and the reading are times of the same clock.
     return pod.started && reading.at - *pod.started <= pod.since_look + late_by ? reading.value : 0;
   }
   if (pod.was_seen || meter.span() <= pod.since_look) return *grown;

@@ -13,7 +13,7 @@ inline kube::net::ServerResponse::Headers plain_text_headers(kube::net::ServerRe
   return more;
 }
 
-/// Those of text for Prometheus, likewise.
+/// The headers of text for Prometheus, likewise.
 inline kube::net::ServerResponse::Headers metrics_text_headers() {
   return {{"content-type", kube::net::metrics_text_type}, {"x-content-type-options", "nosniff"}};
 }

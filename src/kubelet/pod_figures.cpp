@@ -34,7 +34,7 @@ std::optional<std::uint64_t> value_of(Figure figure, std::string_view text, kube
   return static_cast<std::uint64_t>(started);
 }
 
-// Its name is written out again, so it is one that needs no escapes.
+// The name of a container is written out again, so only names pass that need no escapes.
 bool is_container_name(std::string_view name) {
   return !name.empty() && name.size() <= max_name &&
          std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });

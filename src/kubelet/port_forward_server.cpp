@@ -72,7 +72,7 @@ class PortForward {
     if (ping_every > kube::Duration::zero()) group_.spawn(guarded(keep_alive(side, ping_every)));
   }
 
-  /// One that throws stops the others: the session has to end with them.
+  /// A task that throws stops the others: the session has to end with them.
   asio::awaitable<void> guarded(asio::awaitable<void> work) {
     try {
       co_await std::move(work);
@@ -141,7 +141,7 @@ class PortForward {
     for (;;) {
       // Once over, what still comes is thrown away, but it is read: see max_listening.
       while (is_full(side) && !over_.is_set()) {
-        // It may stand still for hours.
+        // The reader may wait for hours, so it holds no buffer.
         buffer.reset();
         from.room.reset();
         co_await from.room.wait();

@@ -17,7 +17,7 @@ class Identity {
   const kube::Object& object() const { return *object_; }
   /// The provider's cluster ID.
   std::string_view cluster_id() const { return kube::string_at(object_->spec(), {"clusterID"}); }
-  /// One of the two words above.
+  /// `control_plane_identity` or `resource_slice_identity`.
   std::string_view type() const { return kube::string_at(object_->spec(), {"type"}); }
   bool is_control_plane() const { return type() == control_plane_identity; }
   const kube::json::object& auth_params() const { return kube::object_at(object_->spec(), {"authParams"}); }

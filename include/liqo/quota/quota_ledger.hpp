@@ -100,8 +100,9 @@ class QuotaLedger {
     std::string version;                           ///< resourceVersion of the ConfigMap, "" = it does not exist
     bool known = false;                            ///< record and version are what was read or written last
     std::map<std::string, kube::TimePoint> since;  ///< when a reservation was first known here
-    /// Written down by a quota that was another one meanwhile, and checked again whenever they are asked about. They
-    /// stay in the record, because another replica may have been asked too; who is refused leaves one that expires.
+    /// UIDs of pods whose reservation was decided by a cached Quota that another one had replaced before the write.
+    /// They are checked again whenever a caller asks about them. They stay in the record, because another replica may
+    /// have been asked too; a caller who is refused leaves a reservation that expires.
     std::set<std::string> doubtful;
     /// Old reservations of which a look at the pod told nothing, and the version of the server at that time: a cache
     /// that is as new tells.

@@ -39,7 +39,7 @@ struct ReflectorContext : kube::Environment {
   std::function<bool(const std::string& local)> is_quiet = nullptr;
   /// Called when something was copied there, or found to be.
   std::function<void(const std::string& local)> copied = nullptr;
-  /// Those who list at home; null = nothing bounds how many do at a time.
+  /// Taken for each list at home; null = nothing bounds how many run at a time.
   kube::async::Slots* home_lists = nullptr;
   /// Whether it may begin to reconcile; once it is true it does. Null = at once.
   std::function<bool()> may_begin = nullptr;
@@ -53,12 +53,12 @@ struct FoundCopy {
 
 /// Keeps the copies of one kind at one provider, in the twins of any number of namespaces. Level-triggered; one thread.
 ///
-/// It has one watch of metadata at home, for all namespaces, and none at the provider, however many twins there are.
-/// The content of an object is read when it has changed, and not kept. Of the copies only UID and version are known:
-/// from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A kind that
-/// is reflected only where something refers to it is not watched at home, but listed in the same way, also where all
-/// objects of a namespace are wanted. Where something of the copies comes home, those of a twin in which something
-/// happens are compared after two seconds already, then less and less often.
+/// A Reflector has one watch of metadata at home, for all namespaces, and none at the provider, however many twins
+/// there are. The content of an object is read when it has changed, and not kept. Of the copies only UID and version
+/// are known: from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A
+/// kind that is reflected only where something refers to it is not watched at home, but listed in the same way, also
+/// where all objects of a namespace are wanted. Where something of the copies comes home, those of a twin in which
+/// something happens are compared after two seconds already, then less and less often.
 ///
 /// Guarantees: nothing is written in a twin before both sides of it have been read. An object of somebody else is
 /// neither changed nor kept, also where it appears between the reading and the writing. A copy that an earlier process

@@ -17,7 +17,7 @@ struct VolumeFlags {
 };
 
 asio::awaitable<Result<void>> hold(Session& session) {
-  // It ends by a signal, or when the time of the pod is over.
+  // The program ends by a signal, or when the time of the pod is over.
   while (true) co_await session.clock().sleep(std::chrono::hours(1));
 }
 

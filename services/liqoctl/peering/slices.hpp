@@ -11,7 +11,7 @@ struct EnsuredSlice {
   Ensured done;
   /// How the provider had answered before the slice was changed, for wait_for_slice(); "" where it was not changed.
   std::string old_answer = {};
-  /// It was given to another class, whose controller cannot have answered before.
+  /// The slice was given to another class, whose controller cannot have answered before.
   bool other_class = false;
 };
 

@@ -328,7 +328,7 @@ asio::awaitable<NamespaceMapController::EnsuredTwin> NamespaceMapController::ens
   if (!plan) co_return ended(back_off, plan.error().text());
   if (auto* refuse = std::get_if<core::twin_action::Refuse>(&*plan))
     co_return ended(back_off, std::move(refuse->message));
-  // Its end brings the map back here.
+  // The end of the twin brings the map back here.
   if (std::holds_alternative<core::twin_action::AwaitEnd>(*plan)) co_return ended("Terminating");
   std::optional<json::object> patch;
   if (auto* due = std::get_if<core::twin_action::Patch>(&*plan)) patch = std::move(due->patch);
@@ -398,7 +398,8 @@ asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx
     if (!found) continue;
     const kube::Object& twin = *found;
     const std::string name(twin.name());
-    // Marked by hand: such a mark gives nobody the right to have these deleted.
+    // A tenant namespace or Liqo's own bears the map's mark only if somebody set it by hand, and then must not be
+    // deleted.
     if (core::is_tenant_namespace(twin) || name == ctx.liqo_namespace) continue;
     std::string local(twin.annotation(annotations::original_name));
     if (local.empty()) local = name;

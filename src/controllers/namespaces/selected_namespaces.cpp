@@ -69,7 +69,7 @@ asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) {
-  // Its end ends everything that runs elsewhere, so a cache that may be stale is not enough.
+  // The end of a NamespaceOffloading ends everything that runs elsewhere: a cache that may be stale is not enough.
   auto ns = co_await context_.home.api().get(kube::resources::namespaces, {"", std::string(offloading.ns())});
   if (!ns && ns.error().is_not_found()) co_return Outcome::done();
   if (!ns) co_return Outcome::retry(std::move(ns.error()).in("reading the labels of the namespace"));

@@ -26,7 +26,7 @@ constexpr std::string_view node_not_wanted = "NodeNotWanted";
 
 asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey node_key) {
   const auto node = nodes_->find(node_key);
-  // Told once: nothing but the Node's own events brings it here, and the VirtualNodes may come later.
+  // Only the Node's own events bring this key, and the VirtualNodes may come later.
   if (!virtual_nodes_->has_synced()) co_return Outcome::again_after(100ms);
   if (!node || !node->has_annotation(api::annotations::applied_node) ||
       !virtual_nodes_->store().keys("name", node_key.name).empty())

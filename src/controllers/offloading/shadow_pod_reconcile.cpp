@@ -298,7 +298,7 @@ asio::awaitable<Outcome> ShadowPodController::act(const Look& look, action::Crea
     auto live = co_await context_.home.api().get(api::kinds::shadow_pods, look.shadow.key());
     if (!live && !live.error().is_not_found())
       co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
-    // Its own event will bring it back, or take it from the cache.
+    // An event of the ShadowPod brings the key back, or takes the ShadowPod from the cache.
     if (!live || live->uid() != look.shadow.uid() || live->is_deleting()) co_return Outcome::done();
   }
   if (auto end = co_await bound(look.shadow, plan.pod)) co_return std::move(*end);

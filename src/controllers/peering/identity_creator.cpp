@@ -16,7 +16,7 @@ namespace {
 using kube::Outcome;
 namespace json = kube::json;
 
-/// One of ours, for the provider `peer`, and no copy of a slice of that cluster.
+/// Whether the slice is ours, for the provider `peer`, and no copy of a slice of that cluster.
 bool is_local_for(const kube::Object& slice, std::string_view peer) {
   return !peer.empty() && !slice.has_label(api::labels::replicated) &&
          slice.label(api::labels::replication) == "true" && slice.label(api::labels::replication_destination) == peer &&

@@ -165,7 +165,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   memory_[work].refused_since.reset();
   memory_[work].ending_seen.reset();
   if (std::holds_alternative<action::Guard>(plan)) {
-    // Its answer comes back through the cache, and with it this key.
+    // The object with its finalizer comes back through the cache, and with it this key.
     auto guarded = co_await add_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
     if (!guarded) co_return failed(kind, *local, std::move(guarded.error()));
     co_return Outcome::done();
@@ -224,7 +224,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
       failure = std::move(removed.error()).in("deleting the replica");
     }
   }
-  // Its finalizers may hold it there for a time; its last event, or another look, tells of its end.
+  // Finalizers may hold the replica there for a time; its last event, or another look, tells of its end.
   if (replica && !failure) {
     memory_[work].refused_since.reset();
     co_return Outcome::again_after(witness == Witness::provider ? 1s : look_again);
@@ -259,7 +259,7 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
   }
   if (!created.error().is_already_exists())
     co_return failed(kind, local, std::move(created.error()).in("creating the replica"));
-  // Ours and not in the cache yet (its labels may have been damaged), or somebody else's.
+  // The object there is ours and not in the cache yet (its labels may have been damaged), or somebody else's.
   auto live = co_await look(kind, remote_key);
   if (!live) co_return failed(kind, local, std::move(live.error()));
   if (!*live) {

@@ -177,7 +177,8 @@ void Replicator::read_namespaces() {
   for (const kube::Object& tenant : namespaces_->objects()) {
     const std::string ns(tenant.name());
     if (!core::is_tenant_namespace(tenant) || secrets_.contains(ns)) continue;
-    // Told when they may be read; those of one that is ending could be read before, or never will be.
+    // TenantNamespaces tells once the Secrets of a namespace may be read. Those of a namespace that is ending were
+    // readable before, or never will be.
     if (!tenant.is_deleting() && !tenants_.secrets(ns)) {
       unread_.insert(ns);
       continue;
@@ -203,7 +204,7 @@ void Replicator::enqueue_secret(const kube::ObjectKey& secret) {
     enqueue_peer({secret.ns, cluster});
     tell(cluster);
   }
-  // It may have been another cluster's before.
+  // The Secret may have been for another cluster before.
   for (const auto& [key, peer] : peers_)
     if (key.ns == secret.ns) enqueue_peer(key);
 }
@@ -246,7 +247,8 @@ std::vector<kube::Object> Replicator::secrets_of(const PeerKey& key) const {
   if (secrets == secrets_.end()) return found;
   for (kube::Object& secret : secrets->second->objects())
     if (is_control_plane(secret) && cluster_of(secret) == key.name) found.push_back(std::move(secret));
-  // One that stays before one that goes, ours before those made by hand, and the oldest.
+  // A Secret that stays counts before one that is being deleted, one made of an Identity before one made by hand, then
+  // the oldest.
   std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {
     return std::tuple(a.is_deleting(), !is_of_identity(a), a.creation_timestamp(), a.name()) <
            std::tuple(b.is_deleting(), !is_of_identity(b), b.creation_timestamp(), b.name());
@@ -375,7 +377,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
     log_.info("replication starts anew: the credentials have changed", {{"cluster", key.name}, {"namespace", key.ns}});
     co_await stop_session(key);
   }
-  // One that goes is opened only if there is something to end with it.
+  // A session with a Secret that is being deleted is opened only if there is something to end with it.
   if (!peers_[key].session && (!secret.is_deleting() || !held_by(key, false).empty())) {
     auto opened = open(key, secret);
     Peer& peer = peers_[key];
@@ -392,7 +394,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
 }
 
 asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
-  // Held by somebody else: the session goes on until it is gone.
+  // Another finalizer holds the Secret: the session goes on until the Secret is gone.
   if (!secret.has_finalizer(api::finalizers::replication_credentials)) co_return Outcome::done();
   const bool lost = is_lost(key.name);
   const std::shared_ptr<ReplicationSession> session = peers_[key].session;
@@ -439,7 +441,7 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
   const std::string cluster(object->label(api::labels::replication_destination));
   const core::ReplicationPeer peer{.local = context_.settings.cluster_id, .remote = cluster};
   if (!object->is_deleting() && core::is_for_peer(*object, peer)) co_return forget();
-  // A session of its namespace ends it.
+  // The session of the object's namespace lets the object go.
   for (const auto& [key, entry] : peers_)
     if (key.ns == work.object.ns && entry.session && (cluster.empty() || key.name == cluster)) co_return forget();
   if (!has_synced() || !knows_secrets_of(work.object.ns)) co_return Outcome::again_after(orphan_patience);

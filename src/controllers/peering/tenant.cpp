@@ -455,7 +455,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
       if (!removed) co_return Outcome::retry(std::move(removed.error()));
     }
     if (namespaces_.peer_of(tenant.ns()) == peer) {
-      // Kept before the Tenant goes, so that the next one has them.
+      // The decisions are kept before the Tenant goes, so that the next one has them.
       auto kept = co_await keep_decisions(tenant);
       if (!kept) co_return Outcome::retry(std::move(kept.error()));
       auto cleared = co_await remove_replicas(std::string(tenant.ns()), peer);

@@ -138,8 +138,8 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
   bool is_needed = false;
   auto listed = co_await kube::list_all(context_.home.api(), {.resource = kube::resources::secrets, .ns = ns},
                                         credentials, [&](const kube::Object& secret) {
-                                          // One that is not guarded yet may be in a moment, unless the namespace is
-                                          // going.
+                                          // A Secret that has no finalizer yet may get it in a moment, unless the
+                                          // namespace is ending.
                                           is_needed = secret.has_finalizer(api::finalizers::replication_credentials) ||
                                                       (!is_ending(ns) && !secret.is_deleting());
                                           return !is_needed;
@@ -191,7 +191,7 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
     }
     entries_[ns].allowed = true;
   }
-  // It may have gone while we asked.
+  // The tenant namespace may have gone while we asked.
   if (peer_of(ns).empty()) co_return Outcome::again_after(0ms);
   kube::InformerHandle& secrets = entries_[ns].secrets;
   if (!secrets) {

@@ -117,7 +117,7 @@ bool ProviderCluster::read_addresses() {
   for (const kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
     if (!is_known_or_forbidden(**source)) return false;
   const auto peer = foreign_cluster_of(foreign_clusters_->objects(), home_.name);
-  // It is about to be made.
+  // The ForeignCluster is about to be made.
   if (!peer) return false;
   const auto configurations = configurations_of(configurations_->store(), home_.ns, home_.name);
   std::vector<kube::Object> ips;

@@ -343,7 +343,8 @@ void ClusterReflection::offer_statuses() {
   for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
     const std::string name = resource.name();
     const auto found = custom_kinds_.findings().find(name);
-    // One that has not said yet is not passed over: what its copies have said stays meanwhile.
+    // A provider that has not answered yet about the kind is not taken to refuse it: the statuses of its copies stay
+    // meanwhile.
     const bool is_refused =
         found != custom_kinds_.findings().end() && (!found->second.kind || !found->second.is_permitted);
     const reflection::ReflectedKind named{.name = name, .resource = {}, .forge = nullptr};

@@ -124,7 +124,7 @@ asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::Cop
     found = std::move(*claim);
   }
   if (!found.original) co_return found.is_known;
-  // Its metadata say enough, and a Secret's content is nobody's business here.
+  // The metadata of the original say enough, and a Secret's content is nobody's business here.
   const kube::Resource resource = found.original->resource;
   const std::string selected = "metadata.name=" + found.original->name;
   auto page = co_await context_.home.api().list(

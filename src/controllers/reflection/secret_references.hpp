@@ -44,7 +44,7 @@ class SecretReferences {
     kube::InformerHandle pods;
     std::map<kube::ObjectKey, Pod> read;
   };
-  /// One that pods run as.
+  /// A ServiceAccount that pods run as.
   struct Account {
     int pods = 0;
     std::vector<std::string> secrets;

@@ -103,7 +103,7 @@ void ShadowEndpointSliceController::enqueue_consumer(const std::string& consumer
 
 void ShadowEndpointSliceController::enqueue_all() {
   for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
-  // Also what those have left that went while nobody ran this.
+  // Also EndpointSlices whose ShadowEndpointSlice went while no replica led.
   for (const kube::ObjectKey& key : slices_->store().keys())
     if (!shadows_->store().contains(key)) enqueue(key);
   for (const auto& [key, memory] : memory_)
@@ -298,7 +298,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey 
   core::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
   namespace action = core::endpoint_slice_action;
   if (!live && std::holds_alternative<action::Apply>(wanted.action)) {
-    // Ours and not in the cache yet, or of somebody else, which the cache does not hold.
+    // An EndpointSlice of that name may be ours and not in the cache yet, or another owner's, which the cache omits.
     auto found = co_await context_.home.api().get(api::kinds::endpoint_slices, key);
     if (!found && !found.error().is_not_found())
       co_return Outcome::retry(std::move(found.error()).in("looking for an EndpointSlice of that name"));
@@ -331,7 +331,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
     slices_->observe(std::move(*applied));
     co_return is_theirs ? Outcome::again_after(0ms) : Outcome::done();
   }
-  // It may have been carried out.
+  // The apply may have been carried out.
   if (!live && !applied.error().is_conflict() && !applied.error().is_permanent()) unsure_.insert(key);
   // The one that was seen has gone, or another has come.
   if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);
@@ -339,7 +339,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
                             failure.text());
-    // Its addresses are those of an earlier wish, which is not judged any more: none are better.
+    // The EndpointSlice has the addresses of an earlier wish, which is not judged any more: none are better.
     if (live) static_cast<void>(co_await remove(key, std::string(live->uid())));
   }
   co_return Outcome::retry(std::move(failure));

@@ -22,7 +22,7 @@ kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const 
                                          std::string_view own_cluster) {
   if (!keys.key()) return "";
   const core::CertificateName name = core::slice_name(slice.name(), own_cluster);
-  // One that is right is kept: those of ECDSA keys are different each time.
+  // A request that is right is kept: the signature of an ECDSA key is different each time.
   if (auto present = kube::decode_base64(slice.csr()); present && !present->empty())
     if (core::check_signing_request(*present, name, &keys.key()->public_key())) return std::string(slice.csr());
   auto made = core::make_signing_request(*keys.key(), name);

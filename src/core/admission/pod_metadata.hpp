@@ -24,7 +24,7 @@ struct KeptAnnotations {
 /// that compares would write it for ever.
 KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy);
 
-/// Its tolerations, likewise.
+/// The tolerations of a ShadowPod, likewise.
 struct KeptTolerations {
   kube::json::array kept;
   std::vector<std::string> left_out;

@@ -40,7 +40,7 @@ kube::Result<std::string> check_origin(const api::NamespaceMap& map, const kube:
 kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace);
 
 namespace twin_action {
-/// It is as it should be.
+/// The twin is as it should be.
 struct Keep {};
 struct Create {
   kube::Object twin;
@@ -48,11 +48,11 @@ struct Create {
 struct Patch {
   kube::json::object patch;  ///< JSON merge patch of a twin that is ours, with the resourceVersion
 };
-/// The consumer does not get it.
+/// The consumer does not get the twin.
 struct Refuse {
   std::string message;  ///< for both sides to read
 };
-/// It is ours, and is being deleted.
+/// The twin is ours, and is being deleted.
 struct AwaitEnd {};
 }  // namespace twin_action
 

@@ -47,7 +47,7 @@ struct ProviderHealth {
 };
 
 /// `gitVersion` of what an API server answers at /version, e.g. "v1.35.4+k3s1"; "" where the answer has no valid one.
-/// It is checked because a provider may answer anything, and people see it in lists of nodes.
+/// The version is checked because a provider may answer anything, and people see it in lists of nodes.
 std::string server_version(std::string_view answer);
 
 /// The state of the network module, from the condition `NetworkConnectionStatus` of a ForeignCluster, which may be

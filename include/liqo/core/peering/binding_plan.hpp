@@ -9,16 +9,16 @@
 namespace liqo::core {
 
 namespace binding_action {
-/// It is as it should be.
+/// The binding is as it should be.
 struct Keep {};
-/// There is none: create it.
+/// There is no binding: create it.
 struct Create {};
-/// It refers to another role, and a roleRef cannot be changed: delete it, then create it.
+/// The binding refers to another role, and a roleRef cannot be changed: delete it, then create it.
 struct Replace {};
 struct Patch {
   kube::json::object patch;  ///< JSON merge patch; who sends it names UID and version of what was looked at
 };
-/// It is somebody else's.
+/// The binding is somebody else's.
 struct Refuse {
   std::string message;  ///< a sentence
 };

@@ -58,7 +58,7 @@ struct GrantInputs {
 };
 
 namespace grant_action {
-/// It is not known yet what is free.
+/// What is free is not known yet.
 struct Wait {};
 struct Accept {
   std::string reason, message;               ///< of the condition

@@ -18,7 +18,7 @@ struct Keep {};
 struct Patch {
   kube::json::object patch;  ///< merge patch with the resourceVersion
 };
-/// It is left as it is.
+/// The slice is left as it is.
 struct Refuse {
   std::string message;  ///< one sentence for the user
 };
@@ -37,7 +37,7 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
 bool wants_virtual_node(const kube::Object& slice);
 
 namespace slice_node_action {
-/// It is as it should be.
+/// The VirtualNode is as it should be.
 struct Keep {};
 struct Create {
   kube::Object virtual_node;

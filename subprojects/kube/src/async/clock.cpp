@@ -41,7 +41,7 @@ Alarm RealClock::call_at(const asio::any_io_executor& executor, TimePoint at, st
 
 void RealClock::cancel(const Alarm& alarm) {
   alarms_.remove(alarm);
-  // One that was armed for this alarm may ring for nothing, which costs less than setting it anew each time.
+  // A timer that was armed for this alarm may ring for nothing, which costs less than setting it anew each time.
   if (!alarms_.empty()) return;
   timer_.reset();
   armed_ = TimePoint::max();

@@ -36,7 +36,7 @@ asio::awaitable<bool> Event::wait_until(Clock& clock, Deadline deadline) {
     asio::steady_timer& waiters;
     bool due = false;
   } late{waiters_};
-  // It wakes the other waiters, too: they wait again.
+  // The alarm wakes the other waiters, too: they wait again.
   const AlarmScope alarm(clock, waiters_.get_executor(), deadline.at, [&late] {
     late.due = true;
     late.waiters.cancel();

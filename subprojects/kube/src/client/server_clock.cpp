@@ -14,7 +14,7 @@ bool ServerClock::observe(std::string_view date, WallTime sent, WallTime receive
   const auto said = parse_http_date(date);
   if (!said) return false;
   looked_ = now;
-  // It was said at some time between the two, and without its fraction of a second.
+  // The server said its time between sending and receipt, and without the fraction of a second.
   const auto behind_receipt = std::chrono::floor<std::chrono::seconds>(*said - received);
   const auto behind_sending = std::chrono::ceil<std::chrono::seconds>(*said + 1s - sent);
   ahead_ = behind_receipt > 0s ? behind_receipt : behind_sending < 0s ? behind_sending : 0s;

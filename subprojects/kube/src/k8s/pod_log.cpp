@@ -21,7 +21,7 @@ HttpRequest log_request(const ObjectKey& pod, std::string_view container, const 
   request.verb = "get";
   request.resource = resources::pods.plural;
   request.repeatable = true;
-  // One that is not followed lasts as long as its reader takes, too.
+  // A log that is not followed lasts as long as its reader takes, too.
   request.open_ended = true;
   return request;
 }

@@ -69,9 +69,10 @@ asio::awaitable<Result<tcp::socket>> Dialer::connect(const wire::ServerUrl& serv
   } catch (...) {
     interrupted = std::current_exception();
   }
-  // Only where it was cancelled already: else the next cancellation would be forgotten.
+  // The state is reset only where the cancellation has come already: else the next one would be forgotten.
   if (interrupted) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  // One that came in the same turn as the connection would be thrown here, and leave the runners without their group.
+  // A cancellation that came in the same turn as the connection would be thrown here, and leave the runners without
+  // their group.
   const bool throwing = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   co_await runners.stop();

@@ -320,7 +320,7 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
         http1_server = false;  // and dial once more, as one for all
         continue;
       }
-      // One that fails at once has forgotten itself when spawn() returns.
+      // An attempt that fails at once has forgotten itself when spawn() returns.
       waited_for = lane->attempt = std::make_shared<Attempt>(executor);
       tasks.spawn(connect(lane, waited_for));
     }

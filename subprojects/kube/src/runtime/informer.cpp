@@ -521,7 +521,7 @@ void Informer::report(const Failure& failure) {
   const bool news = !trouble_ || trouble_->text() != failure.text();
   trouble_ = failure;
   is_absent_ = is_absent_ || failure.is_not_found();
-  // What it answers says that it is there again.
+  // Any other failure is an answer: the server is there again.
   if (outage_ && !Outage::is_one(failure)) outage_->end(this);
   if (failure.is_expired()) return;
   if (!news || failures_ <= 1) return;

@@ -114,7 +114,7 @@ std::optional<std::string> FakeWatch::translate(const FakeChange& change) const 
   if (after) return line(before ? "MODIFIED" : "ADDED", text());
   if (!before) return std::nullopt;
   if (change.type == ChangeType::deleted) return line("DELETED", text());
-  // It left the selection: the client is told the state in which it last saw it, with the version of this change.
+  // The object left the selection: the client is told its last state there, with the version of this change.
   json::object last = *change.before;
   ensure_object(last, "metadata")["resourceVersion"] = std::to_string(change.version);
   return line("DELETED", text_of(last));

@@ -182,7 +182,7 @@ void PortForwardRelay::ask_provider(Forward& forward) {
 void PortForwardRelay::open_far(Forward& forward, std::string_view type, std::uint32_t Forward::* stream) {
   const SpdyHeaders headers = {
       {"streamtype", std::string(type)}, {"port", forward.port}, {"requestid", std::to_string(forward.far_request)}};
-  // It fails only after our goodbye, which ends the forward as well.
+  // open() fails only after our goodbye, which ends the forward as well.
   const auto id = provider_->open(headers);
   if (!id) return;
   forward.*stream = *id;

@@ -15,7 +15,7 @@ class Slots {
   struct State;
 
  public:
-  /// One of them, for as long as it lives; it may outlive the slots.
+  /// One slot, taken for as long as it lives; it may outlive the Slots.
   class Slot {
    public:
     explicit Slot(std::shared_ptr<State> state) : state_(std::move(state)) {}

@@ -94,7 +94,7 @@ struct HttpServerOptions {
   /// Whether somebody may ask at all: others are answered 401 as soon as their header is read, and closed. None =
   /// everybody may.
   std::function<bool(const std::optional<PeerIdentity>& peer)> admits;
-  /// Told of handlers that threw; what they say goes nowhere else.
+  /// Called when a handler has thrown; what it says goes nowhere else.
   std::function<void(std::string_view request_line, std::string_view what)> on_handler_failure;
 };
 

@@ -56,7 +56,7 @@ class Informer {
  public:
   /// Called with what changed; usually it adds a key to a queue. Must not suspend. A std::exception that it throws is
   /// logged and counted, and the other readers are told; anything else comes out of what told it, run() or observe().
-  /// It may end its own subscription and others.
+  /// A handler may end its own subscription and others.
   using Handler = std::function<void(const Change&)>;
   /// Called once, when the first complete list has been taken.
   using SyncedHandler = std::function<void()>;
@@ -180,7 +180,7 @@ class Informer {
   void account(std::size_t bytes, std::size_t objects);
   bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
   void report(const Failure& failure);
-  /// It can read: its trouble is over.
+  /// Ends the trouble: the informer can read.
   void be_well();
 
   Api& api_;

@@ -74,7 +74,7 @@ class Schedule {
     std::optional<TimePoint> asked_to;    ///< what add_at() asked for
     std::optional<TimePoint> delayed_to;  ///< the earlier of both, as it stands in `delayed_`
   };
-  /// One that has keys which are due or worked on. Keys are those of `items_`.
+  /// A group that has keys which are due or worked on. Keys are those of `items_`.
   struct Group {
     std::list<const WorkKey*> ready;
     int running = 0;

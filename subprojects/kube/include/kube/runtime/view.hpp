@@ -17,7 +17,7 @@ template <typename T>
 class View {
  public:
   using Derive = std::function<T(const Object&)>;
-  /// Told after each change, with null where there is nothing; both live as long as the call.
+  /// Called after each change, with null where there is nothing; both live as long as the call.
   using Changed = std::function<void(const ObjectKey& key, const T* before, const T* now)>;
 
   /// Begins with what is there, of which nothing is told. The subscription captures this View and ends with the handle,
