@@ -1,4 +1,5 @@
 // Cuts JSON of another cluster to a size that can be stored.
+// Tested by test/unit/core/offloading/pod_status_test.cpp and test/unit/core/offloading/ephemeral_containers_test.cpp.
 #pragma once
 
 #include "kube/base/json.hpp"

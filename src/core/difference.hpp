@@ -1,4 +1,5 @@
 // The difference of two objects as a JSON merge patch (RFC 7386).
+// Tested by test/unit/core/slices/objects_test.cpp and test/unit/core/nodes/node_test.cpp.
 #pragma once
 
 #include <string_view>

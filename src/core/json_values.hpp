@@ -1,4 +1,5 @@
 // Emptiness, members and named entries of JSON values.
+// Tested by test/unit/core/offloading/shadow_pod_test.cpp and test/unit/core/offloading/pod_status_test.cpp.
 #pragma once
 
 #include <string_view>

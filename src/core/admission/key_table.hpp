@@ -1,4 +1,5 @@
 // Labels and annotations by which software in a cluster takes orders, by the domains of their keys.
+// Tested by test/unit/core/admission/exposure_test.cpp and test/unit/core/admission/pod_metadata_test.cpp.
 #pragma once
 
 #include <string_view>

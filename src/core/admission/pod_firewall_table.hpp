@@ -1,4 +1,5 @@
 // The table of the pod firewall: which fields of a PodSpec pass under which policy.
+// Tested by test/unit/core/admission/pod_firewall_test.cpp.
 #pragma once
 
 #include <span>

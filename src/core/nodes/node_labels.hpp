@@ -1,4 +1,5 @@
 // Which labels of a virtual node's Node other clusters and templates may not set.
+// Tested by test/unit/core/slices/objects_test.cpp and test/unit/core/nodes/node_test.cpp.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
 // The scheduling constraints of the pod at the provider, made from the offloading patch and the pod's annotations.
+// Tested by test/unit/core/offloading/shadow_pod_test.cpp.
 #pragma once
 
 #include "kube/k8s/object.hpp"

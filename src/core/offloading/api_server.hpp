@@ -1,4 +1,5 @@
 // How an offloaded pod reaches the API server of its home: volumes, environment and host aliases.
+// Tested by test/unit/core/offloading/shadow_pod_test.cpp.
 #pragma once
 
 #include "kube/k8s/object.hpp"

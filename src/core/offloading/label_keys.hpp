@@ -1,4 +1,5 @@
 // The `matchLabelKeys` of a pod's scheduling constraints.
+// Tested by test/unit/core/offloading/shadow_pod_test.cpp and test/unit/core/offloading/shadow_plan_test.cpp.
 #pragma once
 
 #include "kube/base/json.hpp"

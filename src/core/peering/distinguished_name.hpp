@@ -1,4 +1,5 @@
 // The subject of certificates and their requests: one organization and one common name.
+// Tested by test/unit/core/peering/csr_test.cpp and test/unit/core/peering/strict_csr_test.cpp.
 #pragma once
 
 #include "core/peering/libcrypto.hpp"

@@ -1,4 +1,5 @@
 // PEM (RFC 7468) as keys, requests and certificates come in.
+// Tested by test/unit/core/peering/keys_test.cpp and test/unit/core/peering/csr_test.cpp.
 #pragma once
 
 #include <optional>

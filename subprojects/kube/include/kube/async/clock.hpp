@@ -1,4 +1,5 @@
 // Time as an injected dependency: the process runs on RealClock, simulations on a virtual one.
+// Tested by test/async/async_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,4 +1,5 @@
 // A flag that coroutines wait for: the one condition variable of this library.
+// Tested by test/async/async_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,4 +1,5 @@
 // The way out of a coroutine that has something to stop.
+// Tested by test/async/async_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

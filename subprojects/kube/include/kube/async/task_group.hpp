@@ -1,4 +1,5 @@
 // Structured concurrency: a scope that owns the coroutines spawned in it.
+// Tested by test/async/async_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

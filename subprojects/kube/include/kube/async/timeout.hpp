@@ -1,4 +1,5 @@
 // Deadlines for coroutines. Used at the edges: dial, handshake, answer headers, watch idle, shutdown.
+// Tested by test/async/async_test.cpp.
 #pragma once
 
 #include <exception>

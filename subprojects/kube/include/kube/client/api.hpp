@@ -1,4 +1,5 @@
 // The verbs of a Kubernetes API server as coroutines that answer with values.
+// Tested by test/client/api_requests_test.cpp and test/client/api_list_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

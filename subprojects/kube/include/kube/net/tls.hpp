@@ -1,5 +1,6 @@
 // TLS settings of one side, made from PEM text. Who may be trusted and who we are is decided here; connections are made
 // by dial.hpp and http_server.hpp. OpenSSL stays behind this header.
+// Tested by test/net/http_client_trust_test.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // A Kubernetes API server in memory: answers the requests of the library as the real one does, at once and without a
 // network. For tests and simulations; knows no authentication and no admission beyond a pod's defaults.
+// Tested by test/testing/fake_reads_test.cpp and test/testing/fake_writes_test.cpp.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // The text in which Prometheus reads metrics (text/plain; version=0.0.4), line by line. Pure.
+// Tested by test/wire/metric_samples_test.cpp.
 #pragma once
 
 #include <cstddef>
