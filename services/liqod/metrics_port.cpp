@@ -135,7 +135,7 @@ asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerRe
       refusal = std::move(admitted.error());
       // Strangers can cause any number of refusals.
       if (const auto held_back = refusals_.note(refusal->sentence, clock_.now()))
-        log_.warn("refused to tell the metrics", {{"peer", request.peer_address},
+        log_.warn("refused to tell the metrics", {{"address", request.peer_address},
                                                   {"status", refusal->status},
                                                   {"reason", refusal->sentence},
                                                   {"others_since", *held_back}});

@@ -69,7 +69,7 @@ void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& ref
   if (!held_back) return;
   log_.warn("refused a request", {{"path", kube::path_of(request.target)},
                                   {"method", request.method},
-                                  {"peer", request.peer_address},
+                                  {"address", request.peer_address},
                                   {"status", refusal.status},
                                   {"reason", refusal.sentence},
                                   {"others_since", *held_back}});

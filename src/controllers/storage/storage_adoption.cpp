@@ -45,7 +45,7 @@ asio::awaitable<Outcome> StorageProvisioner::adopt(kube::Object claim, kube::Obj
   if (!patched) co_return Outcome::retry(std::move(patched.error()));
   if (*patched)
     log_.info("volume of the Go version taken over",
-              {{"claim", claim.key()}, {"behind", site->key}, {"where", site->where}});
+              {{"claim", claim.key()}, {"behind", site->key}, {"cluster", cluster_of(*site)}});
   co_return Outcome::again_after(soon);
 }
 

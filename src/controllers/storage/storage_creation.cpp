@@ -64,7 +64,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
                     site.where + " refuses the claim: " + kube::one_line(created.error().text(), core::max_refusal));
     co_return Outcome::retry(std::move(created.error()).in("making the claim behind it"));
   }
-  if (created) log_.info("claim made", {{"claim", claim.key()}, {"behind", site.key}, {"where", site.where}});
+  if (created) log_.info("claim made", {{"claim", claim.key()}, {"behind", site.key}, {"cluster", cluster_of(site)}});
   co_return Outcome::again_after(soon);
 }
 
@@ -153,7 +153,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, k
       context_.events.warning(claim, kinds::claims, reasons::provisioning_failed, created.error().text());
     co_return Outcome::retry(std::move(created.error()).in("making the volume"));
   }
-  log_.info("volume made", {{"claim", claim.key()}, {"volume", created->name()}, {"where", site.where}});
+  log_.info("volume made", {{"claim", claim.key()}, {"volume", created->name()}, {"cluster", cluster_of(site)}});
   context_.events.normal(claim, kinds::claims, reasons::provisioning_succeeded,
                          "the volume is in " + site.where + ", by the claim " + site.key.text());
   volumes_->observe(std::move(*created));

@@ -108,6 +108,10 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Result<Site>> site_of(kube::Object claim) const;
   /// Where the claim behind this one would be in that cluster, "" = this one.
   kube::Result<Site> site_in(const kube::Object& claim, std::string_view cluster) const;
+  /// The ID of the site's cluster, for logs.
+  std::string_view cluster_of(const Site& site) const {
+    return site.cluster.empty() ? context_.settings.cluster_id : site.cluster;
+  }
   std::optional<kube::Object> selected_virtual_node(const kube::Object& claim) const;
   kube::Result<Site> site_of(const core::storage::Backing& backing) const;
   kube::Result<void> connect(Site& site) const;

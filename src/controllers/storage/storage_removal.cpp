@@ -93,7 +93,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
       co_await kube::remove_object(context_.home.api(), kinds::volumes, key,
                                    {.options = {.uid = std::string(volume->uid())}, .phase = "removing the volume"});
   if (!removed) co_return Outcome::retry(std::move(removed.error()));
-  if (*removed) log_.info("volume deleted", {{"volume", key}, {"where", site->where}, {"claim", recorded->key}});
+  if (*removed)
+    log_.info("volume deleted", {{"volume", key}, {"cluster", cluster_of(*site)}, {"claim", recorded->key}});
   co_return Outcome::done();
 }
 
