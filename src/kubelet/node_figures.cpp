@@ -11,11 +11,11 @@ constexpr std::uint64_t least_cpu = 1000;
 constexpr std::uint64_t least_memory = 1;
 // The figures of a new pod come this late, because kubelets look at containers every ten seconds or so.
 constexpr std::int64_t late_by = 30'000;
-constexpr std::uint64_t most = std::uint64_t(1) << 62;
+constexpr std::uint64_t max_sum = std::uint64_t(1) << 62;
 // A million cores: what is more is no rate but a count that jumped.
 constexpr double max_rate = 1e15;
 
-std::uint64_t add(std::uint64_t left, std::uint64_t right) { return right > most - left ? most : left + right; }
+std::uint64_t add(std::uint64_t left, std::uint64_t right) { return right > max_sum - left ? max_sum : left + right; }
 
 }  // namespace
 

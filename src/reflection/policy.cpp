@@ -228,8 +228,8 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
     found.emplace_back("--disable-ip-reflection");
   if (done.offers_storage && !switch_of(arguments, "--enable-storage").value_or(true))
     found.emplace_back("--enable-storage=false");
-  constexpr std::size_t most = 20;
-  if (found.size() > most) found.resize(most);
+  constexpr std::size_t max_told = 20;
+  if (found.size() > max_told) found.resize(max_told);
   return found;
 }
 

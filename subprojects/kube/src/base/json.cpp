@@ -144,7 +144,7 @@ namespace {
 
 /// A tree takes a little more than four times as many bytes as its text.
 constexpr std::size_t tree_bytes_per_byte = 5;
-constexpr std::size_t largest_arena_block = 1u << 20;
+constexpr std::size_t max_arena_block = 1u << 20;
 
 Result<json::value> parse_into(json::storage_ptr storage, std::string_view text, std::size_t max_depth) {
   json::parse_options options;
@@ -168,7 +168,7 @@ Result<json::value> parse_into(json::storage_ptr storage, std::string_view text,
 Result<json::value> parse_json(std::string_view text, std::size_t max_depth) { return parse_into({}, text, max_depth); }
 
 Result<json::value> parse_json_arena(std::string_view text, std::size_t max_depth) {
-  const std::size_t first_block = std::min(text.size() * tree_bytes_per_byte, largest_arena_block);
+  const std::size_t first_block = std::min(text.size() * tree_bytes_per_byte, max_arena_block);
   return parse_into(json::make_shared_resource<json::monotonic_resource>(first_block), text, max_depth);
 }
 
