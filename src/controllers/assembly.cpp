@@ -11,6 +11,7 @@
 #include "controllers/offloading/unaccounted_pods.hpp"
 #include "controllers/peering/foreign_cluster.hpp"
 #include "controllers/peering/identity.hpp"
+#include "controllers/peering/identity_creator.hpp"
 #include "controllers/peering/nonce.hpp"
 #include "controllers/peering/renew.hpp"
 #include "controllers/peering/replicator.hpp"

@@ -1,6 +1,7 @@
+#include "controllers/peering/identity_creator.hpp"
+
 #include "controllers/collector_time.hpp"
 #include "controllers/ensure_owned.hpp"
-#include "controllers/peering/identity.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

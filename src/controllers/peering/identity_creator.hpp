@@ -1,0 +1,34 @@
+// The consumer's half of a slice: what the provider has signed becomes an Identity.
+// Tested by test/unit/controllers/peering/identity_test.cpp.
+#pragma once
+
+#include <string_view>
+
+#include "controllers/peering/tenant_namespace.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps the Identity `resourceslice-<slice>` of each slice whose authentication the provider has accepted, and removes
+/// it where the provider denies it. One thread.
+class IdentityCreator final : public Runnable {
+ public:
+  IdentityCreator(TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override {
+    return namespaces_.has_synced() && slices_->has_synced() && identities_->has_synced();
+  }
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  kube::InformerHandle slices_, identities_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers
