@@ -203,7 +203,7 @@ TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
       pass.versions[key.name] = quota->resource_version();
       last_used_[key.name] = twin.used;
     } else if (const auto last = last_used_.find(key.name); twin.leaving && last != last_used_.end()) {
-      // Its pods may end after its ResourceQuota has gone.
+      // The pods of a twin may end after its ResourceQuota has gone.
       twin.exists = true;
       twin.admitted = twin.used = last->second;
     }
@@ -407,7 +407,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
           planned.twin, {.tenant_namespace = pass.tenant, .consumer = pass.consumer, .role = role},
           ns->annotation(annotations::managed_by_namespace_map));
       const kube::ObjectKey key = wanted.key();
-      // One of ours that differs has been deleted, and its end brings it back here.
+      // A RoleBinding of ours that differs has been deleted, and its end brings the twin back here.
       const auto existing = bindings_->find(key);
       if (existing && core::is_tenant_role_binding(*existing)) continue;
       if (const auto known = refused_.find(key); known != refused_.end()) {

@@ -211,7 +211,7 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   platforms_.set_watching(!incoming_.empty());
   auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
-    // Its Quota is the garbage collector's.
+    // The garbage collector deletes the Quota of a slice that is gone.
     if (const auto gone = memory_.extract(key); !gone.empty() && !gone.mapped().granting.empty())
       log_.info("slice gone, and its quota with it", {{"slice", key}});
     co_return Outcome::done();

@@ -74,7 +74,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
       told(live.error());
       co_return Outcome::retry(std::move(live.error()).in("looking at the claim that holds the data"));
     }
-    // One of another UID is not what held this data.
+    // A claim of another UID is not the one that held this data.
     if (live && live->uid() == recorded->uid) {
       if (!storage::is_backing_of(*live, kube::string_at(volume->spec(), {"claimRef", "uid"}))) {
         told(kube::Failure(kube::Errc::invalid_input, "the claim " + site->key.text() + " in " + site->where +

@@ -58,7 +58,7 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::O
   if (cluster.empty()) {
     site.where = storage::this_cluster;
     site.key = {context_.settings.storage_namespace, std::string(claim.uid())};
-    // One that has taken a volume stands before a claim of another name.
+    // A claim that has taken the volume of another one has a backing claim of another name.
     const std::string_view noted = claim.annotation(api::annotations::backing_claim);
     const std::string begin = site.key.ns + "/";
     if (storage::had_volume(claim) && noted.starts_with(begin)) site.key.name = noted.substr(begin.size());
