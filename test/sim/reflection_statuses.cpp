@@ -17,8 +17,9 @@ namespace {
 /// What liqod has seen of a copy is not older than this when it has arrived at home.
 constexpr kube::Duration max_sight_of_status = 2min;
 /// How long another provider may be the first that reflects: after a process, its lead or its session began anew or a
-/// provider was out of its reach, and after a definition has come or gone.
-constexpr kube::Duration beginning = 30s, finding = 3min;
+/// provider was out of its reach, and after a definition has come or gone. A kind that was found in part is looked for
+/// again after 30 s.
+constexpr kube::Duration beginning = 40s, finding = 3min;
 
 std::int64_t generation_of(const json::object& object) { return kube::int_at(object, {"metadata", "generation"}); }
 
