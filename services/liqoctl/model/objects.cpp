@@ -43,10 +43,8 @@ kube::Result<void> check_name(std::string_view name, std::size_t max_size) {
 }
 
 kube::Result<void> check_key(std::string_view key) {
-  const std::size_t slash = key.find('/');
-  if (slash != std::string_view::npos && liqo::core::is_dns_label(key.substr(0, slash)) &&
-      liqo::core::is_dns_subdomain(key.substr(slash + 1)))
-    return {};
+  const auto parsed = kube::ObjectKey::parse(key);
+  if (parsed && liqo::core::is_dns_label(parsed->ns) && liqo::core::is_dns_subdomain(parsed->name)) return {};
   return kube::fail(kube::Errc::invalid_input, "'" + kube::printable(key.substr(0, 320)) +
                                                    "' is not namespace/name, e.g. liqo/virtual-kubelet-default");
 }

@@ -129,12 +129,6 @@ void PodController::tell_address_left_out(const kube::Object& local, const std::
   context_.events.warning(local, kube::resources::pods, reasons::address_left_out, message);
 }
 
-PodController::Memory& PodController::memory_of(const kube::ObjectKey& key, std::string_view uid) {
-  Memory& memory = memory_[key];
-  if (memory.uid != uid) memory = Memory{.uid = std::string(uid)};
-  return memory;
-}
-
 void PodController::forget(const kube::ObjectKey& key) {
   memory_.erase(key);
   tokens_.forget(key);

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/offloading/memory_of.hpp"
 #include "controllers/offloading/pod_tokens.hpp"
 #include "controllers/offloading/pod_warnings.hpp"
 #include "controllers/providers/provider_budget.hpp"
@@ -234,7 +235,9 @@ class PodController {
                            kube::InformerHandle TwinWatch::* which);
   /// Whether the claim of that name, in the pod's namespace, gets its volume where the pod runs.
   bool has_volume_there(const kube::Object& local, std::string_view claim) const;
-  Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
+  Memory& memory_of(const kube::ObjectKey& key, std::string_view uid) {
+    return controllers::memory_of(memory_, key, uid);
+  }
   /// Forgets a pod that is gone.
   void forget(const kube::ObjectKey& key);
   /// Notes since when the remote pod has been seen to be deleted.

@@ -69,12 +69,6 @@ PodTokens::Twin* PodTokens::find_twin(const std::string& local) {
   return twin == twins_.end() ? nullptr : &twin->second;
 }
 
-PodTokens::Memory& PodTokens::memory_of(const kube::ObjectKey& key, std::string_view uid) {
-  Memory& memory = issued_[key];
-  if (memory.uid != uid) memory = Memory{.uid = std::string(uid)};
-  return memory;
-}
-
 reflector::ReflectionSeries PodTokens::series_of(std::string_view local_namespace) const {
   return {.metrics = context_.metrics,
           .ns = local_namespace,

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "controllers/offloading/memory_of.hpp"
 #include "controllers/providers/twin_watches.hpp"
 #include "kube/client/api.hpp"
 #include "liqo/controllers/context.hpp"
@@ -77,7 +78,9 @@ class PodTokens {
 
   const kube::Informer* cache_of(const std::string& local) const;
   Twin* find_twin(const std::string& local);
-  Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
+  Memory& memory_of(const kube::ObjectKey& key, std::string_view uid) {
+    return controllers::memory_of(issued_, key, uid);
+  }
   reflector::ReflectionSeries series_of(std::string_view local_namespace) const;
   asio::awaitable<kube::Result<Look>> look_at(kube::ObjectKey key, const kube::Object* pod,
                                               std::string remote_namespace, bool is_mounted);

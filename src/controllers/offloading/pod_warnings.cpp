@@ -77,12 +77,6 @@ asio::awaitable<Outcome> PodWarnings::ask(kube::WorkKey work) {
   co_return Outcome::again_after(core::starting_time);
 }
 
-PodWarnings::Memory& PodWarnings::memory_of(const kube::ObjectKey& key, std::string_view uid) {
-  Memory& memory = memory_[key];
-  if (memory.uid != uid) memory = Memory{.uid = std::string(uid)};
-  return memory;
-}
-
 void PodWarnings::note_no_right(const std::string& remote_namespace, const kube::Failure& refusal) {
   const kube::TimePoint now = context_.clock.now();
   // A namespace that was not asked for since is no twin any more, or has no pod that waits.

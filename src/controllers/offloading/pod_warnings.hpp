@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "controllers/offloading/memory_of.hpp"
 #include "kube/client/api.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
@@ -52,7 +53,9 @@ class PodWarnings {
     std::string uid;
     core::WarningQuestions questions;
   };
-  Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
+  Memory& memory_of(const kube::ObjectKey& key, std::string_view uid) {
+    return controllers::memory_of(memory_, key, uid);
+  }
   /// Asks for the Events of one remote pod, where that is due.
   asio::awaitable<kube::Outcome> ask(kube::WorkKey key);
   /// Notes that the Events of a twin namespace are not ours to read.

@@ -57,14 +57,15 @@ TEST_CASE("pods that need the API server of home get tokens, and those that have
 
 namespace {
 
-/// A pod that runs as a service account of its own, and mounts its token.
-void create_robot(Offloading& world, std::string_view name) {
-  world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "robot"}));
+/// A pod that runs as a service account of that name, and mounts its token.
+void create_robot(Offloading& world, std::string_view name, std::string_view account = "robot") {
+  world.apply(resources::service_accounts,
+              kube::Object::make(resources::service_accounts, {shop, std::string(account)}));
   kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
   const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
   pod.mutable_spec() = json::object{
       {"nodeName", "milan"},
-      {"serviceAccountName", "robot"},
+      {"serviceAccountName", account},
       {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
       {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
                                            {"projected", json::object{{"sources", json::array{source}}}}}}}};
@@ -276,16 +277,7 @@ TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
     CAPTURE(int(narrowed));
     const std::string host = narrowed == core::ApiServerMode::needed ? "10.0.0.1" : "";
     Offloading world({}, {.api_server_mode = core::ApiServerMode::always, .api_server_host = "10.0.0.1"});
-    world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "default"}));
-    kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
-    const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
-    pod.mutable_spec() = json::object{
-        {"nodeName", "milan"},
-        {"serviceAccountName", "default"},
-        {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
-        {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
-                                             {"projected", json::object{{"sources", json::array{source}}}}}}}};
-    world.apply(resources::pods, pod);
+    create_robot(world, "web", "default");
     world.run_at_milan("web");
     const auto token = [&] { return world.at_milan(resources::secrets, "web-token"); };
     REQUIRE(token().has_value());

@@ -1,0 +1,22 @@
+// What is remembered of objects as long as they live.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "kube/k8s/resource.hpp"
+
+namespace liqo::controllers {
+
+/// What is remembered of the object with this key and UID; of another one that had the key before, nothing is.
+template <class Memory>
+Memory& memory_of(std::unordered_map<kube::ObjectKey, Memory>& known, const kube::ObjectKey& key,
+                  std::string_view uid) {
+  Memory& memory = known[key];
+  if (memory.uid != uid) memory = Memory{.uid = std::string(uid)};
+  return memory;
+}
+
+}  // namespace liqo::controllers
