@@ -22,22 +22,24 @@ using kube::array_at;
 using kube::string_at;
 using text::shown;
 
-/// The value of an argument of the daemon, "--name=value".
-std::string_view argument(const kube::Object* deployment, std::string_view name) {
-  if (!deployment) return {};
+std::vector<std::string_view> arguments_of(const kube::Object* deployment) {
+  std::vector<std::string_view> arguments;
+  if (!deployment) return arguments;
   for (const json::value& container : array_at(deployment->spec(), {"template", "spec", "containers"}))
     for (const json::value& word : array_at(container, {"args"}))
-      if (const auto* text = word.if_string(); text && std::string_view(*text).starts_with(name))
-        return std::string_view(*text).substr(name.size());
+      if (const auto* text = word.if_string()) arguments.push_back(*text);
+  return arguments;
+}
+
+/// The value of an argument of the daemon, "--name=value".
+std::string_view argument(const kube::Object* deployment, std::string_view name) {
+  for (const std::string_view word : arguments_of(deployment))
+    if (word.starts_with(name)) return word.substr(name.size());
   return {};
 }
 
 bool has_argument(const kube::Object* deployment, std::string_view word) {
-  if (!deployment) return false;
-  for (const json::value& container : array_at(deployment->spec(), {"template", "spec", "containers"}))
-    for (const json::value& one : array_at(container, {"args"}))
-      if (const auto* text = one.if_string(); text && std::string_view(*text) == word) return true;
-  return false;
+  return std::ranges::count(arguments_of(deployment), word) > 0;
 }
 
 bool is_loopback(std::string_view host) {

@@ -1,0 +1,136 @@
+// What an informer takes into its store, and how its readers are told.
+#include <utility>
+
+#include "kube/runtime/informer.hpp"
+
+namespace kube {
+
+void Informer::put(Object object) {
+  const ObjectKey key = object.key();
+  if (listed_) {
+    listed_->insert(key);
+    // A list shows what there was when it was asked for, or later.
+    const std::uint64_t held = store_.version(key), version = Store::version_number(object.resource_version());
+    if (version != 0 && version < held && held <= newest_before_list_) list_is_older_ = true;
+  }
+  keep(std::move(object));
+}
+
+void Informer::skip_deep(const Object& object) {
+  // What is known of it stays: it is not gone.
+  if (listed_) listed_->insert(object.key());
+  skipped_.add();
+  log_.warn("skipped an object that is nested too deep to be read", {{"object", object.key()}});
+}
+
+void Informer::keep(Object object) {
+  std::optional<Store::PreviousText> previous;
+  const ObjectKey key = object.key();
+  contain(key, [&] {
+    object.mutable_metadata().erase("managedFields");
+    // A server may not know the form that was asked for.
+    if (scope_.metadata_only) object = Object(json::object{{"metadata", object.metadata()}});
+    // The elements of a list do not name their kind.
+    if (object.kind().empty()) object.set_kind(scope_.resource);
+    if (scope_.prune) scope_.prune(object.tree());
+    previous = store_.put(object);
+  });
+  if (previous) notify(key, &object, std::move(*previous));
+}
+
+bool Informer::drop(const ObjectKey& key, std::uint64_t version) {
+  auto previous = store_.remove(key, version);
+  if (previous) notify(key, nullptr, std::move(*previous));
+  return previous.has_value();
+}
+
+void Informer::contain(const ObjectKey& key, const std::function<void()>& foreign) {
+  try {
+    foreign();
+  } catch (const std::exception& error) {
+    skipped_.add();
+    log_.error("an object was skipped by an exception", {{"object", key}, {"error", error.what()}});
+  }
+}
+
+void Informer::observe(Object object) {
+  if (object.name().empty() || !selector_ || (!scope_.ns.empty() && object.ns() != scope_.ns)) return;
+  const ObjectKey key = object.key();
+  // What the watch has passed and the store does not hold is gone: a deletion has overtaken the answer to our write.
+  const std::uint64_t version = Store::version_number(object.resource_version());
+  if (!store_.contains(key) && version <= Store::version_number(resource_version_)) return;
+  newest_ = std::max(newest_, version);
+  changed_at_ = std::max(changed_at_, version);
+  // Our own write may have taken it out of the selection.
+  if (selector_->matches(object.tree()))
+    keep(std::move(object));
+  else
+    drop(key, version);
+}
+
+void Informer::observe_gone(const ObjectKey& key, std::string_view uid) {
+  if (!store_.contains(key) || store_.uid(key) != uid) return;
+  gone_unseen_.insert(key);
+  drop(key, 0);
+}
+
+Informer::Notifying::~Notifying() {
+  if (--informer.notifying_ == 0) informer.readers_.remove_if([](const Reader& reader) { return reader.gone; });
+}
+
+void Informer::unsubscribe(Subscription subscription) {
+  if (notifying_ == 0) {
+    readers_.erase(subscription);
+  } else {
+    subscription->gone = true;
+  }
+}
+
+void Informer::notify(const ObjectKey& key, const Object* now, Store::PreviousText previous) {
+  account(store_.bytes(), store_.size());
+  struct Telling {
+    explicit Telling(bool& flag) : is_telling(flag) { is_telling = true; }
+    ~Telling() { is_telling = false; }
+    Telling(const Telling&) = delete;
+    Telling& operator=(const Telling&) = delete;
+    bool& is_telling;
+  };
+  const auto tell_untold = [this] {
+    while (!untold_.empty()) {
+      Untold next = std::move(untold_.front());
+      untold_.pop_front();
+      tell({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
+    }
+  };
+  // A handler that threw something else than a std::exception has left changes untold: they are told first.
+  if (is_telling_ || !untold_.empty()) {
+    untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
+    if (is_telling_) return;
+    const Telling telling(is_telling_);
+    tell_untold();
+  } else {
+    const Telling telling(is_telling_);
+    tell({key, now, std::move(previous)});
+    tell_untold();
+  }
+}
+
+void Informer::tell(const Change& change) {
+  const Notifying notifying(*this);
+  for (const Reader& reader : readers_)
+    if (!reader.gone) contain(change.key, [&] { reader.changed(change); });
+}
+
+void Informer::tell_present(const Handler& changed) {
+  for (const Object& object : objects()) contain(object.key(), [&] { changed({object.key(), &object, {}}); });
+}
+
+void Informer::account(std::size_t bytes, std::size_t objects) {
+  const auto grown = std::ptrdiff_t(bytes) - std::ptrdiff_t(std::exchange(told_bytes_, bytes));
+  const auto more = std::ptrdiff_t(objects) - std::ptrdiff_t(std::exchange(told_objects_, objects));
+  bytes_.add(double(grown));
+  objects_.add(double(more));
+  if (budget_) budget_->change(grown, more, scope_.resource.plural, scope_.ns);
+}
+
+}  // namespace kube
