@@ -326,17 +326,19 @@ void Informer::forget() {
 }
 
 void Informer::report(const Failure& failure) {
-  // A line when the trouble begins or changes its words, not at each try.
-  const bool news = !trouble_ || trouble_->text() != failure.text();
   trouble_ = failure;
   is_absent_ = is_absent_ || failure.is_not_found();
   // Any other failure is an answer: the server is there again.
   if (outage_ && !Outage::is_one(failure)) outage_->end(this);
   if (failure.is_expired()) return;
-  if (!news || failures_ <= 1) return;
+  // A line at the second failure and when the words change, not at each try.
+  if (failures_ <= 1 || reported_ == failure.text()) return;
+  reported_ = failure.text();
   // All informers of a cluster find out at the same time.
   if (outage_ && Outage::is_one(failure) && !outage_->begin(this)) {
     log_.debug("cannot read", {{"error", failure}, {"failures", failures_}});
+  } else if (failure.is_not_found()) {
+    log_.info("the server has no such kind", {{"error", failure}});
   } else {
     log_.warn("cannot read", {{"error", failure}, {"failures", failures_}});
   }
@@ -344,13 +346,16 @@ void Informer::report(const Failure& failure) {
 
 void Informer::be_well() {
   if (!trouble_) return;
+  const bool was_outage = outage_ && Outage::is_one(*trouble_);
   const bool was_last = outage_ && outage_->end(this);
-  if (outage_ && Outage::is_one(*trouble_) && !was_last) {
+  trouble_.reset();
+  if (reported_.empty()) return;
+  if (was_outage && !was_last) {
     log_.debug("reads again");
   } else {
     log_.info("reads again");
   }
-  trouble_.reset();
+  reported_.clear();
 }
 
 }  // namespace kube

@@ -9,6 +9,7 @@
 
 #include "kube/telemetry/families.hpp"
 #include "runtime_fixture.hpp"
+#include "support/captured_stderr.hpp"
 
 using namespace kube;
 using namespace kube::testing;
@@ -147,6 +148,25 @@ TEST_CASE("a kind that is not installed is known not to be, also while its serve
   CHECK(w.syncs());
 }
 
+TEST_CASE("a failure that stays the same is told once, and so is its end; one that comes once is told to nobody") {
+  World w;
+  const test::CapturedStderr log;
+  w.link.refuse();
+  w.start();
+  w.pass(5min);
+  CHECK(log.count("informer: cannot read") == 1);
+  w.link.heal();
+  REQUIRE(w.syncs());
+  CHECK(log.count("informer: reads again") == 1);
+  w.pass(10s);
+  w.server.manners().watch_error = 500;
+  w.link.cut_watches();
+  REQUIRE(w.reaches([&] { return w.informer.trouble().has_value(); }));
+  w.server.manners().watch_error = 0;
+  REQUIRE(w.reaches([&] { return !w.informer.trouble().has_value(); }));
+  CHECK(log.count("informer: ") == 2);
+}
+
 TEST_CASE("an informer that only hears of errors pauses longer and longer") {
   for (const int code : {500, 410}) {
     CAPTURE(code);
@@ -188,7 +208,7 @@ TEST_CASE("a slow watcher that the server closes catches up") {
   FaultRates faults;
   faults.stalled = 1;
   faults.stalled_by = 5s;
-  faults.watch_buffer = 3;
+  faults.max_watch_buffer = 3;
   w.link.set_faults(faults);
   for (int i = 0; i < 20; ++i) w.create("w" + std::to_string(i));
   w.pass(10s);

@@ -221,6 +221,7 @@ class Informer {
   TimePoint opened_{};   ///< of the watch that is open or was last
   TimePoint told_at_{};  ///< when a watch was opened or has told something, for people to see
   std::optional<Failure> trouble_;
+  std::string reported_;    ///< text of the failure that the log had last, "" = it has none of this trouble
   bool is_absent_ = false;  ///< the server once had no such kind
   int failures_ = 0;
   BackoffPolicy backoff_{std::chrono::milliseconds(800), std::chrono::seconds(30)};
