@@ -1,6 +1,6 @@
 #include "kube/runtime/event_recorder.hpp"
 
-#include <array>
+#include <utility>
 
 #include "kube/base/hex.hpp"
 #include "kube/base/printable.hpp"
@@ -63,6 +63,7 @@ void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t 
     folded_.add();
     if (!series.queued && now - series.last_write >= fold_time && queue.size() < max_waiting) {
       series.queued = true;
+      series.body = forge(note, series);
       queue.push_back(id);
       wake_.set();
     }
@@ -75,12 +76,20 @@ void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t 
   if (series_.size() >= max_series) prune();
 
   const std::string ns = object.ns().empty() ? "default" : std::string(object.ns());
-  const std::string time = format_time(api_.clock().wall());
   Series series;
   series.event = {ns, std::string(object.name()).substr(0, 230) + "." + hex(api_.random().next(), 16)};
   series.count = 1;
   series.queued = true;
   series.last_write = now;
+  series.first = api_.clock().wall();
+  series.body = forge(note, series);
+  series_.emplace(id, std::move(series));
+  queue.push_back(id);
+  wake_.set();
+}
+
+json::object EventRecorder::forge(const Note& note, const Series& series) const {
+  const auto& [object, resource, type, reason, message] = note;
   Object event = Object::make(resources::events, series.event);
   event.tree()["involvedObject"] = json::object{{"apiVersion", resource.api_version()},
                                                 {"kind", resource.kind},
@@ -93,13 +102,8 @@ void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t 
   const std::string component = source_ ? source_(resource, reason) : "";
   event.tree()["source"] = json::object{{"component", component}};
   event.tree()["reportingComponent"] = component;
-  event.tree()["firstTimestamp"] = time;
-  event.tree()["lastTimestamp"] = time;
-  event.tree()["count"] = 1;
-  series.body = std::move(event.tree());
-  series_.emplace(id, std::move(series));
-  queue.push_back(id);
-  wake_.set();
+  event.tree()["firstTimestamp"] = format_time(series.first);
+  return std::move(event.tree());
 }
 
 void EventRecorder::prune() {
@@ -133,34 +137,28 @@ asio::awaitable<void> EventRecorder::write(const std::string& id) {
   Series& series = found->second;
   series.queued = false;
   series.last_write = api_.clock().now();
-  const std::int64_t count = series.count;
-  const bool is_first = series.written == 0;
-  const ObjectKey key = series.event;
-  series.written = count;
-  std::optional<Failure> failure;
-  if (is_first) {
-    const Object event(std::move(series.body));
-    series.body = {};
-    auto created = co_await api_.create(resources::events, event);
-    if (!created) failure = std::move(created.error());
-  } else {
-    const json::object patch{{"count", count}, {"lastTimestamp", format_time(api_.clock().wall())}};
-    auto patched = co_await api_.patch(resources::events, key, {PatchType::merge, json::serialize(patch)});
-    if (!patched) failure = std::move(patched.error());
-  }
-  if (failure) {
-    // Nothing can be written into a namespace that ends or is gone, and nobody would read it there.
-    const bool is_ending = failure->is_not_found() || failure->text().contains("is being terminated");
-    if (is_ending) {
-      log_.debug("an Event was not written", {{"error", *failure}});
-    } else {
-      log_.warn("an Event was not written", {{"error", *failure}});
-    }
-    dropped_.add();
-    series_.erase(id);
-  } else {
+  const bool is_repeat = std::exchange(series.is_written, true);
+  Object event(std::exchange(series.body, {}));
+  const json::object told{{"count", series.count}, {"lastTimestamp", format_time(api_.clock().wall())}};
+  for (const auto& [field, value] : told) event.tree()[field] = value;
+  // Nothing of the series is looked at after an await: it may have been forgotten.
+  auto done = is_repeat ? co_await api_.patch(resources::events, event.key(), {PatchType::merge, json::serialize(told)})
+                        : co_await api_.create(resources::events, event);
+  // API servers keep an Event for an hour, and a series may live longer.
+  if (is_repeat && !done && done.error().is_not_found()) done = co_await api_.create(resources::events, event);
+  if (done) {
     written_.add();
+    co_return;
   }
+  // Nothing can be written into a namespace that ends or is gone, and nobody would read it there.
+  const bool is_ending = done.error().is_not_found() || done.error().text().contains("is being terminated");
+  if (is_ending) {
+    log_.debug("an Event was not written", {{"error", done.error()}});
+  } else {
+    log_.warn("an Event was not written", {{"error", done.error()}});
+  }
+  dropped_.add();
+  series_.erase(id);
 }
 
 }  // namespace kube

@@ -47,6 +47,23 @@ TEST_CASE("a repeat is counted and costs no write of its own within the fold tim
   CHECK(w.link.requests() == written + 1);
 }
 
+TEST_CASE("a repeat of an Event that the server has dropped for its age is an Event again, with its count") {
+  World w;
+  w.recorder.warning(World::widget("u1"), widgets, "Refused", "no room");
+  w.pass(1s);
+  REQUIRE(w.events().size() == 1);
+  const std::string first(string_at(*w.events()[0], {"firstTimestamp"}));
+  w.pass(2h);
+  CHECK(w.server.remove(resources::events, Object(*w.events()[0]).key(), {}, "server"));
+  w.recorder.warning(World::widget("u1"), widgets, "Refused", "no room");
+  w.pass(1s);
+  REQUIRE(w.events().size() == 1);
+  CHECK(int_at(*w.events()[0], {"count"}) == 2);
+  CHECK(string_at(*w.events()[0], {"firstTimestamp"}) == first);
+  CHECK(string_at(*w.events()[0], {"lastTimestamp"}) > first);
+  CHECK(w.metrics_have("kube_events_total{outcome=\"dropped\"} 0"));
+}
+
 TEST_CASE("another object, reason or message is another Event") {
   World w;
   w.recorder.warning(World::widget("u1"), widgets, "Refused", "no room");

@@ -44,11 +44,12 @@ class EventRecorder {
 
  private:
   struct Series {
-    ObjectKey event;  ///< where it was written, name "" until then
-    std::int64_t count = 0, written = 0;
+    ObjectKey event;
+    WallTime first{};
+    std::int64_t count = 0;
     TimePoint last_write{};
-    bool queued = false;
-    json::object body;  ///< of the first write
+    bool queued = false, is_written = false;
+    json::object body;  ///< the Event as it is made, while it waits
   };
   struct Note {
     const Object& object;
@@ -59,6 +60,7 @@ class EventRecorder {
   };
   /// Has it written behind what waits in `queue`, unless `max_waiting` wait there.
   void note(Note note, std::deque<std::string>& queue, std::size_t max_waiting);
+  json::object forge(const Note& note, const Series& series) const;
   asio::awaitable<void> write(const std::string& id);
   void prune();
 
