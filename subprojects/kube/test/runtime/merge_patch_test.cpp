@@ -65,3 +65,23 @@ TEST_CASE("an object that goes with its last finalizer does not come back into t
   REQUIRE(shown.has_value());
   CHECK_FALSE(shown->is_deleting());
 }
+
+TEST_CASE("the answer about a pod in its grace period is taken in, because it is still there") {
+  World w;
+  REQUIRE(w.server.create(
+      resources::pods,
+      {{"metadata", json::object{{"namespace", "d"}, {"name", "p"}}},
+       {"spec", json::object{{"nodeName", "n"}, {"containers", json::array{json::object{{"name", "c"}}}}}}},
+      "user"));
+  REQUIRE(w.server.remove(resources::pods, {"d", "p"}, {}, "user"));
+  Informer pods(w.simulator.executor(), w.api, {.resource = resources::pods}, w.metrics);
+  w.simulator.run([](World& world, Informer& cache) -> asio::awaitable<void> {
+    const auto answer = co_await merge_patch(world.api, cache, {"d", "p"},
+                                             {.body = R"({"metadata": {"labels": {"a": "b"}}})", .phase = "labelling"});
+    CHECK(answer.has_value());
+  }(w, pods));
+  const auto shown = pods.find({"d", "p"});
+  REQUIRE(shown.has_value());
+  CHECK(shown->is_deleting());
+  CHECK(shown->label("a") == "b");
+}
