@@ -82,8 +82,13 @@ asio::awaitable<void> LeaderElector::run() { co_await async::finally(compete(), 
 asio::awaitable<void> LeaderElector::compete() {
   while (true) {
     auto tried = co_await async::with_timeout(api_.clock(), try_once(), settings_.renew_deadline);
-    if (tried && !*tried && !tried->error().is_conflict())
+    // Another replica may have been faster.
+    const bool was_late = tried && !*tried && (tried->error().is_conflict() || tried->error().is_already_exists());
+    if (!tried) {
+      log_.warn("the lease cannot be read or written", {{"error", "the API server did not answer in time"}});
+    } else if (!*tried && !was_late) {
       log_.warn("the lease cannot be read or written", {{"error", tried->error()}});
+    }
     co_await api_.clock().sleep(settings_.retry_period);
   }
 }

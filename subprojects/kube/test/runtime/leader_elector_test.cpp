@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime_fixture.hpp"
+#include "support/captured_stderr.hpp"
 
 using namespace kube;
 using namespace kube::testing;
@@ -140,6 +141,26 @@ TEST_CASE("of two replicas never both may write, whatever the network does, and 
     CHECK(w.reaches([&] { return w.one.may_write() != w.two.may_write(); }));
   }
   CHECK(terms > 300);
+}
+
+TEST_CASE("of two replicas that make the lease at once one is too late, and has nothing to complain of") {
+  World w;
+  const test::CapturedStderr log;
+  w.one.start();
+  w.two.start();
+  REQUIRE(w.reaches([&] { return w.one.may_write() || w.two.may_write(); }));
+  w.simulator.run_for(1min);
+  CHECK(log.count("the lease cannot") == 0);
+}
+
+TEST_CASE("a replica that does not lead tells of a server that hangs") {
+  World w;
+  w.one.start();
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+  w.two.start();
+  const test::CapturedStderr log;
+  w.two.link.partition();
+  CHECK(w.reaches([&] { return log.count("the lease cannot be read or written") > 0; }));
 }
 
 TEST_CASE("a foreign lease is counted from the moment when it was read") {
