@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include "kube/base/printable.hpp"
 #include "openssl.hpp"
 #include "subject.hpp"
 #include "tcp_silence.hpp"
@@ -192,7 +193,7 @@ std::string names_of(const X509* certificate) {
   int count = 0;
   for (const auto* list : {&subject.dns_names, &subject.ip_addresses})
     for (const std::string& name : *list)
-      if (++count <= 8) names += (names.empty() ? "" : ", ") + name.substr(0, 64);
+      if (++count <= 8) names += (names.empty() ? "" : ", ") + printable(cut_text(name, 64));
   return count > 8 ? names + ", ..." : names;
 }
 

@@ -3,9 +3,9 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-
+#include "kube/base/hex.hpp"
 #include "kube/base/json.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/time.hpp"
 
 namespace kube {
@@ -51,11 +51,37 @@ std::string_view name_of(LogLevel level) {
   return "info";
 }
 
-/// Quotes a value where a reader could not tell its end, or where it holds control characters.
+/// JSON text without the characters that a terminal acts on: those that JSON leaves as they are become \u escapes, and
+/// bytes that are no UTF-8 become question marks.
+std::string without_acting(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const CodePoint next = first_code_point(text);
+    if (!next.valid) {
+      out += '?';
+    } else if (!acts_on_terminals(next.value)) {
+      out += text.substr(0, next.size);
+    } else if (next.value < 0x10000) {
+      out += "\\u" + hex(next.value, 4);
+    } else {
+      const std::uint32_t rest = next.value - 0x10000;
+      out += "\\u" + hex(0xD800 + (rest >> 10), 4) + "\\u" + hex(0xDC00 + (rest & 0x3FF), 4);
+    }
+    text.remove_prefix(next.size);
+  }
+  return out;
+}
+
+std::string as_json(const json::value& value) {
+  std::string text = json::serialize(value);
+  return acts_on_terminals(text) ? without_acting(text) : text;
+}
+
+/// Quotes a value where a reader could not tell its end, or where a terminal would act on it.
 std::string quoted(std::string_view value) {
-  const bool plain = !value.empty() && value.find_first_of(" \"=\\") == std::string_view::npos &&
-                     std::ranges::none_of(value, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  return plain ? std::string(value) : json::serialize(json::string(value));
+  const bool plain =
+      !value.empty() && value.find_first_of(" \"=\\") == std::string_view::npos && !acts_on_terminals(value);
+  return plain ? std::string(value) : as_json(json::string(value));
 }
 
 struct LogLine {
@@ -68,7 +94,7 @@ std::string format_line(LogFormat format, const LogLine& line) {
   if (format == LogFormat::json) {
     json::object written{{"level", name_of(line.level)}, {"logger", line.logger}, {"msg", line.message}};
     for (const auto& [key, value] : line.fields) written[key] = value;
-    return json::serialize(written);
+    return as_json(written);
   }
   std::string written(line.logger);
   written.append(": ").append(line.message);

@@ -1,4 +1,5 @@
 // Logging for operators: a constant message, and facts as key=value (text) or as fields (JSON).
+// Tested by test/telemetry/log_test.cpp.
 #pragma once
 
 #include <initializer_list>

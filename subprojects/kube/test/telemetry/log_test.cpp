@@ -1,0 +1,40 @@
+#include "kube/telemetry/log.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/captured_stderr.hpp"
+
+using namespace kube;
+
+TEST_CASE("a line of the log has its fields, and a value in it moves no cursor and forges no line") {
+  struct Case {
+    std::string title, value, written;
+  };
+  const Case cases[] = {
+      {"a word", "milan", "value=milan"},
+      {"nothing", "", R"(value="")"},
+      {"words", "no room", R"(value="no room")"},
+      {"quotes", R"(a"b)", R"(value="a\"b")"},
+      {"a line break", "a\nlevel=error", R"(value="a\nlevel=error")"},
+      {"an escape", "\x1b[2J", R"(value="\u001b[2J")"},
+      {"DEL", "a\x7f", R"(value="a\u007f")"},
+      {"a control of eight bits", "a\u009b2J", R"(value="a\u009b2J")"},
+      {"a mark that turns the direction", "a\u202eb", R"(value="a\u202eb")"},
+      {"a tag beyond 16 bits", "a\U000e0041", R"(value="a\udb40\udc41")"},
+      {"no UTF-8", "a\xff", R"(value="a?")"},
+      {"another script", "日本", "value=日本"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.title);
+    const test::CapturedStderr log;
+    Log("tests").with("cluster", "rome").warn("cannot do it", {{"value", c.value}});
+    const std::string line = log.text();
+    CHECK(line.substr(line.find(' ')) == " W tests: cannot do it cluster=rome " + c.written + "\n");
+  }
+}
+
+TEST_CASE("what is below the level is not written") {
+  const test::CapturedStderr log;
+  Log("tests").debug("nobody asked");
+  CHECK(log.text().empty());
+}
