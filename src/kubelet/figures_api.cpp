@@ -182,14 +182,15 @@ asio::awaitable<std::expected<FiguresApi::Reply, Refusal>> FiguresApi::ask(const
   request.resource = "scrape";
   request.repeatable = true;
   const std::string cluster = "cluster " + source.provider;
-  auto sending = source.transport->send(std::move(request), clock_.deadline_in(settings_.head_timeout));
+  const kube::Deadline deadline = clock_.deadline_in(settings_.head_timeout);
+  auto sending = source.transport->send(std::move(request), deadline);
   auto remote = co_await ask_provider({source.provider, source.upgrader}, clock_, {}, std::move(sending));
   // The failure names a cluster that is out of reach. It is a 502, as for logs, because kubectl does not show the
   // sentence of a 503.
   if (!remote) co_return std::unexpected(Refusal{502, kube::printable(remote.error().text())});
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Reply{.body = std::move(remote->body), .sentence = {}};
-  const kube::Failure failure = co_await kube::read_failure(*remote, clock_);
+  const kube::Failure failure = co_await kube::read_failure(*remote, clock_, deadline);
   std::string why = " cannot tell now what pods use: " + failure.text();
   if (status == 404) why = " does not tell what pods use: it serves no metrics.liqo.io (" + failure.text() + ")";
   if (status == 403) why = " does not let this cluster read what its pods use: " + failure.text();

@@ -6,7 +6,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/base/url.hpp"
-#include "kube/k8s/status.hpp"
+#include "kube/client/read_failure.hpp"
 #include "kube/telemetry/families.hpp"
 #include "kube/wire/gzip_decoder.hpp"
 
@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t max_object_bytes = 16u << 20;
 /// Bytes in a second: a list that comes slower than this for long is given up.
 constexpr std::size_t slowest_list_rate = 16u << 10;
-/// As much of an error's body as anybody reads.
-constexpr std::size_t max_error_bytes = 64u << 10;
 
 std::string describe(const HttpRequest& request, const std::string& cluster) {
   return std::string(request.verb) + " " + std::string(path_of(request.target)) + " in " + cluster;
@@ -97,16 +95,14 @@ asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline d
     const int code = response->head.status;
     if (code >= 200 && code < 300) co_return std::move(*response);
 
-    const std::string_view retry_after = response->head.header("retry-after");
-    auto body = co_await async::with_deadline(clock_, read_all(*response->body, max_error_bytes), deadline);
-    const std::string text = body && *body ? std::move(**body) : std::string();
-    Status status = read_status(code, text, retry_after);
+    Failure failure = co_await read_failure(*response, clock_, deadline);
+    const auto retry_after = failure.status()->retry_after;
     // The server says that it has not carried the request out, so any verb may be sent again.
-    const bool put_off = code == 429 || (code == 503 && status.retry_after);
-    const Duration pause = std::max(backoff, Duration(status.retry_after.value_or(std::chrono::seconds(0))));
+    const bool put_off = code == 429 || (code == 503 && retry_after);
+    const Duration pause = std::max(backoff, Duration(retry_after.value_or(std::chrono::seconds(0))));
     const auto jitter = std::chrono::duration_cast<Duration>(pause * 0.2 * random_.unit());
-    if (!put_off || attempt >= settings_.attempts || clock_.now() + pause + jitter >= deadline.at)
-      co_return fail(Failure::from_status(std::move(status)), describe(request, settings_.cluster));
+    if (!put_off || attempt >= settings_.max_attempts || clock_.now() + pause + jitter >= deadline.at)
+      co_return fail(std::move(failure), describe(request, settings_.cluster));
     response->body.reset();
     co_await clock_.sleep(pause + jitter);
     backoff *= 2;
@@ -203,9 +199,17 @@ asio::awaitable<Result<Object>> Api::apply(const Resource& resource, const Objec
 }
 
 asio::awaitable<Result<void>> Api::exchange_nothing(HttpRequest request) {
-  auto body = co_await exchange(std::move(request), clock_.deadline_in(settings_.timeout));
-  if (!body) co_return std::unexpected(std::move(body.error()));
-  co_return Result<void>();
+  const std::string what = describe(request, settings_.cluster);
+  const Deadline deadline = clock_.deadline_in(settings_.timeout);
+  auto response = co_await send(std::move(request), deadline);
+  if (!response) co_return std::unexpected(std::move(response.error()));
+  // The body is dropped as it comes: that of a collection may be longer than any object.
+  while (true) {
+    auto piece = co_await async::with_deadline(clock_, response->body->read(), deadline);
+    if (!piece) co_return fail(Errc::timeout, what + ": the answer's body did not arrive in time");
+    if (!*piece) co_return fail(std::move(piece->error()), what);
+    if ((*piece)->empty()) co_return Result<void>();
+  }
 }
 
 asio::awaitable<Result<void>> Api::remove(const Resource& resource, const ObjectKey& key,

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <deque>
+#include <utility>
 
 #include "kube/client/api.hpp"
 #include "kube/testing/simulator.hpp"
@@ -11,10 +12,14 @@ namespace {
 using namespace kube;
 using namespace std::chrono_literals;
 
-/// An empty body.
-class NoBody final : public net::Body {
+/// A body that is there at once.
+class ReadyBody final : public net::Body {
  public:
-  asio::awaitable<Result<std::string>> read() override { co_return std::string(); }
+  explicit ReadyBody(std::string text) : text_(std::move(text)) {}
+  asio::awaitable<Result<std::string>> read() override { co_return std::exchange(text_, {}); }
+
+ private:
+  std::string text_;
 };
 
 /// Answers with what it is told to, and remembers what it was asked and when.
@@ -22,7 +27,7 @@ class Recorder final : public net::Transport {
  public:
   struct Answer {
     int status = 200;
-    std::string retry_after;
+    std::string retry_after, body = {};
   };
 
   explicit Recorder(async::Clock& clock) : clock_(clock) {}
@@ -38,7 +43,7 @@ class Recorder final : public net::Transport {
     net::Response response;
     response.head.status = answer.status;
     if (!answer.retry_after.empty()) response.head.headers.emplace_back("retry-after", answer.retry_after);
-    response.body = std::make_unique<NoBody>();
+    response.body = std::make_unique<ReadyBody>(std::move(answer.body));
     co_return response;
   }
 
@@ -144,6 +149,25 @@ TEST_CASE("a pause beyond the deadline fails at once, and the failure says for h
     CHECK(world.transport.requests.size() == 1);
     CHECK(world.simulator.clock().now() - world.transport.times[0] < 1s);
   }
+}
+
+TEST_CASE("a refusal that quotes a long value keeps its message, its reason and its pause") {
+  World w;
+  const std::string quoted(100'000, 'x');
+  w.transport.answers = {{422, "",
+                          R"({"kind":"Status","code":422,"reason":"Invalid","message":"the value )" + quoted +
+                              R"(","details":{"retryAfterSeconds":7}})"}};
+  const auto failure = w.run(w.api.get(resources::pods, {"d", "p"}));
+  REQUIRE(failure);
+  CHECK(failure->status()->reason == "Invalid");
+  CHECK(failure->text().contains("the value xxx"));
+  CHECK(failure->status()->retry_after == 7s);
+}
+
+TEST_CASE("a collection is deleted however long the answer is") {
+  World w;
+  w.transport.answers = {{200, "", std::string(20 << 20, ' ')}};
+  CHECK_FALSE(w.run(w.api.remove_collection(resources::pods, "d", {})));
 }
 
 TEST_CASE("writes take the fence along, for whoever sends them later") {

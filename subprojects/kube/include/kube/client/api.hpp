@@ -23,7 +23,7 @@ namespace asio = boost::asio;
 struct ApiSettings {
   std::string cluster;                          ///< the name that failures, logs and metrics give this server
   Duration timeout = std::chrono::seconds(30);  ///< for one verb, retries included; a watch has this for its head only
-  int attempts = 4;                             ///< sendings of a request that the server put off (429, 503)
+  int max_attempts = 4;                         ///< sendings of a request that the server put off (429, 503)
   /// The fence: asked right before each sending of any method but GET, so also of a review's POST, and again where the
   /// transport repeats it; false answers Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
@@ -91,7 +91,7 @@ class Api {
   asio::awaitable<Result<void>> remove_collection(const Resource& resource, std::string_view ns,
                                                   const Selection& selection, const DeleteOptions& options = {});
   /// POST to a subresource (eviction, token, binding) or, where `subresource` is "", to the collection of a review,
-  /// whose `key` says the namespace alone: answers the server's document.
+  /// in the namespace of the body's metadata, and `key` is not looked at: answers the server's document.
   asio::awaitable<Result<json::value>> post(const Resource& resource, const ObjectKey& key,
                                             std::string_view subresource, json::object body);
   /// The document or text at any path, e.g. "/version", "/readyz".

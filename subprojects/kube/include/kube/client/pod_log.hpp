@@ -13,10 +13,6 @@ namespace kube {
 
 namespace asio = boost::asio;
 
-/// What an API server said instead of what was asked for: as much of it as comes within three seconds. For programs
-/// that send requests by a net::Transport themselves, because they pass the body of the answer on as it comes.
-asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock);
-
 /// A log that is being read. Destroying it ends the stream.
 class PodLog {
  public:

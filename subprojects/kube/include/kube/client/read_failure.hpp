@@ -1,0 +1,19 @@
+// What a server said instead of what was asked for.
+// Tested by test/client/api_requests_test.cpp.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "kube/async/clock.hpp"
+#include "kube/net/transport.hpp"
+
+namespace kube {
+
+namespace asio = boost::asio;
+
+/// Reads the body of an answer that is none of the codes 200 to 299, and makes a Failure of it: of as much as comes
+/// until the deadline, 256 KiB at most. For programs that send requests by a net::Transport themselves, because they
+/// pass the body of the answer on as it comes.
+asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock, Deadline deadline);
+
+}  // namespace kube
