@@ -2,9 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <optional>
-#include <system_error>
 
 #include "kube/async/event.hpp"
 #include "kube/base/text.hpp"
@@ -17,14 +15,6 @@ namespace {
 constexpr std::chrono::seconds look_interval{10};
 /// A plugin that has failed is left alone for so long: it may have asked somebody for a password.
 constexpr std::chrono::seconds failure_memory{5};
-constexpr std::size_t max_file = std::size_t{1} << 20;
-
-Result<std::string> read_source(const std::string& path) {
-  auto text = read_file(path, max_file);
-  if (text) return std::move(*text);
-  if (text.error() == EFBIG) return fail(Errc::too_large, path + " is larger than 1 MiB");
-  return fail(Errc::missing, "reading " + path + ": " + std::generic_category().message(text.error()));
-}
 
 /// One piece of text that is given inline, or lies in a file that may change.
 class Source {
@@ -41,7 +31,7 @@ class Source {
     if (::stat(path_.c_str(), &now) == 0 && seen_ && seen_->st_ino == now.st_ino && seen_->st_size == now.st_size &&
         seen_->st_mtim.tv_sec == now.st_mtim.tv_sec && seen_->st_mtim.tv_nsec == now.st_mtim.tv_nsec)
       return false;
-    auto text = read_source(path_);
+    auto text = read_file(path_);
     if (!text) return std::unexpected(std::move(text.error()));
     seen_ = now;
     const bool changed = *text != text_;

@@ -1,6 +1,5 @@
 #include "kube/net/infer_config.hpp"
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -14,9 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using wire::ClusterConfig;
-
-/// The most bytes of a kubeconfig, and of the authorities that one names: far more than people have.
-constexpr std::size_t max_bytes = 16U << 20;
 
 /// Whether there is a file, or may be one: reading it says why it cannot be read.
 bool is_there(const fs::path& path) {
@@ -46,13 +42,8 @@ std::vector<std::string> usual_files() {
 }  // namespace
 
 Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice) {
-  const auto text = read_file(path, max_bytes);
-  if (!text) {
-    const bool is_missing = text.error() == ENOENT || text.error() == ENOTDIR;
-    return is_missing              ? fail(Errc::missing, "there is no file " + path)
-           : text.error() == EFBIG ? fail(Errc::invalid_input, path + " is larger than 16 MiB")
-                                   : fail(Errc::invalid_input, path + " cannot be read");
-  }
+  const auto text = read_file(path);
+  if (!text) return std::unexpected(text.error());
   if (text->find_first_not_of(" \t\r\n") == std::string::npos)
     return fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
   auto config = wire::parse_kubeconfig(*text, {.origin = wire::KubeconfigOrigin::file,
@@ -86,10 +77,7 @@ Result<ClusterConfig> infer_config(const ConfigChoice& choice) {
 
 Result<std::string> read_authorities(const ClusterConfig& config) {
   if (!config.ca_pem.empty() || config.ca_file.empty()) return config.ca_pem;
-  auto text = read_file(config.ca_file, max_bytes);
-  if (!text && text.error() == EFBIG) return fail(Errc::too_large, config.ca_file + " is larger than 16 MiB");
-  if (!text) return fail(Errc::missing, config.ca_file + " cannot be read");
-  return std::move(*text);
+  return read_file(config.ca_file);
 }
 
 }  // namespace kube::net

@@ -4,20 +4,23 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 
 namespace kube::net {
 
-std::expected<std::string, int> read_file(const std::string& path, std::size_t max_bytes) {
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::unexpected(errno);
   std::string text;
   char buffer[8192];
-  ssize_t count = 0;
-  while ((count = ::read(file, buffer, sizeof(buffer))) > 0 && text.size() <= max_bytes)
+  ssize_t count = file < 0 ? -1 : 0;
+  while (file >= 0 && (count = ::read(file, buffer, sizeof(buffer))) > 0 && text.size() <= max_bytes)
     text.append(buffer, static_cast<std::size_t>(count));
-  const int error = count < 0 ? errno : text.size() > max_bytes ? EFBIG : 0;
-  ::close(file);
-  if (error != 0) return std::unexpected(error);
+  const int error = count < 0 ? errno : 0;
+  if (file >= 0) ::close(file);
+  if (error == ENOENT || error == ENOTDIR) return fail(Errc::missing, "there is no file " + path);
+  if (error != 0) return fail(Errc::invalid_input, path + " cannot be read: " + std::generic_category().message(error));
+  if (text.size() > max_bytes)
+    return fail(Errc::too_large, path + " is larger than " + std::to_string(max_bytes >> 20) + " MiB");
   return text;
 }
 

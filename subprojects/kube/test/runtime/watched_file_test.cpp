@@ -17,7 +17,7 @@ TEST_CASE("a file is read as it is, and what was put in its place is handed over
   const auto write = [&directory](const std::string& text) { directory.write("file", text); };
   WatchedFile file(clock, directory.at("file"), 30s);
   CHECK(file.read().error().code() == Errc::missing);
-  CHECK(file.read().error().text() == directory.at("file") + " cannot be read");
+  CHECK(file.read().error().text() == "there is no file " + directory.at("file"));
   write("");
   CHECK(file.read().error().code() == Errc::missing);
   CHECK(file.read().error().text() == directory.at("file") + " is empty");

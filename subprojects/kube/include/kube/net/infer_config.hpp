@@ -13,8 +13,8 @@ struct ConfigChoice {
 };
 
 /// Reads a file that the user of this program has named, or owns: it may name other files and an exec plugin. Errors:
-/// Errc::missing (no such file, or no such context in it), Errc::invalid_input (it is empty, larger than 16 MiB, or
-/// cannot be read), and those of wire::parse_kubeconfig(). The text names the file.
+/// those of read_file(), Errc::missing (no such context in it), Errc::invalid_input (it is empty), and those of
+/// wire::parse_kubeconfig(). The text names the file.
 Result<wire::ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice = {});
 
 /// The cluster of the pod that this process runs in, by its service account. Errors: Errc::missing (it is no pod).
@@ -26,7 +26,7 @@ Result<wire::ClusterConfig> pod_config();
 Result<wire::ClusterConfig> infer_config(const ConfigChoice& choice = {});
 
 /// The authorities in PEM by which that cluster's server is verified, be they in the config or in a file that it names;
-/// "" where it names none. Errors: Errc::missing (the file cannot be read), Errc::too_large (it has more than 16 MiB).
+/// "" where it names none. Errors: those of read_file().
 Result<std::string> read_authorities(const wire::ClusterConfig& config);
 
 }  // namespace kube::net

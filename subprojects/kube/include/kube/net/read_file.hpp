@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstddef>
-#include <expected>
 #include <string>
+
+#include "kube/base/failure.hpp"
 
 namespace kube::net {
 
-/// All of a file. Blocks. The error is that of the system (errno), and EFBIG for a file of more than `max_bytes`, of
-/// which no more is read than that.
-std::expected<std::string, int> read_file(const std::string& path, std::size_t max_bytes);
+/// The most bytes of a configuration, certificate or token: far more than people have.
+inline constexpr std::size_t max_file_bytes = std::size_t{1} << 20;
+
+/// All of a file. Blocks. Errors, whose texts name the file: Errc::missing (there is none), Errc::too_large (it has
+/// more than `max_bytes`, whole MiB, of which no more is read than that), Errc::invalid_input (it cannot be read).
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes = max_file_bytes);
 
 }  // namespace kube::net
