@@ -16,7 +16,7 @@ struct KubeletClients::Client {
   Client(const asio::any_io_executor& executor, kube::async::Clock& clock,
          std::shared_ptr<kube::net::Credentials> credentials)
       : http(executor, clock, std::move(credentials),
-             {.user_agent = "liqod", .dial_timeout = 5s, .max_backoff = 1s, .request_connections = 4}) {}
+             {.user_agent = "liqod", .dial_timeout = 5s, .max_backoff = 1s, .max_request_connections = 4}) {}
   kube::net::HttpClient http;
   kube::TimePoint used;
 };

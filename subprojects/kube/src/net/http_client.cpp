@@ -87,10 +87,10 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
         options(std::move(given)),
         tasks(on, async::TaskGroup::OnFailure::keep_others),
         dialer(on, time, options.resolver ? options.resolver : Resolver::of_the_system()),
-        random(options.seed),
+        random(options.seed ? *options.seed : std::random_device{}()),
         generation(credentials->generation()),
-        requests(std::make_shared<Lane>(on, options.request_connections)),
-        watches(std::make_shared<Lane>(on, options.watch_connections)) {}
+        requests(std::make_shared<Lane>(on, options.max_request_connections)),
+        watches(std::make_shared<Lane>(on, options.max_watch_connections)) {}
 
   const wire::ServerUrl& server() const { return credentials->config().server; }
 
@@ -99,6 +99,8 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   static std::shared_ptr<void> take_slot(const SharedLane& lane);
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
   asio::awaitable<void> connect(SharedLane lane, std::shared_ptr<Attempt> attempt);
+  /// Has requests fail at once for a while.
+  void note_failure(const Failure& failure);
   asio::awaitable<Result<void>> open(SharedLane lane, Deadline deadline);
   asio::awaitable<void> serve(SharedLane lane, std::shared_ptr<Http2Connection> connection);
   asio::awaitable<Result<Way>> acquire(SharedLane lane, Deadline deadline);
@@ -209,12 +211,16 @@ asio::awaitable<void> HttpClient::Impl::connect(SharedLane lane, std::shared_ptr
     mine->failure.reset();
     co_return;
   }
+  note_failure(made.error());
+  mine->failure = std::move(made.error());
+}
+
+void HttpClient::Impl::note_failure(const Failure& failure) {
   // Another lane may have failed a moment ago, at the same server.
   if (!down || clock.now() >= down_until)
     backoff = backoff == Duration{0} ? options.first_backoff : std::min(backoff * 2, options.max_backoff);
   down_until = clock.now() + std::chrono::duration_cast<Duration>(backoff * (0.5 + random.unit() / 2));
-  down = made.error();
-  mine->failure = std::move(made.error());
+  down = failure;
 }
 
 asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline deadline) {
@@ -314,7 +320,11 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
         auto slot = take_slot(lane);
         auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
         if (stopping) break;
-        if (!dialed) co_return std::unexpected(std::move(dialed.error()));
+        if (!dialed) {
+          // A request in a hurry says nothing about the server.
+          if (clock.now() < deadline.at) note_failure(dialed.error());
+          co_return std::unexpected(std::move(dialed.error()));
+        }
         if (!dialed->http2)
           co_return Way(std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
         http1_server = false;  // and dial once more, as one for all

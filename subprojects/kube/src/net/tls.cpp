@@ -15,6 +15,15 @@ void set_versions(SSL_CTX* context) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
 }
 
+/// What the reading of `count` certificates ended with: the end of the text, or a certificate that cannot be read.
+Result<void> expect_end(int count, std::string_view what) {
+  const unsigned long end = ERR_peek_last_error();
+  const bool clean = ERR_GET_LIB(end) == ERR_LIB_PEM && ERR_GET_REASON(end) == PEM_R_NO_START_LINE;
+  const std::string why = openssl::take_error();
+  if (clean) return {};
+  return fail(Errc::tls, std::string(what) + ": certificate " + std::to_string(count + 1) + ": " + why);
+}
+
 /// Adds every certificate of the PEM text to the store that peers are verified against.
 Result<void> add_authorities(SSL_CTX* context, std::string_view pem) {
   X509_STORE* store = SSL_CTX_get_cert_store(context);
@@ -25,12 +34,11 @@ Result<void> add_authorities(SSL_CTX* context, std::string_view pem) {
       return fail(Errc::tls, "certificate authority: " + openssl::take_error());
     ++count;
   }
-  const unsigned long end = ERR_peek_last_error();
-  const bool clean = ERR_GET_LIB(end) == ERR_LIB_PEM && ERR_GET_REASON(end) == PEM_R_NO_START_LINE;
-  const std::string why = openssl::take_error();
-  if (count == 0) return fail(Errc::tls, "certificate authority: no certificate in PEM form");
-  if (!clean) return fail(Errc::tls, "certificate authority: certificate " + std::to_string(count + 1) + ": " + why);
-  return {};
+  if (count == 0) {
+    ERR_clear_error();
+    return fail(Errc::tls, "certificate authority: no certificate in PEM form");
+  }
+  return expect_end(count, "certificate authority");
 }
 
 Result<void> use_certificate(SSL_CTX* context, std::string_view certificate_pem, std::string_view key_pem) {
@@ -42,10 +50,11 @@ Result<void> use_certificate(SSL_CTX* context, std::string_view certificate_pem,
   }
   if (SSL_CTX_use_certificate(context, leaf.get()) != 1)
     return fail(Errc::tls, "certificate: " + openssl::take_error());
-  while (const openssl::Certificate issuer = openssl::read_pem_certificate(bio.get()))
+  int count = 1;
+  for (; const openssl::Certificate issuer = openssl::read_pem_certificate(bio.get()); ++count)
     if (SSL_CTX_add1_chain_cert(context, issuer.get()) != 1)
       return fail(Errc::tls, "certificate chain: " + openssl::take_error());
-  ERR_clear_error();
+  if (auto ended = expect_end(count, "certificate chain"); !ended) return ended;
   const openssl::Key key = openssl::read_pem_key(key_pem);
   if (!key) {
     ERR_clear_error();

@@ -105,7 +105,7 @@ TEST_CASE("over HTTP/1.1 the connections of a client are bounded, busy ones too"
     const auto executor = co_await asio::this_coro::executor;
     const std::string endless = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegin";
     Scripted server(executor, {endless, endless, endless});
-    HttpClient client(executor, real, server.credentials(), {.request_connections = 2});
+    HttpClient client(executor, real, server.credentials(), {.max_request_connections = 2});
     auto one = co_await client.send(request_for("/1"), real.deadline_in(5s));
     auto two = co_await client.send(request_for("/2"), real.deadline_in(5s));
     REQUIRE(one.has_value());
@@ -117,6 +117,24 @@ TEST_CASE("over HTTP/1.1 the connections of a client are bounded, busy ones too"
     one->body.reset();
     const auto four = co_await client.send(request_for("/4"), real.deadline_in(5s));
     CHECK(four.has_value());
+    co_await client.stop();
+    co_await server.group.stop();
+  }());
+}
+
+TEST_CASE("over HTTP/1.1 a server that has gone is dialed once for a while, whoever asks") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    Scripted server(executor, {"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfirst<close>"});
+    HttpClient client(executor, real, server.credentials(), {.first_backoff = 1h, .max_backoff = 1h});
+    const std::string answer = co_await ask(client, request_for("/1"));
+    CHECK(answer == "200 first");
+    server.acceptor.close();
+    for (int i = 0; i < 5; ++i) {
+      const std::string refused = co_await ask(client, request_for("/2"));
+      CHECK(refused.starts_with("connect: "));
+    }
+    CHECK(client.counters().connect_failures == 1);
     co_await client.stop();
     co_await server.group.stop();
   }());

@@ -135,7 +135,7 @@ struct NarrowPair : Pair {
 
 TEST_CASE("watches have connections of their own, as many as they need, and leave that of requests free") {
   run([]() -> asio::awaitable<void> {
-    NarrowPair pair(co_await asio::this_coro::executor, {.watch_connections = 3});
+    NarrowPair pair(co_await asio::this_coro::executor, {.max_watch_connections = 3});
     std::string answer = co_await ask(pair.client, request_for("/"));
     CHECK(pair.client.counters().by_watches.connections == 0);
     std::vector<Response> watches;
@@ -165,7 +165,7 @@ TEST_CASE("watches have connections of their own, as many as they need, and leav
 TEST_CASE("a request for which no stream is free waits for one, until its deadline") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
-    NarrowPair pair(executor, {.request_connections = 1});
+    NarrowPair pair(executor, {.max_request_connections = 1});
     async::TaskGroup group(executor);
     std::array<std::string, 3> late;
     const auto ask_late = [&](std::string& answer) -> asio::awaitable<void> {
@@ -195,7 +195,7 @@ TEST_CASE("a request for which no stream is free waits for one, until its deadli
 TEST_CASE("requests that wait for a stream are served in their order, and newcomers after them") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
-    NarrowPair pair(executor, {.request_connections = 1});
+    NarrowPair pair(executor, {.max_request_connections = 1});
     pair.server.max_streams = 1;
     std::vector<std::string> asked;
     pair.server.on_request = [&asked](Connection& connection, std::int32_t id, const H2Server::Request& request) {
@@ -221,7 +221,7 @@ TEST_CASE("requests that wait for a stream are served in their order, and newcom
 
 TEST_CASE("connections that are given up do not take the place of new ones") {
   run([]() -> asio::awaitable<void> {
-    NarrowPair pair(co_await asio::this_coro::executor, {.watch_connections = 1});
+    NarrowPair pair(co_await asio::this_coro::executor, {.max_watch_connections = 1});
     std::vector<Response> watches;
     const auto watch = [&]() -> asio::awaitable<void> {
       auto response = co_await pair.client.send(watch_for("/watch"), real.deadline_in(5s));

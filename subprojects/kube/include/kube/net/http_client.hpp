@@ -4,6 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "kube/async/clock.hpp"
@@ -23,8 +24,8 @@ struct HttpClientOptions {
   Duration max_backoff = std::chrono::seconds(5);  ///< doubling up to this, with jitter
   /// Connections for requests, and those for what is open-ended (HttpRequest), upgraded ones apart. More than one of a
   /// use is needed where streams fill the server's limit, or without HTTP/2.
-  std::size_t request_connections = 32, watch_connections = 128;
-  std::uint64_t seed = 1;              ///< of the jitter
+  std::size_t max_request_connections = 32, max_watch_connections = 128;
+  std::optional<std::uint64_t> seed;   ///< of the jitter; not set: one that no other client has
   std::shared_ptr<Resolver> resolver;  ///< of names; null = the system's
 };
 
