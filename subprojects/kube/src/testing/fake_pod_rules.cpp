@@ -113,14 +113,21 @@ std::string_view qos_class(const json::object& pod) {
 Answer<> check_pod_spec_update(const FakeKind& kind, const json::object& before, const json::object& after) {
   const std::string_view name = string_at(before, {"metadata", "name"});
   if (frozen_part(before) != frozen_part(after))
-    return refuse::invalid({kind.group, kind.kind, name}, "spec",
-                           "Forbidden: of a pod's spec only images, activeDeadlineSeconds, tolerations (additions) and "
-                           "terminationGracePeriodSeconds may be changed");
+    return refuse::invalid(
+        {kind.group, kind.kind, name}, "spec",
+        "Forbidden: of a pod's spec only images, activeDeadlineSeconds, terminationGracePeriodSeconds, "
+        "tolerations (additions) and schedulingGates (removals) may be changed");
   const json::array& kept = array_at(after, {"spec", "tolerations"});
   for (const json::value& toleration : array_at(before, {"spec", "tolerations"}))
     if (!has_element(kept, toleration))
       return refuse::invalid({kind.group, kind.kind, name}, "spec.tolerations",
                              "Forbidden: existing tolerations may not be changed");
+  const json::array& gates = array_at(before, {"spec", "schedulingGates"});
+  for (const json::value& gate : array_at(after, {"spec", "schedulingGates"}))
+    if (!has_element(gates, gate))
+      return refuse::invalid({kind.group, kind.kind, name}, "spec.schedulingGates",
+                             "Forbidden: only deletion is allowed, but found new scheduling gate '" +
+                                 std::string(string_at(gate, {"name"})) + "'");
   return {};
 }
 

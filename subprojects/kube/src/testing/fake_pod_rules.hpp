@@ -10,7 +10,8 @@ namespace kube::testing {
 void default_pod(json::object& pod);
 /// "Guaranteed", "Burstable" or "BestEffort".
 std::string_view qos_class(const json::object& pod);
-/// Only images, activeDeadlineSeconds, additional tolerations and removed scheduling gates may change.
+/// Only images, activeDeadlineSeconds, terminationGracePeriodSeconds, additional tolerations and removed scheduling
+/// gates may change.
 Answer<> check_pod_spec_update(const FakeKind& kind, const json::object& before, const json::object& after);
 /// Makes `after` the pod of before with the ephemeral containers that it names: more, and those of before as they were.
 Answer<> add_ephemeral_containers(const FakeKind& kind, const json::object& before, json::object& after);

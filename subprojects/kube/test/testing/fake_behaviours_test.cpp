@@ -44,6 +44,20 @@ json::object owned(std::string_view name, std::initializer_list<std::string> own
 
 }  // namespace
 
+TEST_CASE("objects of two groups whose kinds have one plural are collected each by itself") {
+  Cluster c;
+  constexpr Resource knative{"serving.knative.dev", "v1", "services", "Service"};
+  c.server.serve(knative);
+  c.make({{"metadata", json::object{{"name", "twin"}, {"namespace", "d"}}}}, resources::services);
+  json::object other = owned("twin", {"nobody"});
+  other["apiVersion"] = knative.api_version();
+  other["kind"] = knative.kind;
+  c.make(std::move(other), knative);
+  c.simulator.run_for(1s);
+  CHECK(c.server.get(resources::services, {"d", "twin"}));
+  CHECK_FALSE(c.server.get(knative, {"d", "twin"}));
+}
+
 TEST_CASE("what loses all its owners is collected, what keeps one loses only the reference") {
   Cluster c;
   const std::string one = c.make(Fixture::widget("one")), two = c.make(Fixture::widget("two"));

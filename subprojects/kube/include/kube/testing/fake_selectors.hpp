@@ -9,7 +9,7 @@
 namespace kube::testing {
 
 /// Errors: 400 for what cannot be parsed, and for fields other than metadata.name, metadata.namespace, spec.nodeName,
-/// status.phase, type and involvedObject.*.
+/// spec.signerName, status.phase, type and involvedObject.*.
 Answer<Selector> parse_selector(std::string_view labels, std::string_view fields);
 
 }  // namespace kube::testing
