@@ -2,12 +2,12 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <iostream>
 #include <random>
 
+#include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/net/infer_config.hpp"
 
@@ -15,9 +15,21 @@ namespace example {
 namespace {
 
 asio::awaitable<void> work(asio::awaitable<kube::Result<void>> program, kube::Result<void>& ended,
-                           asio::signal_set& signals) {
-  ended = co_await std::move(program);
-  signals.cancel();
+                           kube::async::Event& over) {
+  try {
+    ended = co_await std::move(program);
+  } catch (...) {
+    // A program that a signal has cancelled has ended well.
+    const std::exception_ptr thrown = std::current_exception();
+    if (!kube::async::is_cancellation(thrown)) ended = kube::fail(kube::Errc::protocol, kube::async::describe(thrown));
+  }
+  over.set();
+}
+
+asio::awaitable<void> wait_for_signal(kube::async::Event& over) {
+  asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
+  co_await signals.async_wait(asio::use_awaitable);
+  over.set();
 }
 
 /// The group owns the program, so that a signal can end it, and the client is stopped behind it.
@@ -25,10 +37,10 @@ asio::awaitable<void> run_until_signal(asio::awaitable<kube::Result<void>> progr
                                        kube::Result<void>& ended) {
   const auto executor = co_await asio::this_coro::executor;
   kube::async::TaskGroup group(executor);
-  asio::signal_set signals(executor, SIGINT, SIGTERM);
-  group.spawn(work(std::move(program), ended, signals));
-  boost::system::error_code ignored;
-  co_await signals.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  kube::async::Event over(executor);
+  group.spawn(wait_for_signal(over));
+  group.spawn(work(std::move(program), ended, over));
+  co_await over.wait();
   co_await group.stop();
   co_await client.stop();
 }
