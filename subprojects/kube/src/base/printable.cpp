@@ -19,6 +19,15 @@ CodePoint first_code_point(std::string_view text) {
   return {.value = value, .size = size, .valid = true};
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint next = first_code_point(text);
+    if (!next.valid) return false;
+    text.remove_prefix(next.size);
+  }
+  return true;
+}
+
 bool acts_on_terminals(char32_t point) {
   const auto within = [point](char32_t first, char32_t last) { return point >= first && point <= last; };
   return point < 0x20 || within(0x7F, 0x9F) || point == 0xAD || point == 0x61C || point == 0x180E ||

@@ -15,9 +15,9 @@ bool ServerClock::observe(std::string_view date, WallTime sent, WallTime receive
   if (!said) return false;
   looked_ = now;
   // The server said its time between sending and receipt, and without the fraction of a second.
-  const auto behind_receipt = std::chrono::floor<std::chrono::seconds>(*said - received);
-  const auto behind_sending = std::chrono::ceil<std::chrono::seconds>(*said + 1s - sent);
-  ahead_ = behind_receipt > 0s ? behind_receipt : behind_sending < 0s ? behind_sending : 0s;
+  const auto ahead_of_receipt = std::chrono::floor<std::chrono::seconds>(*said - received);
+  const auto ahead_of_sending = std::chrono::ceil<std::chrono::seconds>(*said + 1s - sent);
+  ahead_ = ahead_of_receipt > 0s ? ahead_of_receipt : ahead_of_sending < 0s ? ahead_of_sending : 0s;
   return true;
 }
 

@@ -69,14 +69,14 @@ struct Resolver::State : std::enable_shared_from_this<State> {
   };
   using Waiters = std::vector<std::shared_ptr<Waiter>>;
 
-  State(Ask use, std::size_t max_threads) : ask(std::move(use)), threads(max_threads) {}
+  State(Ask use, std::size_t most) : ask(std::move(use)), max_threads(most) {}
 
   Result<void> join(const std::string& host, const std::shared_ptr<Waiter>& waiter);
   void leave(const std::string& host, const std::shared_ptr<Waiter>& waiter);
   void work();
 
   const Ask ask;
-  const std::size_t threads;
+  const std::size_t max_threads;
   std::mutex mutex;
   std::size_t running = 0;
   std::deque<std::string> queue;
@@ -90,7 +90,7 @@ Result<void> Resolver::State::join(const std::string& host, const std::shared_pt
     return {};
   }
   if (names.size() >= max_names) return fail(Errc::too_large, "too many names are being looked up");
-  if (running < threads) {
+  if (running < max_threads) {
     try {
       const WithoutSignals without_signals;
       std::thread([self = shared_from_this()] { self->work(); }).detach();
@@ -131,7 +131,7 @@ void Resolver::State::work() {
   --running;
 }
 
-Resolver::Resolver(Ask ask, std::size_t threads) : state_(std::make_shared<State>(std::move(ask), threads)) {}
+Resolver::Resolver(Ask ask, std::size_t max_threads) : state_(std::make_shared<State>(std::move(ask), max_threads)) {}
 
 const std::shared_ptr<Resolver>& Resolver::of_the_system() {
   // Never destroyed: its threads may still wait for a name server when the process ends.

@@ -19,7 +19,7 @@ constexpr Duration first_look = std::chrono::milliseconds(20), max_look = std::c
 constexpr Duration lazy_from = std::chrono::seconds(10);
 /// So many keys begin in one turn of the loop. A reconcile that has nothing to do ends in the same turn, and thousands
 /// of them would hold up all others.
-constexpr int begun_in_a_turn = 8;
+constexpr int max_begun_in_a_turn = 8;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -109,7 +109,7 @@ asio::awaitable<void> Controller::work(async::TaskGroup& workers) {
     for (int begun = 1; auto key = schedule_.pop(clock_.now()); ++begun) {
       queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));
       workers.spawn(process(std::move(*key)));
-      if (begun % begun_in_a_turn == 0) co_await asio::post(executor_, asio::use_awaitable);
+      if (begun % max_begun_in_a_turn == 0) co_await asio::post(executor_, asio::use_awaitable);
     }
     show(schedule_.depth(), schedule_.running());
     const auto due = schedule_.next_due();

@@ -4,11 +4,6 @@
 
 namespace kube::testing {
 
-namespace {
-/// After this time without a sign of life a connection is given up.
-constexpr Duration keep_alive = std::chrono::seconds(30);
-}  // namespace
-
 asio::awaitable<Result<std::string>> SimBody::read() {
   if (pieces_.empty()) {
     if (breaks_) co_return kube::fail(Errc::closed, "the connection broke in the middle of the answer");
@@ -42,7 +37,7 @@ void SimWatchBody::pump() {
     if (link_.strikes(link_.faults_.stalled)) at += link_.random_.between(Duration::zero(), link_.faults_.stalled_by);
     // A stream keeps its order.
     lines_.push_back({lines_.empty() ? at : std::max(at, lines_.back().at), std::move(*line)});
-    if (link_.faults_.watch_buffer > 0 && lines_.size() > link_.faults_.watch_buffer) return watch_->close();
+    if (link_.faults_.max_watch_buffer > 0 && lines_.size() > link_.faults_.max_watch_buffer) return watch_->close();
   }
 }
 

@@ -7,6 +7,9 @@
 
 namespace kube::testing {
 
+/// After this time without a sign of life a connection is given up.
+constexpr Duration keep_alive = std::chrono::seconds(30);
+
 /// A body that is there at once, in pieces, and may break off.
 class SimBody final : public net::Body {
  public:

@@ -8,7 +8,6 @@
 namespace kube::testing {
 
 namespace {
-constexpr Duration keep_alive = std::chrono::seconds(30);
 constexpr Duration connect_timeout = std::chrono::seconds(10);
 constexpr Duration reset_time = std::chrono::seconds(2);
 

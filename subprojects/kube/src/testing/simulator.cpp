@@ -8,11 +8,11 @@ namespace kube::testing {
 
 namespace {
 /// Far more than any burst of work at one instant takes; a loop that posts itself passes it in a second.
-constexpr std::uint64_t handlers_per_instant = 2'000'000;
+constexpr std::uint64_t max_handlers_per_instant = 2'000'000;
 }  // namespace
 
 bool Simulator::settle() {
-  std::uint64_t budget = handlers_per_instant;
+  std::uint64_t budget = max_handlers_per_instant;
   while (budget > 0 && loop_.run_one()) --budget;
   return budget > 0;
 }

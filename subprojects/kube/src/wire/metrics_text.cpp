@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "kube/base/printable.hpp"
+
 namespace kube::wire {
 namespace {
 
@@ -33,25 +35,6 @@ std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, length);
   text.remove_prefix(length);
   return word;
-}
-
-/// Whether the bytes are UTF-8 in its shortest form, without surrogates.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i++]);
-    if (first < 0x80) continue;
-    const int more = first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2 : first >= 0xf0 ? 3 : 0;
-    if (more == 0 || first > 0xf4 || text.size() - i < std::size_t(more)) return false;
-    std::uint32_t point = first & (0x3fu >> more);
-    for (int k = 0; k < more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i++]);
-      if ((next & 0xc0u) != 0x80) return false;
-      point = point << 6 | (next & 0x3fu);
-    }
-    if (more == 2 && (point < 0x800 || (point >= 0xd800 && point < 0xe000))) return false;
-    if (more == 3 && (point < 0x10000 || point > 0x10ffff)) return false;
-  }
-  return true;
 }
 
 /// Takes the value of a label with its quotes; nothing where it does not end, or escapes what cannot be escaped.

@@ -16,6 +16,9 @@ struct CodePoint {
 /// The first character of a text that is not empty.
 CodePoint first_code_point(std::string_view text);
 
+/// Whether all of the text is UTF-8, in its shortest form and without surrogates.
+bool is_utf8(std::string_view text);
+
 /// Whether a terminal or a page acts on the character, or hides it: controls, line separators, marks that turn the
 /// direction of writing, and characters without width.
 bool acts_on_terminals(char32_t point);

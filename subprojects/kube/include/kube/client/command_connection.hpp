@@ -57,7 +57,8 @@ class CommandConnection {
   /// What has arrived on a channel, at most 32 KiB; "" is its end. What arrived before the session was over can still
   /// be read after it. Errors: Errc::closed, Errc::timeout, Errc::protocol: the session broke before the channel ended.
   asio::awaitable<Result<std::string>> read(Channel channel);
-  /// Drops what arrives on a channel from now on, so that it never holds the others up.
+  /// Drops what has arrived on a channel and was not read, and what arrives from now on, so that it never holds the
+  /// others up.
   void discard(Channel channel);
   /// Queues all, in frames of 32 KiB of which each waits until the one before is under way; to be called once ready()
   /// has succeeded. Errors: Errc::closed: the peer takes no more on this channel.

@@ -63,8 +63,8 @@ class RemoteCommand {
 /// the command has no stdin, because v4 cannot tell its end; SPDY/3.1, which is a POST and so works for roles with only
 /// `create` on pods/exec; and for a command with stdin WebSocket v4 at last. A refusal that no other protocol would
 /// change (401, 404, 429) is final. Where GETs are refused and SPDY is not, that is tried first for an hour. Errors:
-/// the server's Status of the last attempt (Errc::api), connect, tls, timeout, protocol. The session's run() is not
-/// started yet.
+/// the server's Status (Errc::api), that of SPDY where all are refused, connect, tls, timeout, protocol. The session's
+/// run() is not started yet.
 asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(net::Upgrader& upgrader,
                                                                                async::Clock& clock,
                                                                                RemoteCommandRequest request,

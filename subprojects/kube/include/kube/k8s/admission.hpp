@@ -15,7 +15,7 @@ namespace kube::admission {
 inline constexpr std::size_t max_depth = 64;
 /// Values that are read of a review, its old object's included; kinds that are reviewed have some thousand at most.
 inline constexpr std::size_t max_values = 200'000;
-/// Characters of one denial text; more than that no terminal shows.
+/// Bytes of a denial's text, and of a warning: more than that no terminal shows.
 inline constexpr std::size_t max_text = 2'000;
 
 /// What is done to the object. `remove` is DELETE, whose word C++ reserves.

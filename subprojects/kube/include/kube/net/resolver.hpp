@@ -25,7 +25,7 @@ class Resolver {
   using Ask = std::function<Result<Addresses>(const std::string& host)>;
 
   /// So many names at a time; more wait for their turn.
-  explicit Resolver(Ask ask, std::size_t threads = 16);
+  explicit Resolver(Ask ask, std::size_t max_threads = 16);
   /// The system's, one for this process.
   static const std::shared_ptr<Resolver>& of_the_system();
 

@@ -49,8 +49,9 @@ class Manager {
   /// Adds what runs on every replica.
   void add_always(std::function<asio::awaitable<void>()> work) { always_.push_back(std::move(work)); }
 
-  /// Runs until it is cancelled, all that was added has ended, or a part of it ends by an exception, which is thrown:
-  /// what is left would keep its lease and do nothing. Reconciles under way get their grace, then everything is joined.
+  /// Runs until it is cancelled, or a part of it ends by an exception, which is thrown: what is left would keep its
+  /// lease and do nothing. Where nothing was added by add(), also until all of add_always() has ended. Reconciles under
+  /// way get their grace, then everything is joined.
   asio::awaitable<void> run();
 
  private:

@@ -32,8 +32,9 @@ struct FaultRates {
   double cut_body = 0;   ///< the body of the answer breaks off in the middle
   double stalled = 0;    ///< per event of a watch: it and what follows on that watch come up to `stalled_by` later
   Duration stalled_by = std::chrono::seconds(10);
-  Duration watch_life{};         ///< mean life of a watch until it breaks; zero: until the server ends it
-  std::size_t watch_buffer = 0;  ///< events that may wait for a slow watcher before the server ends the watch; 0: any
+  Duration watch_life{};  ///< mean life of a watch until it breaks; zero: until the server ends it
+  std::size_t max_watch_buffer =
+      0;  ///< events that may wait for a slow watcher before the server ends the watch; 0: any
 };
 
 /// Shared by everything that travels between a client (by its actor name) and a server. Lives longer than the

@@ -83,8 +83,8 @@ struct WebSocketCommandProtocol {
 /// base64.channel.k8s.io, v4.base64.channel.k8s.io.
 std::optional<WebSocketCommandProtocol> websocket_command_protocol(std::string_view name);
 
-/// WebSocket. `mask` as in WebSocketCodec. A server's v5 sends and takes {255, channel}; the older ones have no
-/// half-close.
+/// WebSocket. `mask` as in WebSocketCodec. A client's v5 sends {255, channel} for the end of a channel, and a server's
+/// takes it; the older ones have no half-close.
 std::unique_ptr<CommandCodec> make_websocket_command(CommandRole role, WebSocketCommandProtocol protocol,
                                                      CommandStreams streams, std::function<std::uint32_t()> mask);
 

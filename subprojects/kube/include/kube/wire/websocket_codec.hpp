@@ -19,10 +19,9 @@ std::string websocket_accept(std::string_view key);
 /// True if the text is the base64 of 16 bytes, as Sec-WebSocket-Key must be.
 bool is_websocket_key(std::string_view key);
 
-/// Close codes that this program sends (RFC 6455 section 7.4.1).
+/// Close codes (RFC 6455 section 7.4.1).
 enum class WebSocketClose : std::uint16_t {
   normal = 1000,
-  going_away = 1001,
   protocol_error = 1002,
   too_big = 1009,
   internal_error = 1011
