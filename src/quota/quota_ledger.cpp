@@ -9,6 +9,7 @@
 #include "liqo/api/quota.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/quota/quota_user.hpp"
 #include "liqo/quota/quota_users.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -51,8 +52,8 @@ QuotaLedger::QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSe
       settings_(settings),
       stored_(context, replica_api, settings.counting, [this] { tell_usage(); }),
       quotas_(context.home.acquire({.resource = api::kinds::quotas})),
-      namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
-                                        .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      namespaces_(context.home.acquire(
+          {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       records_(context.home.acquire({.resource = kube::resources::config_maps,
                                      .ns = context.liqo_namespace,
                                      .selection = {.label_selector = kube::label_is(api::labels::ledger)}})),

@@ -6,6 +6,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/quota/amounts.hpp"
 #include "liqo/telemetry/families.hpp"
 
@@ -23,8 +24,8 @@ QuotaMetrics::QuotaMetrics(LedgerContext context, const QuotaLedger& ledger)
     : context_(std::move(context)),
       ledger_(ledger),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
-      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces,
-                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      namespaces_(context_.home.acquire(
+          {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       granted_(context_.metrics, families::quota_granted),
       used_(context_.metrics, families::quota_used),
       free_(context_.metrics, families::quota_free),

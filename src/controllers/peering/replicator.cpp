@@ -52,8 +52,8 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Conte
     : connect_(std::move(connect)),
       context_(context),
       tenants_(tenants),
-      namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
-                                        .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      namespaces_(context.home.acquire(
+          {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       sessions_(context, {.name = "replication-session", .ready = [this] { return has_synced(); }},
                 [this](kube::WorkKey key) { return reconcile_peer(std::move(key)); }),

@@ -35,8 +35,8 @@ kube::ObjectKey own_binding(std::string_view ns) { return {std::string(ns), std:
 TenantNamespaces::TenantNamespaces(Context context)
     : context_(std::move(context)),
       user_(context_.home.api()),
-      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces,
-                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      namespaces_(context_.home.acquire(
+          {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       bindings_(
           context_.home.acquire({.resource = api::kinds::role_bindings,
                                  .selection = {.label_selector = kube::label_is(api::labels::app_managed_by,

@@ -4,6 +4,8 @@
 
 namespace liqo::core {
 
+kube::Selection marked_tenant_namespaces() { return {.label_selector = std::string(api::labels::tenant_namespace)}; }
+
 bool is_tenant_namespace(const kube::Object& ns) {
   const std::string_view marked = ns.label(api::labels::tenant_namespace);
   return !marked.empty() && marked != "false";
