@@ -82,7 +82,7 @@ Answer validate_namespace_map(const Request& request) {
   const json::object* had = before ? before->if_object() : nullptr;
   if (entries->size() > std::max(max_mappings_taken, had ? had->size() : 0))
     return Answer::invalid("spec.desiredMapping has more than " + std::to_string(max_mappings_taken) +
-                           " entries, and a provider makes " + std::to_string(max_mappings) +
+                           " entries, and a provider makes " + std::to_string(max_twins) +
                            " namespaces for one cluster: offload fewer namespaces");
   std::map<std::string_view, std::string_view> taken;
   for (const auto& [key, value] : *entries) {

@@ -13,6 +13,7 @@
 #include "kube/base/time.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/api/namespace_offloading.hpp"
+#include "liqo/core/namespaces/twin_plan.hpp"
 #include "liqo/core/node_selector.hpp"
 #include "liqo/core/nodes/node.hpp"
 
@@ -30,7 +31,7 @@ bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const
 
 /// The most twins that one NamespaceMap asks for, which is also the most that a provider gives. With the longest names
 /// and all answers the object has less than 700 KB, half of what etcd takes.
-inline constexpr std::size_t max_mappings = 1000;
+inline constexpr std::size_t max_mappings = max_twins;
 /// The most entries of a NamespaceMap that a provider's admission takes. It is more than max_mappings, so that a
 /// consumer which asks for too many is told which twins it does not get.
 inline constexpr std::size_t max_mappings_taken = 2000;
