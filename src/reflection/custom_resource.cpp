@@ -40,14 +40,9 @@ constexpr std::array<std::string_view, 23> reserved_groups = {"admissionregistra
                                                               "storage.k8s.io",
                                                               "storagemigration.k8s.io"};
 
-/// Whether a group is the domain, or below it.
-bool is_of(std::string_view group, std::string_view domain) {
-  return group == domain || (group.ends_with(domain) && group[group.size() - domain.size() - 1] == '.');
-}
-
 bool is_reserved(std::string_view group) {
-  return std::ranges::find(reserved_groups, group) != reserved_groups.end() || is_of(group, "liqo.io") ||
-         is_of(group, "metrics.k8s.io");
+  return std::ranges::find(reserved_groups, group) != reserved_groups.end() || core::is_below(group, "liqo.io") ||
+         core::is_below(group, "metrics.k8s.io");
 }
 
 std::unexpected<kube::Failure> refuse(std::string_view text, std::string why) {

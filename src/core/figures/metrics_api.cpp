@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
@@ -28,16 +29,6 @@ constexpr Document documents[] = {
 constexpr std::string_view administrators = "system:masters";
 constexpr std::string_view kubelet_paths[] = {"/metrics", "/metrics/resource", "/metrics/cadvisor", "/metrics/probes"};
 
-std::vector<std::string_view> segments_of(std::string_view path) {
-  std::vector<std::string_view> segments;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    if (end > 0) segments.push_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return segments;
-}
-
 }  // namespace
 
 std::optional<std::string> metrics_api_document(std::string_view path) {
@@ -49,7 +40,7 @@ std::optional<std::string> metrics_api_document(std::string_view path) {
 
 std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view path) {
   constexpr std::string_view before[] = {"apis", "metrics.liqo.io", "v1beta1", "scrape"};
-  const std::vector<std::string_view> segments = segments_of(path);
+  const std::vector<std::string_view> segments = kube::split(path, '/');
   constexpr std::size_t known = std::size(before);
   if (segments.size() < known + 2 || !std::equal(std::begin(before), std::end(before), segments.begin()) ||
       !is_cluster_id(segments[known]))
