@@ -2,6 +2,7 @@
 
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -27,10 +28,7 @@ constexpr Entry entries[] = {{"ca", &CertificateState::authority},
 
 CertificateState read_certificate_secret(const kube::Object& secret) {
   CertificateState state;
-  for (const Entry& entry : entries) {
-    auto text = kube::decode_base64(kube::string_at(secret.tree(), {"data", entry.key}));
-    if (text) state.*entry.member = std::move(*text);
-  }
+  for (const Entry& entry : entries) state.*entry.member = core::secret_bytes(secret, entry.key);
   return state;
 }
 

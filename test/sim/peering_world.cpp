@@ -12,6 +12,7 @@
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/renewal.hpp"
 #include "liqo/core/quota/resources.hpp"
+#include "liqo/core/secret_bytes.hpp"
 #include "liqo/core/slices/policy.hpp"
 
 namespace liqo::sim {

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/secret_bytes.hpp"
 #include "peering/handshake.hpp"
 #include "print_object.hpp"
 

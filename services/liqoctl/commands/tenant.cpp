@@ -7,6 +7,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/secret_bytes.hpp"
 #include "model/handed_over.hpp"
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"

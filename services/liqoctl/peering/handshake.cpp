@@ -7,6 +7,7 @@
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/keys.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/secret_bytes.hpp"
 #include "model/handed_over.hpp"
 #include "model/objects.hpp"
 #include "peering/removal.hpp"

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::core {
 namespace {

@@ -10,6 +10,7 @@
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::core {
 namespace {
@@ -186,11 +187,6 @@ kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view 
   data[cluster_id_key] = json::string(cluster_id);
   if (!pod_cidrs.empty()) data[pod_cidrs_key] = json::string(pod_cidrs);
   return map;
-}
-
-std::string secret_bytes(const kube::Object& secret, std::string_view key) {
-  auto bytes = kube::decode_base64(kube::string_at(secret.tree(), {"data", key}));
-  return bytes ? std::move(*bytes) : std::string();
 }
 
 }  // namespace liqo::core

@@ -96,7 +96,4 @@ kube::Result<PrivateKey> read_cluster_keys(const kube::Object& secret);
 /// not told.
 kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id, std::string_view pod_cidrs);
 
-/// The decoded bytes of a key of a Secret, from `data`; "" where absent or not base64.
-std::string secret_bytes(const kube::Object& secret, std::string_view key);
-
 }  // namespace liqo::core

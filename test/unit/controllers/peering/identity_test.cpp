@@ -10,6 +10,7 @@
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -14,6 +14,7 @@
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/kubeconfig.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::core {
 namespace {
