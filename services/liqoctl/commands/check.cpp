@@ -5,13 +5,13 @@
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
 #include "installation/installed.hpp"
-#include "kube/base/base64.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/core/secret_bytes.hpp"
 #include "model/install.hpp"
 #include "peering/addresses.hpp"
 #include "text/yaml.hpp"
@@ -180,10 +180,7 @@ asio::awaitable<void> Checkup::look_at_certificates() {
     tell({"certificates", State::bad, "that of the webhooks cannot be looked at: " + secret.error().text()});
     co_return;
   }
-  if (*secret)
-    found.push_back(
-        certificate_of("that of the webhooks",
-                       kube::decode_base64(kube::string_at((*secret)->tree(), {"data", "tls.crt"})).value_or("")));
+  if (*secret) found.push_back(certificate_of("that of the webhooks", liqo::core::secret_bytes(**secret, "tls.crt")));
   for (const Object& identity : co_await all("certificates", kinds::identities)) {
     const auto params = liqo::api::read_auth_params(kube::object_at(identity.spec(), {"authParams"}));
     if (params && params->certificate_pem.empty()) continue;

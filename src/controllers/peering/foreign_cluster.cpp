@@ -5,7 +5,6 @@
 #include "controllers/is_older.hpp"
 #include "controllers/known.hpp"
 #include "controllers/scopes.hpp"
-#include "kube/base/base64.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "kube/wire/kubeconfig.hpp"
@@ -14,6 +13,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/replication.hpp"
+#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -116,8 +116,7 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
                        .withdrawal = ""};
   if (const auto secret = replicator_.find_secret(cluster)) {
     peer.has_credentials = true;
-    const auto text = kube::decode_base64(kube::string_at(secret->tree(), {"data", "kubeconfig"}));
-    const auto config = kube::wire::parse_kubeconfig(text.value_or(std::string()), {});
+    const auto config = kube::wire::parse_kubeconfig(core::secret_bytes(*secret, "kubeconfig"), {});
     if (config)
       peer.server = (config->server.tls ? "https://" : "http://") + config->server.host_port() + config->server.path;
   }
