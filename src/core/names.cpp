@@ -40,6 +40,11 @@ bool is_dns_subdomain(std::string_view text) {
   return is_lower_alnum(last);
 }
 
+bool is_path_name(std::string_view text) {
+  const auto is_usual = [](char c) { return is_lower_alnum(c) || c == '-' || c == '.'; };
+  return !text.empty() && text.size() <= max_name && text.front() != '.' && std::ranges::all_of(text, is_usual);
+}
+
 bool is_label_value(std::string_view text) {
   if (text.empty()) return true;
   if (text.size() > 63 || !is_alnum(text.front()) || !is_alnum(text.back())) return false;

@@ -7,22 +7,15 @@
 #include "kube/base/time.hpp"
 #include "kube/base/url.hpp"
 #include "kubelet/node_routes.hpp"
+#include "liqo/core/names.hpp"
 
 namespace liqo::kubelet {
 namespace {
 
 constexpr std::size_t max_query = 64 * 1024;
-constexpr std::size_t max_name = 253;
 
 std::unexpected<Refusal> refuse(int status, std::string sentence) {
   return std::unexpected(Refusal{status, std::move(sentence)});
-}
-
-// The characters of names of pods, namespaces and containers; whoever has such a name is looked up later.
-bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= max_name && text.front() != '.' &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; });
 }
 
 std::vector<std::string_view> split_path(std::string_view path) {
@@ -96,7 +89,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
     const std::array<std::string*, 3> names = {&route.ns, &route.pod, &route.container};
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
       auto name = kube::percent_decode(segments[i + 1]);
-      if (!name || !is_name(*name)) return refuse(400, "the path names no namespace, pod and container");
+      if (!name || !core::is_path_name(*name)) return refuse(400, "the path names no namespace, pod and container");
       *names[i] = std::move(*name);
     }
     if (method != "GET" && (logs || method != "POST")) return refuse(405, "the method is not allowed here");

@@ -18,6 +18,9 @@ inline constexpr std::string_view kubernetes_prefix = "kube-";
 bool is_dns_label(std::string_view text);
 /// RFC 1123 subdomain of at most 253 characters: the form of most object names.
 bool is_dns_subdomain(std::string_view text);
+/// Whether the text may stand in a path as the name of an object: 1-253 of a-z, 0-9, '-' and '.', and no '.' at the
+/// start. Whether there can be such an object, the API server says.
+bool is_path_name(std::string_view text);
 /// The value of a label: empty, or at most 63 of A-Z a-z 0-9 '-' '_' '.', alphanumeric at both ends.
 bool is_label_value(std::string_view text);
 /// The key of a label or annotation: a name of 1-63 characters in the form of a value, with or without a DNS subdomain

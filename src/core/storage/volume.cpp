@@ -7,6 +7,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/core/reflection/meta.hpp"
 #include "liqo/core/selector_text.hpp"
 
@@ -59,12 +60,6 @@ kube::Result<json::array> access_modes(const kube::Object& claim) {
   return modes;
 }
 
-/// The name becomes part of a path.
-bool is_object_name(std::string_view name) {
-  const auto is_usual = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
-  return !name.empty() && name.size() <= 253 && name.front() != '.' && std::ranges::all_of(name, is_usual);
-}
-
 kube::Object forge_claim(const kube::Object& claim, const kube::ObjectKey& key, json::array modes) {
   kube::Object made = kube::Object::make(api::kinds::claims, key);
   json::object& spec = made.mutable_spec();
@@ -95,7 +90,7 @@ bool is_due(const kube::Object& claim, std::string_view storage_class) {
 
 std::string_view name_at_provider(const kube::Object& claim) {
   const std::string_view moved = claim.annotation(annotations::moves_claim);
-  return is_object_name(moved) ? moved : claim.name();
+  return is_path_name(moved) ? moved : claim.name();
 }
 
 std::string_view volume_to_take(const kube::Object& claim) { return claim.annotation(annotations::takes_volume); }

@@ -19,6 +19,13 @@ TEST_CASE("a DNS subdomain is made of labels joined by points") {
   CHECK_FALSE(is_dns_subdomain(std::string(254, 'a')));
 }
 
+TEST_CASE("a name in a path has the characters of names and leads to no other place") {
+  for (const char* good : {"a", "0", "a.b-c", "-a", "a.", "a..b"}) CHECK(is_path_name(good));
+  for (const char* bad : {"", ".", "..", ".a", "A", "a/b", "a%2f", "a b", "a?b"}) CHECK_FALSE(is_path_name(bad));
+  CHECK(is_path_name(std::string(253, 'a')));
+  CHECK_FALSE(is_path_name(std::string(254, 'a')));
+}
+
 TEST_CASE("a label's value may be empty, and has at most 63 characters") {
   for (const char* good : {"", "A", "a.b_c-d"}) CHECK(is_label_value(good));
   for (const char* bad : {"-a", "a.", "a b", "a/b"}) CHECK_FALSE(is_label_value(bad));
