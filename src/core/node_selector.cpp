@@ -1,10 +1,10 @@
 #include "liqo/core/node_selector.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/scalar.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::core {
@@ -16,10 +16,7 @@ constexpr std::string_view name_field = "metadata.name";
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return kube::read_number<std::int64_t>(text);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "liqo/kubelet/routes.hpp"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "kube/base/scalar.hpp"
 #include "kube/base/time.hpp"
 #include "kube/base/url.hpp"
 #include "kubelet/node_routes.hpp"
@@ -52,23 +51,6 @@ constexpr std::array<Unserved, 3> unserved = {{
     {"logs", "log", "logs of the node are not served by virtual nodes: it has none"},
     {"checkpoint", "checkpoint", "checkpoints are not served by virtual nodes: containers run in another cluster"},
 }};
-
-std::optional<bool> read_bool(std::string_view text) {
-  // The spellings that Go's strconv takes.
-  constexpr std::array<std::string_view, 6> yes = {"1", "t", "T", "true", "TRUE", "True"};
-  constexpr std::array<std::string_view, 6> no = {"0", "f", "F", "false", "FALSE", "False"};
-  if (std::find(yes.begin(), yes.end(), text) != yes.end()) return true;
-  if (std::find(no.begin(), no.end(), text) != no.end()) return false;
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> read_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -137,7 +119,7 @@ std::expected<kube::PodLogOptions, Refusal> read_log_options(const Query& query)
                  : name == "timestamps" ? &options.timestamps
                                         : nullptr;
     if (flag) {
-      const auto read = read_bool(value);
+      const auto read = kube::read_bool(value);
       if (!read) return refuse(400, "the parameter " + name + " is neither true nor false");
       *flag = *read;
       continue;
@@ -148,7 +130,7 @@ std::expected<kube::PodLogOptions, Refusal> read_log_options(const Query& query)
                                                                    : nullptr;
     if (number) {
       const std::int64_t least = name == "tailLines" ? 0 : 1;
-      *number = read_number(value);
+      *number = kube::read_number<std::int64_t>(value);
       if (!*number || **number < least) {
         return refuse(400, "the parameter " + name + " is not a number of at least " + std::to_string(least));
       }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <memory>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/scalar.hpp"
 #include "liqo/core/names.hpp"
 #include "reflection/forge.hpp"
 
@@ -112,11 +112,10 @@ kube::Result<CustomPolicy> read_custom_resource(std::string_view text) {
       if (!selection) return refuse(text, "has a type that is not DenyList or AllowList");
       out.policy.selection = *selection;
     } else if (word.starts_with("workers=")) {
-      const std::string_view digits = word.substr(8);
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.policy.workers);
-      if (error != std::errc() || end != digits.data() + digits.size() || out.policy.workers < 0 ||
-          out.policy.workers > max_workers)
+      const auto workers = kube::read_number<int>(word.substr(8));
+      if (!workers || *workers < 0 || *workers > max_workers)
         return refuse(text, "has workers that are no number from 0 to " + std::to_string(max_workers));
+      out.policy.workers = *workers;
     } else {
       return refuse(text, "says " + kube::in_quotes(word, 64) + ", which is none of status, type= and workers=");
     }

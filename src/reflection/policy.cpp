@@ -1,10 +1,10 @@
 #include "liqo/reflection/policy.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/nodes/node_extras.hpp"
@@ -17,11 +17,10 @@ namespace json = kube::json;
 constexpr KindPolicy switched_off{.selection = SelectionPolicy::allow_list, .workers = 0};
 
 std::optional<int> read_workers(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  const auto number = kube::read_number<int>(text);
+  if (!number || *number < 0) return std::nullopt;
   // The Go version has no upper bound, so greater numbers are lowered and not refused.
-  return std::min(number, max_workers);
+  return std::min(*number, max_workers);
 }
 
 /// The value of an option, which may be given as one argument or as two. The last one counts, as on a command line.
@@ -43,12 +42,11 @@ std::string text_of(const json::value& value) {
 
 /// Whether a switch is on, by the rules of the Go version. The last one counts. nullopt = not given.
 std::optional<bool> switch_of(const std::vector<std::string>& arguments, const std::string& option) {
-  constexpr std::string_view yes[] = {"1", "t", "T", "true", "True", "TRUE"};
   std::optional<bool> is_on;
   for (const std::string& argument : arguments) {
     if (argument == option) is_on = true;
     if (argument.starts_with(option + "="))
-      is_on = std::ranges::find(yes, std::string_view(argument).substr(option.size() + 1)) != std::end(yes);
+      is_on = kube::read_bool(std::string_view(argument).substr(option.size() + 1)).value_or(false);
   }
   return is_on;
 }

@@ -3,10 +3,10 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 
 namespace liqo::core {
@@ -54,12 +54,10 @@ std::optional<Cidr> Cidr::parse(std::string_view text) {
   if (slash == std::string_view::npos) return std::nullopt;
   const auto base = IpAddress::parse(text.substr(0, slash));
   if (!base) return std::nullopt;
-  int prefix = 0;
   const std::string_view digits = text.substr(slash + 1);
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
-  if (failure != std::errc() || end != digits.data() + digits.size() || digits.size() > 3) return std::nullopt;
-  if (prefix < 0 || prefix > int(base->size()) * 8) return std::nullopt;
-  return masked(*base, prefix);
+  const auto prefix = kube::read_number<int>(digits);
+  if (!prefix || digits.size() > 3 || *prefix < 0 || *prefix > int(base->size()) * 8) return std::nullopt;
+  return masked(*base, *prefix);
 }
 
 Cidr Cidr::masked(const IpAddress& address, int prefix) {

@@ -1,9 +1,9 @@
 #include "liqo/core/offloading/ending.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
+#include "kube/base/scalar.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
@@ -39,11 +39,8 @@ std::optional<std::int64_t> asked_grace(const kube::Object& local, const kube::O
 }
 
 std::optional<std::int64_t> ordered_grace(const kube::Object& shadow) {
-  const std::string_view text = shadow.annotation(api::annotations::ending_grace);
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return std::max<std::int64_t>(seconds, 1);
+  const auto seconds = kube::read_number<std::int64_t>(shadow.annotation(api::annotations::ending_grace));
+  return seconds ? std::optional(std::max<std::int64_t>(*seconds, 1)) : std::nullopt;
 }
 
 json::object grace_patch(const kube::Object& shadow, std::int64_t seconds) {

@@ -1,9 +1,9 @@
 #include "liqo/core/quota/ledger.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "kube/base/scalar.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/digest.hpp"
 
@@ -54,9 +54,9 @@ kube::Result<LedgerRecord> LedgerRecord::read(const kube::Object& config_map) {
   auto parsed = kube::parse_json(text->get_string());
   if (!parsed) return broken(parsed.error().text());
   if (kube::int_at(*parsed, {"version"}) != format_version) return broken("it is of another version");
-  const std::string_view floor = kube::string_at(*parsed, {"floor"});
-  const auto [end, failure] = std::from_chars(floor.data(), floor.data() + floor.size(), record.floor);
-  if (failure != std::errc() || end != floor.data() + floor.size()) return broken("floor is no number");
+  const auto floor = kube::read_number<std::uint64_t>(kube::string_at(*parsed, {"floor"}));
+  if (!floor) return broken("floor is no number");
+  record.floor = *floor;
   for (const auto& [uid, value] : kube::object_at(*parsed, {"reservations"})) {
     if (auto reservation = read_reservation(value))
       record.reservations.emplace(std::string(uid), std::move(*reservation));

@@ -1,7 +1,6 @@
 #include "liqo/core/slices/policy.hpp"
 
-#include <charconv>
-
+#include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
@@ -84,11 +83,10 @@ kube::Result<bool> read_bool(std::string_view text) {
 }
 
 kube::Result<int> read_percentage(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > 100)
+  const auto number = kube::read_number<int>(text);
+  if (!number || *number < 1 || *number > 100)
     return wrong("\"" + std::string(text) + "\" is not a whole number from 1 to 100");
-  return number;
+  return *number;
 }
 
 kube::Result<std::string> read_enforcement(std::string_view text) {
