@@ -1,8 +1,9 @@
 #include "kube/runtime/store.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
+
+#include "kube/base/scalar.hpp"
 
 namespace kube {
 namespace {
@@ -14,10 +15,7 @@ std::string index_key(std::string_view name, std::string_view value) {
 }  // namespace
 
 std::uint64_t Store::version_number(std::string_view resource_version) {
-  std::uint64_t number = 0;
-  const auto end = resource_version.data() + resource_version.size();
-  const auto [at, failure] = std::from_chars(resource_version.data(), end, number);
-  return failure == std::errc() && at == end ? number : 0;
+  return read_number<std::uint64_t>(resource_version).value_or(0);
 }
 
 void Store::add_index(std::string name, IndexFunction values_of) {

@@ -1,8 +1,8 @@
 // List and watch on the fake API server: pages, versions, selectors, 410.
-#include <charconv>
 
 #include "fake_request.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/base/scalar.hpp"
 #include "kube/testing/fake_api_server.hpp"
 
 namespace kube::testing {
@@ -10,10 +10,8 @@ namespace kube::testing {
 namespace {
 
 std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = read_number<std::int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// Where a paged list goes on: the version of its first page, and the last key sent.

@@ -1,6 +1,6 @@
 #include "fake_patch.hpp"
 
-#include <charconv>
+#include "kube/base/scalar.hpp"
 
 namespace kube::testing {
 
@@ -39,10 +39,8 @@ std::string unescape(std::string_view token) {
 }
 
 std::optional<std::size_t> index_of(std::string_view token, std::size_t size) {
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
-  if (error != std::errc() || end != token.data() + token.size() || index >= size) return std::nullopt;
-  if (token.size() > 1 && token.front() == '0') return std::nullopt;
+  const auto index = read_number<std::size_t>(token);
+  if (!index || *index >= size || (token.size() > 1 && token.front() == '0')) return std::nullopt;
   return index;
 }
 

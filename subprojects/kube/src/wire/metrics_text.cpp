@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/scalar.hpp"
 
 namespace kube::wire {
 namespace {
@@ -76,11 +77,7 @@ bool take_labels(std::string_view& text, std::vector<MetricLabel>& labels) {
   return true;
 }
 
-bool is_timestamp(std::string_view text) {
-  std::int64_t milliseconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);
-  return error == std::errc() && end == text.data() + text.size();
-}
+bool is_timestamp(std::string_view text) { return read_number<std::int64_t>(text).has_value(); }
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #include "kube/wire/port_forward_relay.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/scalar.hpp"
 
 namespace kube::wire {
 namespace {
@@ -17,11 +17,8 @@ constexpr std::size_t streams_in_a_chunk = 1000;
 
 /// The port that a stream is for, as plain decimal; "" where there is none.
 std::string read_port(std::string_view text) {
-  std::uint32_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, port);
-  if (error != std::errc() || stop != end || port < 1 || port > 65535) return {};
-  return std::to_string(port);
+  const auto port = read_number<std::uint16_t>(text);
+  return port && *port > 0 ? std::to_string(*port) : std::string();
 }
 
 /// The bytes of the text without the first ones of a character whose others are yet to come.

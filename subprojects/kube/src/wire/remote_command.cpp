@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "kube/base/json.hpp"
+#include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/status.hpp"
 
@@ -21,10 +21,7 @@ constexpr std::size_t max_resize = 256;
 std::optional<std::uint8_t> exit_code(const json::value& status) {
   for (const json::value& cause : array_at(status, {"details", "causes"})) {
     if (string_at(cause, {"reason"}) != "ExitCode") continue;
-    const std::string_view text = string_at(cause, {"message"});
-    std::uint8_t code = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
-    if (error == std::errc() && end == text.data() + text.size() && !text.empty()) return code;
+    if (const auto code = read_number<std::uint8_t>(string_at(cause, {"message"}))) return code;
   }
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 #include "kube/wire/server_url.hpp"
-#include "kube/base/printable.hpp"
 
-#include <charconv>
+#include "kube/base/printable.hpp"
+#include "kube/base/scalar.hpp"
 
 namespace kube::wire {
 
@@ -68,12 +68,9 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
   if (url.host.empty()) return refuse(text, "has no host");
   if (url.host.size() > 253) return refuse(text, "has a host name of more than 253 characters");
   if (!port.empty()) {
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(port.data() + 1, port.data() + port.size(), number);
-    if (port.front() != ':' || error != std::errc() || end != port.data() + port.size() || number == 0 ||
-        number > 65535)
-      return refuse(text, "has no port between 1 and 65535");
-    url.port = static_cast<std::uint16_t>(number);
+    const auto number = read_number<std::uint16_t>(port.substr(1));
+    if (port.front() != ':' || !number || *number == 0) return refuse(text, "has no port between 1 and 65535");
+    url.port = *number;
   }
   return url;
 }

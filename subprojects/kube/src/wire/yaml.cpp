@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "kube/base/scalar.hpp"
 #include "yaml_tree.hpp"
 
 namespace kube::wire {
@@ -17,10 +18,8 @@ json::value scalar(const YAML::Node& node) {
   if (text.empty() || text == "null" || text == "~") return nullptr;
   if (text == "true") return true;
   if (text == "false") return false;
+  if (const auto whole = read_number<std::int64_t>(text)) return *whole;
   const char* const end = text.data() + text.size();
-  std::int64_t whole = 0;
-  if (const auto [at, failure] = std::from_chars(text.data(), end, whole); failure == std::errc() && at == end)
-    return whole;
   double number = 0;
   if (text.find_first_not_of("0123456789.eE+-") == std::string::npos)
     if (const auto [at, failure] = std::from_chars(text.data(), end, number); failure == std::errc() && at == end)
