@@ -413,8 +413,10 @@ std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Obje
   const auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(api::annotations::pod_policy));
   // Where names are chosen by other rules, the ID gives a consumer no names.
   if (context_.twin_names || (policy && policy->twin_names)) return {};
+  // The views in `all` refer to these names.
+  const std::vector<kube::ObjectKey> keys = namespaces_->store().keys();
   std::vector<core::NamedNamespace> all;
-  for (const kube::ObjectKey& key : namespaces_->store().keys())
+  for (const kube::ObjectKey& key : keys)
     if (key.name.ends_with(consumer))
       if (const auto ns = namespaces_->find(key))
         all.push_back({.name = key.name, .is_of_peer = !ns->label(labels::remote_cluster_id).empty()});

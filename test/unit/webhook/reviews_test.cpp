@@ -275,6 +275,25 @@ TEST_CASE("names that are taken are looked up in the whole cluster") {
         std::string::npos);
 }
 
+TEST_CASE("a consumer is not let in whose ID would give it the name of a namespace that is no twin") {
+  World world;
+  world.start();
+  world.make(kube::resources::namespaces, R"({"metadata":{"name":"liqo-tenant-production","labels":{
+      "liqo.io/remote-cluster-id":"production","liqo.io/tenant-namespace":"true"}}})");
+  world.make(kube::resources::namespaces,
+             R"({"metadata":{"name":"blog-production","labels":{"liqo.io/remote-cluster-id":"production"}}})");
+  world.simulator.run_for(1s);
+  const auto ask = [&] {
+    return world.ask("/validate/tenants", "liqo-tenant-production", R"({"metadata":{"name":"production","labels":{
+        "liqo.io/remote-cluster-id":"production"}},"spec":{"clusterID":"production"}})",
+                     "admin", "system:masters");
+  };
+  CHECK(ask() == "");
+  world.make(kube::resources::namespaces, R"({"metadata":{"name":"shop-frontend-production"}})");
+  world.simulator.run_for(1s);
+  CHECK(ask().contains("so has namespace shop-frontend-production, which is not a twin"));
+}
+
 TEST_CASE("a consumer's Secrets are held against its own namespaces") {
   World world;
   world.start();

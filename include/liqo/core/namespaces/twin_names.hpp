@@ -30,7 +30,7 @@ std::string refuse_new_twin_name(std::string_view name, const TwinNameRules& rul
 
 /// A namespace of the cluster.
 struct NamedNamespace {
-  std::string_view name;
+  std::string_view name;    ///< of a text that outlives this
   bool is_of_peer = false;  ///< a tenant namespace, or a twin
 };
 /// The namespace, among `namespaces` or the widely known ones, whose name would make it a twin of a consumer with this
