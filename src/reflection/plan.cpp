@@ -62,6 +62,10 @@ ReflectionPlan leave_out(const kube::Object* remote, std::string_view reason, co
 
 }  // namespace
 
+bool is_copy(const ReflectedKind& kind, const kube::Object& remote, const core::ForgingContext& ctx) {
+  return why_foreign(kind, remote, ctx).empty();
+}
+
 bool is_allowed(const kube::Object& local) { return is_set(local, annotations::allow_reflection); }
 
 std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::Object& local,

@@ -1,6 +1,5 @@
 // What a Reflector does about one object and its copy.
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/meta.hpp"
 #include "liqo/core/reflection/was_there_before.hpp"
 #include "reflector/reflector_parts.hpp"
 
@@ -44,7 +43,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   if (of.wishes != ns->wishes) forge(*ns, of);
   // The Go version copies all objects of the kind, and pods may use a copy of its making.
   if (kind_.referred_only && !of.is_at_home && of.remote && !is_marked(*of.remote)) {
-    ns->copies.settle(*of.remote, of.wish, of.source);
+    ns->copies.settle(*of.remote, of.wish, of.source, reflection::is_copy(kind_, *of.remote, forging_));
     co_return Outcome::done();
   }
   auto plan =
@@ -136,7 +135,7 @@ asio::awaitable<Outcome> Reflector::carry_out(Shared ns, Looked of, reflection::
     if (!gathered) co_return not_gathered(*ns, of.remote_name, std::move(gathered.error()));
     of.source = *gathered;
   }
-  if (of.remote) ns->copies.settle(*of.remote, of.wish, of.source, core::is_reflected(*of.remote, forging_.clusters));
+  if (of.remote) ns->copies.settle(*of.remote, of.wish, of.source, reflection::is_copy(kind_, *of.remote, forging_));
   if (of.remote && of.wishes != ns->wishes) ns->copies.doubt_source(of.remote_name);
   co_return Outcome::done();
 }

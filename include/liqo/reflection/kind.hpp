@@ -124,6 +124,9 @@ std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::
 /// Whether an annotation has an object reflected to which nothing refers.
 bool is_allowed(const kube::Object& local);
 
+/// Whether an object at the provider is a copy of this kind from here, made by this version or by the Go version.
+bool is_copy(const ReflectedKind& kind, const kube::Object& remote, const core::ForgingContext& ctx);
+
 /// Decides about one object, given it and what has the name of its copy. Either may be null.
 ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local, const kube::Object* remote,
                                std::string_view remote_namespace);

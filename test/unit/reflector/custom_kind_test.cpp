@@ -211,7 +211,11 @@ TEST_CASE("what an operator makes with the labels of a copy is none") {
                                                     {"ownerReferences", json::array{owner}}}}},
                          "operator"));
   w.pass(3min);
-  CHECK(w.there("child"));
+  REQUIRE(w.there("child"));
+  const FoundCopy found =
+      w.reflector.find_copy("shop", "child", kube::string_at(*w.there("child"), {"metadata", "uid"}));
+  CHECK(found.is_known);
+  CHECK(found.name == "");
 }
 
 TEST_CASE("a status comes from one provider of several") {

@@ -694,6 +694,33 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   CHECK(w.to_milan.requests() + w.to_rome.requests() - asked <= 90);
 }
 
+TEST_CASE("a Secret of the provider that has the name of one at home is no copy of it, and one of the Go version is") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  w.stop();
+  const auto create = [&](kube::testing::FakeApiServer& server, std::string_view ns, const char* name,
+                          json::object labels = {}) {
+    REQUIRE(server.create(secrets,
+                          {{"metadata", json::object{{"name", name}, {"namespace", ns}, {"labels", std::move(labels)}}},
+                           {"type", "Opaque"}},
+                          actor));
+  };
+  for (const char* name : {"theirs", "of-go"}) create(w.rome, "shop", name);
+  create(w.milan, "shop-rome", "theirs");
+  create(w.milan, "shop-rome", "of-go",
+         {{"offloading.liqo.io/origin", "rome"}, {"offloading.liqo.io/destination", "milan"}});
+  w.start();
+  w.reflector.set_references("shop", {});
+  w.pass(1min);
+  for (const auto& [name, original] : {std::pair{"theirs", ""}, {"of-go", "of-go"}}) {
+    CAPTURE(name);
+    const FoundCopy found = w.reflector.find_copy(
+        "shop", name, kube::string_at(*w.milan.get(secrets, {"shop-rome", name}), {"metadata", "uid"}));
+    CHECK(found.is_known);
+    CHECK(found.name == original);
+  }
+}
+
 TEST_CASE("that a Secret is never reflected is told once, whatever refers to it and when") {
   World w("Secret");
   const auto create = [&] {
