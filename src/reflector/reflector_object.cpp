@@ -40,6 +40,10 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
       co_return co_await give_back(ns, of.remote_name);
   }
   if (!is_current(*ns)) co_return Outcome::done();
+  if (!of.is_at_home && !of.remote) {
+    ns->forget(of);
+    co_return Outcome::done();
+  }
   if (of.wishes != ns->wishes) forge(*ns, of);
   // The Go version copies all objects of the kind, and pods may use a copy of its making.
   if (kind_.referred_only && !of.is_at_home && of.remote && !is_marked(*of.remote)) {
@@ -63,7 +67,7 @@ std::optional<Outcome> Reflector::end_without_reading(Namespace& ns, Looked& of)
   if (!of.is_at_home && !known) {
     ns.unsure.erase(of.remote_name);
     tell_references(ns, of.name, nullptr);
-    ns.forget(of.name);
+    ns.forget(of);
     return Outcome::done();
   }
   if (known && known->settled_for && known->source == of.source) {
@@ -155,14 +159,16 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> Reflector::stays_fo
 
 asio::awaitable<Outcome> Reflector::take_away(Shared ns, Looked of, action::Remove remove) {
   // A copy that was removed for replacement and is still there with the same UID is held up by a finalizer.
-  if (of.is_wanted && ns->replaced[of.remote_name] == remove.uid) co_return Outcome::again_after(deletion_pause);
+  if (const auto replaced = ns->replaced.find(of.remote_name);
+      of.is_wanted && replaced != ns->replaced.end() && replaced->second == remove.uid)
+    co_return Outcome::again_after(deletion_pause);
   // Another object of the name may be a copy, too, and would be forgotten below: 409 is a failure here.
   auto removed = co_await context_.provider.remove(kind_.copies(), {ns->remote, of.remote_name}, {.uid = remove.uid});
   if (!removed && !removed.error().is_not_found())
     co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
   if (of.is_wanted) ns->replaced[of.remote_name] = remove.uid;
   ns->copies.erase(of.remote_name);
-  if (!of.is_wanted) ns->forget(of.name);
+  if (!of.is_wanted) ns->forget(of);
   if (of.local && !remove.message.empty())
     context_.events.normal(*of.local, kind_.resource, api::reasons::reflection_disabled, remove.message);
   if (!of.is_wanted) co_return Outcome::done();

@@ -106,12 +106,13 @@ struct Reflector::Namespace {
   ReflectionCounters counters;
 
   /// Nothing of an object is left on either side.
-  void forget(const std::string& name) {
-    told.erase(name);
-    gathered.erase(name);
-    disabled.erase(name);
-    at_home.erase(name);
-    looked_at.erase(name);
+  void forget(const Looked& of) {
+    told.erase(of.name);
+    gathered.erase(of.name);
+    disabled.erase(of.name);
+    at_home.erase(of.name);
+    looked_at.erase(of.name);
+    replaced.erase(of.remote_name);
   }
 };
 
