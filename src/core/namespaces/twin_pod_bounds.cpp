@@ -12,6 +12,7 @@
 #include "liqo/core/names.hpp"
 #include "liqo/core/namespaces/twin_quota.hpp"
 #include "liqo/core/quota/demand.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -220,7 +221,7 @@ Resources granted_to_twins(std::span<const kube::Object> quotas, const HeldByUse
     if (!amounts || quota.is_drained()) continue;
     amounts->try_emplace("pods", kube::Quantity(pods_without_bound));
     if (quota.is_cordoned()) {
-      const auto holds = held.find(quota.user());
+      const auto holds = held.find(escape_user(quota.user()));
       for (auto& [name, grant] : *amounts)
         grant = std::min(grant, holds == held.end() ? kube::Quantity() : amount(holds->second, name));
     }

@@ -19,7 +19,7 @@ inline constexpr std::string_view twin_pods_quota_name = "liqo-twin-pods";
 /// The most objects of each custom kind in a twin, where a tenant's role lets the consumer write that kind.
 inline constexpr std::int64_t max_custom_objects = 1'000;
 
-/// What ShadowPods hold, by the API user that created them.
+/// What ShadowPods hold, by the creator label: the API user that created them, as escape_user() writes it.
 using HeldByUser = std::map<std::string, Resources, std::less<>>;
 
 /// What the Quotas of a consumer grant its pods, by the names that ResourceQuotas have for it. A cordoned Quota grants

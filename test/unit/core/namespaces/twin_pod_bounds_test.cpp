@@ -172,6 +172,10 @@ TEST_CASE("what is granted has the names of ResourceQuotas, and follows cordon a
   const HeldByUser held{{"u", amounts(R"({"cpu": "500m", "pods": "9"})")}};
   CHECK(said({quota("u", some, R"(, "cordoned": true)"), quota("v", R"({"pods": "1"})")}, held) ==
         R"({"pods":"6","requests.cpu":"500m","requests.example.org/gpu":"0","requests.memory":"0"})");
+  // A Quota that somebody made by hand names the user as the API server does, and the label of its pods cannot.
+  const HeldByUser of_alice{{"oidc-alice", amounts(R"({"cpu": "500m", "pods": "2"})")}};
+  CHECK(said({quota("oidc:alice", some, R"(, "cordoned": true)")}, of_alice) ==
+        R"({"pods":"2","requests.cpu":"500m","requests.example.org/gpu":"0","requests.memory":"0"})");
   kube::Object drained = quota("u", some);
   drained.set_annotation("liqo.io/drained", "true");
   CHECK(said({drained}) == R"({"pods":"0","requests.cpu":"0","requests.memory":"0"})");
