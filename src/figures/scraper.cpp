@@ -5,6 +5,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <optional>
 
+#include "kube/async/event.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
@@ -80,6 +81,7 @@ struct Scraper::Entry {
 struct Scraper::Reading {
   std::string consumer, path;
   kube::Deadline deadline;
+  std::shared_ptr<kube::async::Slots> places;  ///< those of the consumer
   std::vector<core::NodeMetricLines> figures;
   std::size_t next = 0;  ///< the first node that no worker has taken
   std::size_t kept = 0;  ///< bytes of all nodes
@@ -96,7 +98,7 @@ Scraper::Scraper(const kube::Environment& environment, NodesOf nodes_of, Ask ask
       log_("metric-agent"),
       lines_dropped_(environment.metrics.counter(families::figures_lines_dropped)),
       holdings_(std::make_shared<Holdings>(environment.metrics.gauge(families::figures_held))),
-      asked_less_(executor_),
+      places_(executor_, settings_.max_asked),
       group_(executor_, kube::async::TaskGroup::OnFailure::keep_others) {
   const auto scrapes = [&environment](const char* outcome) {
     return environment.metrics.counter(families::figures_told, {{"outcome", outcome}});
@@ -160,6 +162,7 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   Reading reading{.consumer = key.first,
                   .path = key.second,
                   .deadline = clock_.deadline_in(settings_.timeout),
+                  .places = places_of(key.first),
                   .figures = {},
                   .failure = {}};
   std::vector<core::NodeView> nodes = nodes_of_(key.first);
@@ -192,42 +195,27 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   co_return text;
 }
 
-bool Scraper::may_ask(const std::string& consumer) const {
-  // A consumer that asks for many nodes by several paths leaves places for others.
-  const auto found = asked_for_.find(consumer);
-  return asked_ < settings_.max_asked && (found == asked_for_.end() || found->second < settings_.max_asked_for_one);
+std::shared_ptr<kube::async::Slots> Scraper::places_of(const std::string& consumer) {
+  std::erase_if(places_of_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<kube::async::Slots>& known = places_of_[consumer];
+  std::shared_ptr<kube::async::Slots> places = known.lock();
+  if (!places) known = places = std::make_shared<kube::async::Slots>(executor_, settings_.max_asked_for_one);
+  return places;
 }
 
 asio::awaitable<void> Scraper::work(Reading& reading) {
   while (reading.next < reading.figures.size()) {
     core::NodeMetricLines& figures = reading.figures[reading.next++];
-    bool in_time = true;
-    while (in_time && !may_ask(reading.consumer)) {
-      asked_less_.reset();
-      in_time = co_await asked_less_.wait_until(clock_, reading.deadline);
-    }
-    std::optional<kube::Result<void>> ended;
-    if (in_time) {
-      /// One of the places for requests to kubelets.
-      struct Place {
-        Place(Scraper& in, const std::string& of) : scraper(in), consumer(of) {
-          ++scraper.asked_;
-          ++scraper.asked_for_[consumer];
-        }
-        Place(const Place&) = delete;
-        Place& operator=(const Place&) = delete;
-        ~Place() {
-          --scraper.asked_;
-          if (--scraper.asked_for_[consumer] == 0) scraper.asked_for_.erase(consumer);
-          scraper.asked_less_.set();
-        }
-        Scraper& scraper;
-        const std::string consumer;
-      } const place(*this, reading.consumer);
-      ended = co_await kube::async::with_deadline(clock_, read_node(reading, figures), reading.deadline);
-    }
+    const auto ended = co_await kube::async::with_deadline(clock_, ask_node(reading, figures), reading.deadline);
     note(reading, figures, ended ? *ended : kube::fail(kube::Errc::timeout, "it has not answered in time"));
   }
+}
+
+asio::awaitable<kube::Result<void>> Scraper::ask_node(Reading& reading, core::NodeMetricLines& figures) {
+  // A consumer that asks for many nodes by several paths leaves places for others.
+  const kube::async::Slots::Slot own = co_await reading.places->take();
+  const kube::async::Slots::Slot place = co_await places_.take();
+  co_return co_await read_node(reading, figures);
 }
 
 asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeMetricLines& figures) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/async/event.hpp"
+#include "kube/async/slots.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
@@ -66,9 +66,12 @@ class Scraper {
 
   asio::awaitable<void> gather(Key key, std::shared_ptr<Entry> entry);
   asio::awaitable<kube::Result<Text>> read(Key key);
-  bool may_ask(const std::string& consumer) const;
+  /// The places of a consumer, which all of its readings share.
+  std::shared_ptr<kube::async::Slots> places_of(const std::string& consumer);
   /// Reads one node after the other, as long as there is another one.
   asio::awaitable<void> work(Reading& reading);
+  /// Reads a node once there is a place for it.
+  asio::awaitable<kube::Result<void>> ask_node(Reading& reading, core::NodeMetricLines& figures);
   asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeMetricLines& figures);
   /// Notes how the asking of one node has ended.
   void note(Reading& reading, core::NodeMetricLines& figures, const kube::Result<void>& ended);
@@ -81,10 +84,9 @@ class Scraper {
   kube::Log log_;
   kube::Repeats failures_;
   kube::Counter told_, failed_, answered_, silent_, refused_, too_large_, lines_dropped_;
-  std::shared_ptr<Holdings> holdings_;  ///< outlives this while texts are being read
-  std::size_t asked_ = 0;
-  std::map<std::string, std::size_t> asked_for_;  ///< by consumer
-  kube::async::Event asked_less_;
+  std::shared_ptr<Holdings> holdings_;                                  ///< outlives this while texts are being read
+  kube::async::Slots places_;                                           ///< for requests to kubelets
+  std::map<std::string, std::weak_ptr<kube::async::Slots>> places_of_;  ///< those of each consumer
   std::map<Key, std::shared_ptr<Entry>> entries_;
   kube::async::TaskGroup group_;
 };

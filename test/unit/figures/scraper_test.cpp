@@ -193,6 +193,19 @@ TEST_CASE("who asks by several paths takes no places of others") {
   CHECK(world.max_at_once == 16);
 }
 
+TEST_CASE("who waits for a place gets the next one, however many nodes are still to be asked for another") {
+  World world(10, {.max_asked_for_one = 1, .max_asked = 1});
+  for (auto& [address, kubelet] : world.kubelets) kubelet.after = 400ms;
+  std::string text;
+  world.group.spawn(World::scrape_into(world, "/metrics", text));
+  world.wait(50ms);
+  const auto others = world.read("paris");
+  REQUIRE(others);
+  CHECK(std::ranges::count(**others, '\n') >= 6);
+  CHECK(std::ranges::count(text, '\n') >= 6);
+  CHECK(world.max_at_once == 1);
+}
+
 TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
   const auto holds_nothing = [](World& world) {
     return world.metrics.text().find("liqo_metric_agent_held_bytes 0\n") != std::string::npos;
