@@ -101,9 +101,11 @@ asio::awaitable<void> QuotaLedger::run() {
 asio::awaitable<void> QuotaLedger::close() {
   running_ = false;
   co_await group_.stop();
-  for (auto& [key, desk] : desks_)
-    for (const auto& asked : std::exchange(desk->queue, {}))
-      tell(*asked, QuotaVerdict::unavailable("liqod is shutting down"));
+  const QuotaVerdict stopping = QuotaVerdict::unavailable("liqod is shutting down");
+  for (auto& [key, desk] : desks_) {
+    tell_all(std::exchange(desk->batch, {}), stopping);
+    for (const auto& asked : std::exchange(desk->queue, {})) tell(*asked, stopping);
+  }
 }
 
 core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
@@ -300,12 +302,12 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
     if (desk.queue.empty()) continue;
     if (next_write > context_.clock.now()) co_await context_.clock.sleep_until(next_write);
     next_write = context_.clock.now() + std::max(settings_.gather, pause_for(desk.bytes));
-    Batch batch;
-    while (!desk.queue.empty() && batch.size() < max_batch) {
-      if (!desk.queue.front()->verdict) batch.push_back(std::move(desk.queue.front()));
+    while (!desk.queue.empty() && desk.batch.size() < max_batch) {
+      if (!desk.queue.front()->verdict) desk.batch.push_back(std::move(desk.queue.front()));
       desk.queue.pop_front();
     }
-    if (!batch.empty()) co_await decide(desk, std::move(batch));
+    if (!desk.batch.empty()) co_await decide(desk);
+    desk.batch.clear();
   }
   unproven_.add(-static_cast<double>(desk.unproven));
   const kube::ObjectKey quota = desk.quota;

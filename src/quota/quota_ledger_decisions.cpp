@@ -30,21 +30,22 @@ core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
   return total;
 }
 
-asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
+asio::awaitable<void> QuotaLedger::decide(Desk& desk) {
   Look look{.quota = quotas_->find(desk.quota)};
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
-    if (const auto trouble = co_await look_at(desk, look)) co_return tell_all(batch, *trouble);
+    if (const auto trouble = co_await look_at(desk, look)) co_return tell_all(desk.batch, *trouble);
     // Nothing suspends from here to the write, so the caches and the record are those of one moment.
     core::LedgerRecord record = desk.record;
     drop_stored(record);
     if (!record.unreadable.empty())
-      co_return tell_all(batch, QuotaVerdict::unavailable(
-                                    "quota " + desk.quota.text() +
+      co_return tell_all(
+          desk.batch,
+          QuotaVerdict::unavailable("quota " + desk.quota.text() +
                                     ": its record has a reservation that cannot be understood, and until that expires, "
                                     "in a minute or two, nobody knows what is free; ask again"));
     const core::QuotaStanding standing = standing_of(desk, *look.quota, record);
     core::AdmissionRound round(standing, std::move(record), desk.bytes);
-    const Said said = ask_round(desk, round, batch, look.is_live);
+    const Said said = ask_round(desk, round, look.is_live);
     // A write that succeeds proves that the record was the newest. A decision without a write needs a read: another
     // replica may have admitted this very pod, or freed what is missing.
     if (!said.needs_write && said.needs_look && !(look.has_read && look.is_live)) {
@@ -55,9 +56,9 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
     if (said.needs_write) {
       const auto stands = co_await write_round(desk, look, std::move(round).record(), said);
       if (!stands)
-        co_return tell_all(batch, QuotaVerdict::unavailable("quota " + desk.quota.text() +
-                                                            ": its record cannot be written: " + stands.error().text() +
-                                                            "; ask again"));
+        co_return tell_all(desk.batch,
+                           QuotaVerdict::unavailable("quota " + desk.quota.text() + ": its record cannot be written: " +
+                                                     stands.error().text() + "; ask again"));
       if (!*stands) continue;
     }
     for (const auto& [asked, decision] : said.to) {
@@ -66,8 +67,8 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, Batch batch) {
     }
     co_return;
   }
-  tell_all(batch, QuotaVerdict::unavailable("quota " + desk.quota.text() + ": other replicas were faster " +
-                                            std::to_string(max_attempts) + " times; ask again"));
+  tell_all(desk.batch, QuotaVerdict::unavailable("quota " + desk.quota.text() + ": other replicas were faster " +
+                                                 std::to_string(max_attempts) + " times; ask again"));
 }
 
 asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Look& look) {
@@ -100,10 +101,9 @@ core::QuotaStanding QuotaLedger::standing_of(const Desk& desk, const kube::Objec
   return standing;
 }
 
-QuotaLedger::Said QuotaLedger::ask_round(Desk& desk, core::AdmissionRound& round, const Batch& batch,
-                                         bool is_live) const {
+QuotaLedger::Said QuotaLedger::ask_round(Desk& desk, core::AdmissionRound& round, bool is_live) const {
   Said said;
-  for (const auto& asked : batch) {
+  for (const auto& asked : desk.batch) {
     if (asked->verdict) continue;
     auto decision = round.decide(*asked, {.is_stored = stored_version(asked->key, asked->reservation) != 0,
                                           .is_doubtful = desk.doubtful.contains(asked->key)});

@@ -110,6 +110,7 @@ class QuotaLedger {
     core::LargeClaims large;
     std::size_t unproven = 0;  ///< reservations of the record that callers asked for whom nothing had proven
     std::deque<std::shared_ptr<Asked>> queue;
+    Batch batch;  ///< those that are being decided
     std::map<core::QuotaRefusal, kube::Counter> refusals;
     kube::async::Event wake;
     explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}
@@ -134,8 +135,8 @@ class QuotaLedger {
   /// Ends, and takes the desk away, where neither its Quota nor the record is there any more.
   asio::awaitable<void> serve(Desk& desk);
   bool is_over(const Desk& desk) const;
-  /// Answers everyone of a batch.
-  asio::awaitable<void> decide(Desk& desk, Batch batch);
+  /// Answers everyone of the desk's batch.
+  asio::awaitable<void> decide(Desk& desk);
   /// What a batch is decided from. The quota that the cache has decides, and is read live beside the write, so that one
   /// that was lowered or cordoned a moment ago binds already. What is said without a write needs a live one before.
   struct Look {
@@ -152,7 +153,7 @@ class QuotaLedger {
   /// Brings the quota and the record up to date, and waits for the caches; or why nobody can be answered.
   asio::awaitable<std::optional<core::QuotaVerdict>> look_at(Desk& desk, Look& look);
   core::QuotaStanding standing_of(const Desk& desk, const kube::Object& quota, const core::LedgerRecord& record) const;
-  Said ask_round(Desk& desk, core::AdmissionRound& round, const Batch& batch, bool is_live) const;
+  Said ask_round(Desk& desk, core::AdmissionRound& round, bool is_live) const;
   /// Writes what a round has reserved. True: it stands by the Quota that it was decided by; false: to be decided anew.
   asio::awaitable<kube::Result<bool>> write_round(Desk& desk, Look& look, core::LedgerRecord record, const Said& said);
   asio::awaitable<kube::Result<void>> read_record(Desk& desk);

@@ -53,6 +53,7 @@ class LedgerFixture {
         events_(simulator.executor(), api_, metrics_, "liqo"),
         leadership_(simulator.executor()),
         group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
+        serving_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
         ledger({{simulator.executor(), simulator.clock(), random_, metrics_}, home_, events_, leadership_}, api_,
                LedgerSettings{}) {
     for (const kube::Resource& kind :
@@ -89,11 +90,16 @@ class LedgerFixture {
   }
   void start() {
     group_.spawn(home_.run());
-    group_.spawn(ledger.run());
+    serving_.spawn(ledger.run());
     REQUIRE(reaches([&] { return ledger.has_synced(); }));
   }
   void spawn(boost::asio::awaitable<void> task) { group_.spawn(std::move(task)); }
-  void stop() { simulator.run(group_.stop()); }
+  /// Ends the ledger alone.
+  void stop_ledger() { simulator.run(serving_.stop()); }
+  void stop() {
+    simulator.run(group_.stop());
+    stop_ledger();
+  }
   bool reaches(const std::function<bool()>& holds) {
     return simulator.run_until(holds, 1min) == kube::testing::Simulator::End::reached;
   }
@@ -149,7 +155,7 @@ class LedgerFixture {
   kube::InformerSet home_;
   kube::EventRecorder events_;
   kube::SoleLeader leadership_;
-  kube::async::TaskGroup group_;
+  kube::async::TaskGroup group_, serving_;
 
  public:
   QuotaLedger ledger;

@@ -311,6 +311,23 @@ TEST_CASE("a resize keeps to what the quota demands of pods, and a dry run reser
 
 }  // namespace
 
+TEST_CASE("who waits while the ledger ends is told at once, also where the record is being written") {
+  LedgerFixture f;
+  f.start();
+  REQUIRE(f.admits(LedgerFixture::shadow("first", "1")));
+  static_cast<void>(f.simulator.run_for(1s));
+  f.link.partition();
+  f.ask(LedgerFixture::shadow("written", "1"));
+  static_cast<void>(f.simulator.run_for(100ms));
+  f.ask(LedgerFixture::shadow("queued", "1"));
+  static_cast<void>(f.simulator.run_for(100ms));
+  REQUIRE(f.answers() == 0);
+  f.stop_ledger();
+  static_cast<void>(f.simulator.run_for(100ms));
+  CHECK(f.answers() == 2);
+  f.stop();
+}
+
 TEST_CASE("a Pod whose ShadowPod came and went between two lists counts, though the cache of Pods is late") {
   LedgerFixture f;
   f.server.manners().streaming_lists = kube::testing::FakeManners::StreamingLists::off;
