@@ -153,14 +153,23 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
   return patch;
 }
 
+/// A process or a session that has just started has not reached the provider yet. What an earlier one wrote of it
+/// stays.
+void leave_unknown(json::object& wanted, const json::object& live, const ProviderHealth& health) {
+  if (json::value* info = wanted.if_contains("nodeInfo"); info && health.version.empty())
+    info->get_object().erase("kubeletVersion");
+  if (health.probed || !health.refusal.empty() || !kube::find_condition(live, "Ready")) return;
+  json::array& conditions = wanted.at("conditions").as_array();
+  const auto ready = std::ranges::find_if(
+      conditions, [](const json::value& entry) { return kube::string_at(entry, {"type"}) == "Ready"; });
+  if (ready != conditions.end()) conditions.erase(ready);
+}
+
 std::optional<json::object> status_patch(const kube::Object& node, const NodeSources& of, kube::WallTime now,
                                          std::chrono::seconds heartbeat) {
   const json::object& live = node.status();
   json::object wanted = node_status(of, now);
-  // A process that has just started does not know the provider's version yet. The one that an earlier process wrote
-  // stays.
-  if (json::value* info = wanted.if_contains("nodeInfo"); info && of.health.version.empty())
-    info->get_object().erase("kubeletVersion");
+  leave_unknown(wanted, live, of.health);
   json::object patch;
   for (std::string_view key : {"capacity", "allocatable"})
     if (json::object changes = resources_patch(kube::object_at(live, {key}), kube::object_at(wanted, {key}));

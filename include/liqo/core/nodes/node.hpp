@@ -89,8 +89,8 @@ struct Update {
 using NodePlan = std::variant<node_action::Refuse, node_action::Update>;
 
 /// What to write so that the Node is as the VirtualNode wants it. Labels, taints and conditions of others stay. What an
-/// earlier state of the VirtualNode asked for and this one does not is removed, also resources. A change of heartbeat
-/// times alone is written only every `heartbeat`.
+/// earlier state of the VirtualNode asked for and this one does not is removed, also resources. Ready stays as it is
+/// until the provider has been probed, or refused. A change of heartbeat times alone is written only every `heartbeat`.
 NodePlan plan_node(const kube::Object& node, const NodeSources& of, kube::WallTime now,
                    std::chrono::seconds heartbeat = std::chrono::minutes(5));
 

@@ -1,4 +1,4 @@
-// What a Node shows of the network between the clusters.
+// What a Node shows of its provider, and of the network to it.
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
@@ -81,6 +81,25 @@ TEST_CASE("a Node that is drained while its provider does not answer is not Read
   REQUIRE(world.reaches([&] {
     return world.at_milan(resources::pods, "web")->is_deleting() || !world.at_milan(kinds::shadow_pods, "web");
   }));
+}
+
+TEST_CASE("a Node stays Ready while its session is made anew, and is not where the new session does not reach milan") {
+  Offloading world;
+  make_ready(world);
+  const auto renew = [&](std::string_view credentials) {
+    world.change(resources::secrets, {tenant, "kubeconfig"}, "", [&](json::object& next) {
+      next["data"] = json::object{{"kubeconfig", kube::encode_base64(credentials)}};
+    });
+  };
+  const auto is_unready = [&] { return condition_of_node(world, "Ready") != "True"; };
+  renew("new");
+  CHECK_FALSE(world.reaches(is_unready));
+  world.stop();
+  world.start();
+  CHECK_FALSE(world.reaches(is_unready));
+  world.to_milan.refuse();
+  renew("newer");
+  CHECK(world.reaches(is_unready, 5s));
 }
 
 }  // namespace liqo::testing

@@ -186,6 +186,31 @@ TEST_CASE("the conditions follow resources, network and probes") {
   }
 }
 
+TEST_CASE("a Node stays Ready, or not, until its provider has been probed") {
+  const kube::Object wish = virtual_node(usual), bare = virtual_node(R"({"clusterID": "milan-cluster"})");
+  const auto ready = [](const kube::Object& node, std::string_view field) {
+    const json::object* condition = kube::find_condition(node.status(), "Ready");
+    return condition ? std::string(kube::string_at(*condition, {field})) : "(none)";
+  };
+  const ProviderHealth unknown;
+  const ProviderHealth silent{.failed_probes = 3, .probed = true, .last_error = "no route"};
+  CHECK_FALSE(update(node_of(wish), wish, unknown).status);
+  const kube::Object unready = node_of(wish, silent);
+  CHECK_FALSE(update(unready, wish, unknown).status);
+  // Also where something else is to be written.
+  const kube::Object shrunk = after(node_of(wish), update(node_of(wish), bare, unknown));
+  CHECK(conditions(shrunk.status()) == "Ready=True MemoryPressure=True DiskPressure=True PIDPressure=True ");
+  CHECK(ready(after(unready, update(unready, wish)), "status") == "True");
+  CHECK(ready(after(node_of(wish), update(node_of(wish), wish, silent)), "status") == "False");
+
+  ProviderHealth refused;
+  refused.refusal = "milan does not let rome in any more";
+  CHECK(ready(after(node_of(wish), update(node_of(wish), wish, refused)), "message") == refused.refusal);
+  kube::Object new_one = node_of(wish);
+  new_one.mutable_status()["conditions"] = json::array();
+  CHECK(ready(after(new_one, update(new_one, wish, unknown)), "message") == "the provider has not been reached yet");
+}
+
 TEST_CASE("what keeps custom resources from being reflected is a condition that comes and goes") {
   const auto condition = [](const kube::Object& node, std::string_view field) {
     for (const json::value& entry : kube::array_at(node.status(), {"conditions"}))
