@@ -76,7 +76,7 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Conte
   tenants_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty()) read_namespaces();
   });
-  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see_foreign_cluster(key); },
+  foreign_clusters_.subscribe([this](const kube::Change& change) { see_foreign_cluster(change); },
                               [this] { enqueue_everything(); });
 }
 
@@ -229,13 +229,15 @@ void Replicator::see_object(const kube::Resource& kind, const kube::ObjectKey& k
   orphan_controller_.enqueue({std::string(kind.plural), key});
 }
 
-void Replicator::see_foreign_cluster(const kube::ObjectKey& key) {
-  const auto object = foreign_clusters_->find(key);
-  const std::string cluster(object ? api::ForeignCluster(*object).cluster_id() : std::string_view(key.name));
-  for (const auto& [peer_key, peer] : peers_) {
-    if (peer_key.name != cluster) continue;
-    if (peer.session) peer.session->set_peer_lost(is_lost(cluster));
-    enqueue_peer(peer_key);
+void Replicator::see_foreign_cluster(const kube::Change& change) {
+  // A ForeignCluster that people made may have any name.
+  std::set<std::string, std::less<>> clusters;
+  for (const kube::Object* object : {change.now, change.previous()})
+    if (object) clusters.emplace(api::ForeignCluster(*object).cluster_id());
+  for (const auto& [key, peer] : peers_) {
+    if (!clusters.contains(key.name)) continue;
+    if (peer.session) peer.session->set_peer_lost(is_lost(key.name));
+    enqueue_peer(key);
   }
   for (std::size_t i = 0; i < locals_.size(); ++i)
     for (const kube::ObjectKey& local : locals_[i]->store().keys()) see_object(core::replicated_kinds()[i], local);

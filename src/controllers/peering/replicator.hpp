@@ -71,7 +71,7 @@ class Replicator final : public Runnable {
   void enqueue_peer(const PeerKey& key);
   void enqueue_everything();
   void see_object(const kube::Resource& kind, const kube::ObjectKey& key);
-  void see_foreign_cluster(const kube::ObjectKey& key);
+  void see_foreign_cluster(const kube::Change& change);
   bool is_lost(std::string_view cluster) const;
   /// The Secrets of a peer, the one to use first.
   std::vector<kube::Object> secrets_of(const PeerKey& key) const;

@@ -75,17 +75,20 @@ struct Consumer : ClusterFixture {
     secret.set_label(labels::identity_type, api::control_plane_identity);
     secret.set_annotation(api::annotations::remote_tenant_namespace, replica_key.ns);
     apply(resources::secrets, secret);
-    kube::Object slice = kube::Object::make(kinds::resource_slices, slice_key);
+    give_slice(slice_key.name);
+    start();
+  }
+  ~Consumer() { stop(); }
+
+  void give_slice(const std::string& name) {
+    kube::Object slice = kube::Object::make(kinds::resource_slices, {slice_key.ns, name});
     slice.set_label(labels::replication, "true");
     slice.set_label(labels::replication_destination, "milan");
     slice.set_label(labels::remote_cluster_id, "milan");
     slice.mutable_spec() = json::object{
         {"class", "custom"}, {"consumerClusterID", "rome"}, {"providerClusterID", "milan"}, {"csr", "Q1NS"}};
     apply(kinds::resource_slices, slice);
-    start();
   }
-  ~Consumer() { stop(); }
-
   void give_namespace(std::string_view owner) {
     kube::Object ns = core::forge_tenant_namespace("milan");
     ns.set_label(labels::remote_cluster_id, owner);
@@ -175,6 +178,35 @@ TEST_CASE("credentials in a namespace of another cluster are taken once its labe
   CHECK(!rome.replica());
   rome.give_namespace("milan");
   CHECK(rome.reaches([&] { return rome.replica().has_value(); }));
+}
+
+TEST_CASE("a provider is not lost any more whose ForeignCluster has gone, whatever that was called") {
+  Consumer rome;
+  const kube::ObjectKey other{rome.slice_key.ns, "other"};
+  rome.give_slice(other.name);
+  REQUIRE(rome.reaches(
+      [&] { return rome.milan.get(kinds::resource_slices, {rome.replica_key.ns, other.name}) != nullptr; }));
+  rome.to_milan.refuse();
+  rome.refuses = [](const kube::HttpRequest& request) {
+    return request.verb == "create" && request.resource == "foreignclusters" ? std::string("people make them here")
+                                                                             : "";
+  };
+  static_cast<void>(rome.server.remove(kinds::foreign_clusters, {"", "milan"}, {}, "operator"));
+  kube::Object peer = kube::Object::make(kinds::foreign_clusters, {"", "my-milan"});
+  peer.mutable_spec()["clusterID"] = "milan";
+  peer.set_annotation(api::annotations::permanently_unreachable, "true");
+  rome.apply(kinds::foreign_clusters, peer);
+  static_cast<void>(rome.server.remove(kinds::resource_slices, other, {}, "operator"));
+  CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, other); }, 2min));
+
+  static_cast<void>(rome.server.remove(kinds::foreign_clusters, peer.key(), {}, "operator"));
+  rome.pass(5s);
+  static_cast<void>(rome.server.remove(kinds::resource_slices, rome.slice_key, {}, "operator"));
+  rome.pass(1min);
+  CHECK(rome.has(kinds::resource_slices, rome.slice_key));
+  rome.to_milan.heal();
+  CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }, 2min));
+  CHECK_FALSE(rome.replica());
 }
 
 }  // namespace liqo::testing
