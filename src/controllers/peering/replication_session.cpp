@@ -29,6 +29,14 @@ constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
 /// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
 constexpr kube::Duration rights_pause = 1min;
 
+/// What a failure keeps an object from; the name of the provider follows.
+constexpr std::string_view not_replicated = "is not replicated to",
+                           no_status = "does not show the status that it has in";
+
+std::string name_of(const kube::Resource& kind, const kube::Object& object) {
+  return std::string(kind.kind) + " " + std::string(object.name());
+}
+
 }  // namespace
 
 ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context)
@@ -124,11 +132,23 @@ void ReplicationSession::enqueue_all() {
   }
 }
 
+void ReplicationSession::tell_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure,
+                                     std::string_view what) {
+  if (!failure.is_permanent()) return;
+  context_.events.warning(local, kind.resource, api::reasons::failed_replication,
+                          name_of(kind.resource, local) + " " + std::string(what) + " " + peer_.remote +
+                              ", which is tried again: " + failure.text());
+}
+
+Outcome ReplicationSession::failed_at_home(const Kind& kind, const kube::Object& local, kube::Failure failure,
+                                           std::string_view what) {
+  tell_failed(kind, local, failure, what);
+  return Outcome::retry(std::move(failure));
+}
+
 Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, kube::Failure failure) {
   refused_ = refused_ || failure.is_forbidden();
-  if (failure.is_permanent())
-    context_.events.warning(local, kind.resource, api::reasons::failed_replication,
-                            "it is not replicated to " + peer_.remote + ", which is tried again: " + failure.text());
+  tell_failed(kind, local, failure, not_replicated);
   return Outcome::retry(std::move(failure));
 }
 
@@ -167,7 +187,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   if (std::holds_alternative<action::Guard>(plan)) {
     // The object with its finalizer comes back through the cache, and with it this key.
     auto guarded = co_await add_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
-    if (!guarded) co_return failed(kind, *local, std::move(guarded.error()));
+    if (!guarded) co_return failed_at_home(kind, *local, std::move(guarded.error()), not_replicated);
     co_return Outcome::done();
   }
   if (auto* made = std::get_if<action::Create>(&plan))
@@ -179,13 +199,11 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
     }
     if (follow->status) {
       auto written = co_await write_status(kind, work, std::move(*follow->status));
-      if (!written) co_return failed(kind, *local, std::move(written.error()));
+      if (!written) co_return failed_at_home(kind, *local, std::move(written.error()), no_status);
     }
   }
   if (!kind.provider->has_synced() && core::is_for_peer(*local, peer_)) {
-    if (const auto& trouble = kind.provider->trouble(); trouble && trouble->is_permanent())
-      context_.events.warning(*local, kind.resource, api::reasons::failed_replication,
-                              "it is not replicated to " + peer_.remote + ", which is tried again: " + trouble->text());
+    if (const auto& trouble = kind.provider->trouble()) tell_failed(kind, *local, *trouble, not_replicated);
     co_return Outcome::again_after(unknown_pause);
   }
   co_return Outcome::done();
@@ -264,8 +282,8 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
   if (!live) co_return failed(kind, local, std::move(live.error()));
   if (!*live) {
     context_.events.warning(local, kind.resource, api::reasons::replication_name_taken,
-                            "it is not replicated: cluster " + peer_.remote + " has another " +
-                                std::string(kind.resource.kind) + " of this name in namespace " +
+                            name_of(kind.resource, local) + " is not replicated: cluster " + peer_.remote +
+                                " has another " + std::string(kind.resource.kind) + " of this name in namespace " +
                                 peer_.remote_namespace + "; use another name");
     co_return Outcome::again_after(look_again);
   }

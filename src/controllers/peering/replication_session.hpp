@@ -85,6 +85,12 @@ class ReplicationSession {
   bool was_refused() const;
   /// Says to the provider, from time to time, that this cluster is there.
   asio::awaitable<void> beat();
+  /// Tells what an object is kept from by a failure that stays until somebody does something.
+  void tell_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure, std::string_view what);
+  /// Our own API server has refused a write, which says nothing of the provider.
+  kube::Outcome failed_at_home(const Kind& kind, const kube::Object& local, kube::Failure failure,
+                               std::string_view what);
+  /// The provider has refused a request, or could not answer it.
   kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
   Kind& kind_of(const kube::WorkKey& work);
   void enqueue(const Kind& kind, const std::string& name);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/forge.hpp"
@@ -207,6 +208,33 @@ TEST_CASE("a provider is not lost any more whose ForeignCluster has gone, whatev
   rome.to_milan.heal();
   CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }, 2min));
   CHECK_FALSE(rome.replica());
+}
+
+TEST_CASE("a status that may not be written at home is told as that, and makes no rights at the provider doubtful") {
+  Consumer rome;
+  REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+  const auto asked_in_ten_minutes = [&] {
+    const std::uint64_t before = rome.to_milan.requests();
+    rome.pass(10min);
+    return rome.to_milan.requests() - before;
+  };
+  const std::uint64_t calm = asked_in_ten_minutes();
+  rome.refuses = [](const kube::HttpRequest& request) {
+    const bool is_status = kube::path_of(request.target).ends_with("/resourceslices/pool/status");
+    return std::string(is_status ? "statuses are frozen" : "");
+  };
+  static_cast<void>(rome.milan.update(
+      {kinds::resource_slices, rome.replica_key, "status"},
+      [](json::object& next) {
+        next["status"] =
+            json::object{{"conditions", json::array{json::object{{"type", "Resources"}, {"status", "Accepted"}}}}};
+      },
+      "milan"));
+  REQUIRE(rome.reaches([&] { return !rome.events(api::reasons::failed_replication).empty(); }));
+  const std::string told = rome.events(api::reasons::failed_replication).front();
+  CHECK(told.starts_with("ResourceSlice pool does not show the status that it has in milan, which is tried again: "));
+  CHECK(told.contains("statuses are frozen"));
+  CHECK(asked_in_ten_minutes() < calm + 15);
 }
 
 }  // namespace liqo::testing
