@@ -95,7 +95,7 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   if (shadow->is_deleting() || user.empty() || !counting.empty()) {
     noticed_.erase(key);
     if (shadow->is_deleting() || user.empty() || !is_drained(counting)) co_return Outcome::done();
-    co_return co_await end(*shadow, "SliceDrained", "it is ended: the provider has drained its ResourceSlice");
+    co_return co_await end(*shadow, "SliceDrained", "the provider has drained its ResourceSlice");
   }
   if (!context_.settings.enforce_resources) co_return Outcome::done();
   Notice& notice = noticed_[key];
@@ -106,7 +106,7 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   if (!counted) co_return Outcome::retry(std::move(counted.error()).in("reading the Quotas"));
   if (*counted) co_return Outcome::again_after(grace);
   co_return co_await end(*shadow, "GrantWithdrawn",
-                         "it is ended: there is no Quota for user " + user + " any more, whose ResourceSlice is gone");
+                         "its user " + user + " has no Quota any more, because the ResourceSlice is gone");
 }
 
 bool UnaccountedPods::is_drained(const std::vector<kube::ObjectKey>& quotas) const {
@@ -116,8 +116,9 @@ bool UnaccountedPods::is_drained(const std::vector<kube::ObjectKey>& quotas) con
   });
 }
 
-asio::awaitable<Outcome> UnaccountedPods::end(kube::Object shadow, std::string reason, std::string message) {
-  context_.events.warning(shadow, api::kinds::shadow_pods, reason, message);
+asio::awaitable<Outcome> UnaccountedPods::end(kube::Object shadow, std::string reason, std::string why) {
+  context_.events.warning(shadow, api::kinds::shadow_pods, reason,
+                          "ShadowPod " + shadow.key().text() + " is ended: " + why);
   auto removed =
       co_await kube::remove_object(context_.home.api(), api::kinds::shadow_pods, shadow.key(),
                                    {.options = {.uid = std::string(shadow.uid())}, .phase = "ending a ShadowPod"});

@@ -33,7 +33,7 @@ class UnaccountedPods final : public Runnable {
   asio::awaitable<kube::Outcome> end_orphan(kube::ObjectKey key);
   asio::awaitable<kube::Result<bool>> has_quota_live(std::string user);
   bool is_drained(const std::vector<kube::ObjectKey>& quotas) const;
-  asio::awaitable<kube::Outcome> end(kube::Object shadow, std::string reason, std::string message);
+  asio::awaitable<kube::Outcome> end(kube::Object shadow, std::string reason, std::string why);
   void enqueue_all();
 
   Context context_;

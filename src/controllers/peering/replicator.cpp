@@ -359,8 +359,9 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
       if (!released) co_return Outcome::retry(std::move(released.error()));
     } else {
       context_.events.warning(secrets[i], kube::resources::secrets, api::reasons::credentials_unusable,
-                              "it is not used, because Secret " + std::string(secret.name()) +
-                                  " of this namespace is for " + key.name + " too; delete one of them");
+                              "Secret " + std::string(secrets[i].name()) + " is not used, because Secret " +
+                                  std::string(secret.name()) + " of this namespace is for " + key.name +
+                                  " too; delete one of them");
     }
   }
   if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
@@ -402,8 +403,8 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
   const std::shared_ptr<ReplicationSession> session = peers_[key].session;
   if (auto held = held_by(key, true); session && !held.empty() && !lost) {
     context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_in_use,
-                            "it is kept until nothing is replicated to " + key.name +
-                                " any more; delete first: " + kube::join_some(held, named_objects));
+                            "Secret " + std::string(secret.name()) + " is kept until nothing is replicated to " +
+                                key.name + " any more; delete first: " + kube::join_some(held, named_objects));
     co_return Outcome::again_after(closing_pause);
   }
   // What is being deleted needs the credentials, unless they are of no use.
