@@ -251,7 +251,8 @@ void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure fa
   entry.is_settled = true;
   std::optional<kube::Failure>& trouble = entry.trouble;
   if (trouble && trouble->text() == failure.text()) return;
-  log_.warn("no session with the provider", {{"virtual_node", key}, {"error", failure}});
+  log_.warn(entry.session ? "no new session with the provider" : "no session with the provider",
+            {{"virtual_node", key}, {"error", failure}});
   context_.events.warning(virtual_node, api::kinds::virtual_nodes, "ProviderUnusable", failure.text());
   trouble = std::move(failure);
   changed_(key);
@@ -264,7 +265,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     co_return Outcome::done();
   }
   entries_.try_emplace(work.object);
-  // Each branch that awaits ends here.
+  // What is in an entry is looked up again after each await.
   co_await end_broken_cluster(home_of(*object));
   if (const auto pause = co_await rest_of_pause(*object)) co_return Outcome::again_after(*pause);
   if (auto unfit = why_unfit(*object)) {
@@ -274,8 +275,11 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   }
   auto makings = read_makings(*object);
   if (!makings) co_return std::move(makings.error());
-  if (const Entry& entry = entries_[work.object]; entry.session && entry.digest == makings->digest)
+  if (Entry& entry = entries_[work.object]; entry.session && entry.digest == makings->digest) {
+    // What kept it from being replaced has been put back.
+    entry.trouble.reset();
     co_return Outcome::done();
+  }
   co_return co_await begin_session(*object, std::move(*makings));
 }
 

@@ -45,7 +45,7 @@ class ProviderSessions {
     bool is_settled = false;  ///< there has been one, or a reason for none
     kube::InformerHandle secret;
     std::string secret_name;
-    std::optional<kube::Failure> trouble;  ///< why there is no session
+    std::optional<kube::Failure> trouble;  ///< why there is no session, or no new one
     std::string foreign;                   ///< the Node is a machine's: why, a sentence; "" = it is not
     /// Labels and annotations that its pods do not have at the provider, once that is known.
     std::optional<core::ReflectionFilters> left_out;
@@ -83,7 +83,7 @@ class ProviderSessions {
   /// Connects, and puts a new session in the place of what there is.
   asio::awaitable<kube::Outcome> begin_session(kube::Object virtual_node, Makings makings);
   void start_session(const kube::Object& virtual_node, Makings makings, std::shared_ptr<ProviderLink> link);
-  /// Notes and tells why there is no session.
+  /// Notes and tells why there is no session, or why the one that there is goes on with what it was made from.
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
   /// Stops a session, and its cluster with the last one, unless that goes on with the `next` connection.
   asio::awaitable<void> stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next = nullptr);
