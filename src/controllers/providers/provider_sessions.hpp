@@ -66,6 +66,8 @@ class ProviderSessions {
     bool withholds_tokens;
     std::string digest;  ///< of all of it
   };
+  /// Of everything that a session is made from.
+  static std::string digest_of(const kube::Object& virtual_node, const Makings& makings);
 
   /// The tenant namespace here, and the cluster that it is of.
   static kube::ObjectKey home_of(const kube::Object& virtual_node);

@@ -18,18 +18,6 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// Everything that a session is made from, as one short text.
-std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret,
-                      const core::ReflectionFilters& left_out) {
-  kube::json::object parts;
-  parts["secret"] = kube::object_at(secret.tree(), {"data"});
-  parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
-  for (const auto& [name, keys] : {std::pair{"labels", &left_out.labels}, {"annotations", &left_out.annotations}})
-    parts[name] = kube::json::array(keys->begin(), keys->end());
-  parts["cluster"] = kube::string_at(virtual_node.spec(), {"clusterID"});
-  return core::sha256_hex(kube::json::serialize(parts));
-}
-
 /// What is wrong with a VirtualNode itself.
 std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
   const std::string cluster(virtual_node.cluster_id());
@@ -47,6 +35,19 @@ std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& vir
   if (const std::string& foreign = entries_.at(virtual_node.key()).foreign; !foreign.empty())
     return kube::Failure(kube::Errc::invalid_input, foreign);
   return why_invalid(VirtualNode(virtual_node));
+}
+
+std::string ProviderSessions::digest_of(const kube::Object& virtual_node, const Makings& makings) {
+  const auto texts = [](const auto& of) { return kube::json::array(of.begin(), of.end()); };
+  kube::json::object parts;
+  parts["secret"] = kube::object_at(makings.secret.tree(), {"data"});
+  parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
+  parts["cluster"] = VirtualNode(virtual_node).cluster_id();
+  parts["labels"] = texts(makings.left_out.labels);
+  parts["annotations"] = texts(makings.left_out.annotations);
+  parts["addresses"] = texts(makings.addresses);
+  parts["withholdsTokens"] = makings.withholds_tokens;
+  return core::sha256_hex(kube::json::serialize(parts));
 }
 
 std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings(const kube::Object& virtual_node) {
@@ -81,9 +82,7 @@ std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings
                   .addresses = given_addresses(home_of(virtual_node)),
                   .withholds_tokens = !entry.tokens_withheld.empty(),
                   .digest = {}};
-  makings.digest = digest_of(virtual_node, makings.secret, makings.left_out) +
-                   (makings.withholds_tokens ? " without tokens" : "") +
-                   kube::json::serialize(kube::json::array(makings.addresses.begin(), makings.addresses.end()));
+  makings.digest = digest_of(virtual_node, makings);
   return makings;
 }
 
