@@ -13,8 +13,9 @@
 namespace liqo::controllers {
 
 /// One virtual node's traffic with its provider, by its own credentials, in a task group of its own; what it reads it
-/// shares with the provider's other virtual nodes. Made anew when the kubeconfig, the offloading patch or what pods
-/// leave out changes; it holds no state that a restart loses.
+/// shares with the provider's other virtual nodes. Made anew when anything changes that it is made from: the
+/// kubeconfig, the provider's cluster ID, the offloading patch, what pods leave out, whether tokens are withheld, or
+/// the addresses of the API server here. It holds no state that a restart loses.
 class ProviderSession {
  public:
   ProviderSession(core::ForgingContext forging, std::shared_ptr<ProviderLink> link,

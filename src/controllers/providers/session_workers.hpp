@@ -73,8 +73,8 @@ struct SessionSlot {
   kube::TimePoint not_before{};      ///< of the next session, where one was lost
   SessionRestarts restarts;
 
-  /// Takes the session out, for the caller to stop it. The caller switches cancellation off before: what has begun to
-  /// stop is stopped to its end, because a cancelled reconcile would leave the link open.
+  /// Takes the session out, for the caller to stop it. The caller switches cancellation off between this and stop():
+  /// what has begun to stop is stopped to its end, because a cancelled reconcile would leave the link open.
   std::shared_ptr<Session> take_out() {
     digest.clear();
     return std::exchange(session, nullptr);
