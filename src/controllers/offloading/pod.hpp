@@ -151,6 +151,8 @@ class PodController {
   /// Each carries out a part of the plan; an Outcome ends the reconcile there.
   asio::awaitable<std::optional<kube::Outcome>> confirm_end(const Look& look);
   asio::awaitable<std::optional<kube::Outcome>> act(const Look& look, const core::PodAction& plan, Progress& progress);
+  /// Whether the pod is still there and is not being deleted, and its twin is the same and is not withdrawn.
+  bool is_still_wanted(const Look& look);
   asio::awaitable<std::optional<kube::Outcome>> order(const Look& look, Progress& progress);
   asio::awaitable<kube::Outcome> await_shadow(const Look& look);
   /// Brings what has changed at home to the ShadowPod.

@@ -126,6 +126,13 @@ asio::awaitable<std::optional<Outcome>> PodController::act(const Look& look, con
   co_return std::nullopt;
 }
 
+bool PodController::is_still_wanted(const Look& look) {
+  const Twin* twin = find_twin(look.key.ns);
+  const auto local = local_pods_->find(look.key);
+  return twin && twin->remote == look.remote_key.ns && !twin->withdrawn && local && local->uid() == look.local->uid() &&
+         !local->is_deleting();
+}
+
 asio::awaitable<std::optional<Outcome>> PodController::order(const Look& look, Progress& progress) {
   if (const auto wait = wait_for_room(*look.local, look.remote_key.ns)) {
     progress.outcome = Outcome::again_after(*wait);
@@ -134,6 +141,8 @@ asio::awaitable<std::optional<Outcome>> PodController::order(const Look& look, P
   if (look.needs_tokens && !look.knows_tokens) co_return Outcome::done();
   auto tokens = co_await tokens_.ensure(look.key, &*look.local, look.remote_key.ns, false);
   if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
+  // Tokens take a while. What has changed meanwhile brings the pod back here.
+  if (!is_still_wanted(look)) co_return Outcome::done();
   auto ordered = co_await create_shadow(*look.local, look.remote_key);
   if (!ordered) {
     const auto left = wait_for_room(*look.local, look.remote_key.ns);

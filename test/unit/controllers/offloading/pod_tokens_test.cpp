@@ -195,6 +195,30 @@ TEST_CASE("a pod tells why its tokens cannot be brought to the provider") {
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 10min));
 }
 
+TEST_CASE("a pod that is deleted, or whose namespace is withdrawn, while its tokens are requested is not ordered") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  std::function<void()> change;
+  SUBCASE("deleted") {
+    change = [&] { (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user"); };
+  }
+  SUBCASE("withdrawn") {
+    change = [&] {
+      (void)world.server.remove(kinds::namespace_offloadings, {shop, "offloading"}, {}, "user");
+      world.change(kinds::namespace_maps, {tenant, "milan"}, "",
+                   [](json::object& next) { next["spec"].as_object()["desiredMapping"] = json::object(); });
+      world.map_twin("Terminating");
+    };
+  }
+  bool is_asked = false;
+  world.reads = [&](kube::HttpRequest& request) {
+    if (request.target.contains("/serviceaccounts/robot/token") && !std::exchange(is_asked, true)) change();
+  };
+  create_robot(world, "web");
+  REQUIRE(world.reaches([&] { return is_asked; }));
+  world.pass(1min);
+  CHECK(std::ranges::count(world.milan.writes(), "shadowpods", &kube::testing::FakeWrite::plural) == 0);
+}
+
 TEST_CASE("a pod whose name leaves no room for that of its token Secret has its tokens, until it goes") {
   Offloading world({}, {.api_server_host = "10.0.0.1"});
   const std::string name(253, 'a'), secret = core::token_secret_name(name);
