@@ -389,6 +389,11 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::remove_bounds(const Pass& pas
   co_return result;
 }
 
+bool TwinPodBounds::is_named(const std::string& tenant, const std::string& role) const {
+  const auto named = roles_.find(tenant);
+  return named != roles_.end() && std::ranges::find(named->second, role) != named->second.end();
+}
+
 asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles& roles) {
   kube::Result<void> result;
   kube::Api& home = context_.home.api();
@@ -403,6 +408,8 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
     // A change of its status brings it back here.
     if (!core::is_bounded(twin, pass.granted)) continue;
     for (const std::string& role : roles.bound) {
+      // The change of the policy has made the consumer due again.
+      if (!is_named(pass.tenant, role)) continue;
       const kube::Object wanted = core::forge_tenant_role_binding(
           planned.twin, {.tenant_namespace = pass.tenant, .consumer = pass.consumer, .role = role},
           ns->annotation(annotations::managed_by_namespace_map));

@@ -69,6 +69,8 @@ class TwinPodBounds final : public Runnable {
   bool is_recounted(const kube::Object& quota, const std::set<std::string>& kinds);
   asio::awaitable<kube::Result<void>> remove_bounds(const Pass& pass);
   asio::awaitable<kube::Result<void>> bind(const Pass& pass, Roles& roles);
+  /// Whether the policy of the consumer names the ClusterRole now.
+  bool is_named(const std::string& tenant, const std::string& role) const;
   Pass begin(const kube::Object& tenant);
   void tell(const kube::Object& tenant, const std::vector<std::string>& problems);
   void recount(const kube::ObjectKey& key);

@@ -194,6 +194,28 @@ TEST_CASE(
   CHECK(milan.hard(shop) == "5");
 }
 
+TEST_CASE("a role that the policy names no longer is not bound in the twins that are left") {
+  std::size_t sent = 0;
+  Provider milan;
+  milan.grant(100);
+  milan.change(kinds::namespace_maps, {milan.ns, "milan"}, "", [](json::object& next) {
+    json::object& wanted = kube::ensure_object(kube::ensure_object(next, "spec"), "desiredMapping");
+    for (int i = 0; i < 20; ++i) wanted["more-" + std::to_string(i)] = "more-" + std::to_string(i) + "-rome";
+  });
+  // All twins are bounded before the first role that can be bound.
+  milan.set_policy(R"({"clusterRoles": ["gears"]})");
+  REQUIRE(milan.reaches([&] { return milan.hard("more-0-rome") != "none" && milan.hard("more-19-rome") != "none"; }));
+  milan.pass(1min);
+  milan.link.on_send([&](const kube::HttpRequest& request) {
+    if (request.verb == "create" && request.resource == "rolebindings" && ++sent == 1) milan.set_policy("{}");
+  });
+  milan.set_policy(with_widgets);
+  REQUIRE(milan.reaches([&] { return sent > 0; }));
+  milan.pass(1min);
+  CHECK(sent < 10);
+  CHECK_FALSE(milan.is_bound(shop));
+}
+
 TEST_CASE("a RoleBinding of somebody else is left alone and told, until its name is free") {
   Provider milan;
   kube::Object foreign = kube::Object::make(kinds::role_bindings, {shop, milan.ns + "-widgets"});
