@@ -26,7 +26,7 @@ namespace labels = api::labels;
 /// What happens at one moment is planned together.
 constexpr kube::Duration settle_time = 50ms;
 /// Until ClusterRoles are looked at again: liqod may read them by name, and watches none.
-constexpr kube::Duration look_interval = 60s, retry_interval = 15s;
+constexpr std::chrono::seconds look_interval = 60s, retry_interval = 15s;
 constexpr kube::Duration changed_pause = 200ms;
 
 constexpr std::string_view by_tenant = "bounds-tenant", by_twin = "bounds-twin";
@@ -445,7 +445,7 @@ void TwinPodBounds::tell(const kube::Object& tenant, const std::vector<std::stri
   const std::string text = kube::join(problems, " ");
   if (std::exchange(told_[std::string(tenant.name())], text) == text || text.empty()) return;
   context_.events.warning(tenant, kube::resources::namespaces, api::reasons::tenant_role_refused,
-                          text + " It is tried again every few seconds.");
+                          text + " It is tried again every " + std::to_string(retry_interval.count()) + " seconds.");
 }
 
 }  // namespace liqo::controllers
