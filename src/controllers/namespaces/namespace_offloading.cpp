@@ -248,8 +248,9 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
     const bool subject = offloading.pod_strategy() != api::PodOffloadingStrategy::local;
     const auto ns = namespaces_->find({"", ns_name});
     const bool begins = subject && ns && ns->label(labels::scheduling_enabled) != "true";
+    // A label whose write failed may have been written: found later, it would not make earlier pods due.
+    if (begins) looks_.try_emplace(ns_name);
     labelled = co_await set_label(ns_name, subject);
-    if (labelled && begins) looks_.try_emplace(ns_name);
   }
   if (name) {
     facts.remote_name = std::move(*name);

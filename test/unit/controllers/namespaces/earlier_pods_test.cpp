@@ -14,6 +14,14 @@ namespace resources = kube::resources;
 struct Home : ClusterFixture {
   Home() : ClusterFixture("rome") {
     apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", "shop"}));
+    refuses = [this](const kube::HttpRequest& request) -> std::string {
+      if (!loses_answer || request.verb != "patch" || request.resource != "namespaces") return "";
+      loses_answer = false;
+      change(resources::namespaces, {"", "shop"}, "", [](json::object& next) {
+        kube::ensure_object(kube::ensure_object(next, "metadata"), "labels")[api::labels::scheduling_enabled] = "true";
+      });
+      return "the answer was lost";
+    };
     start();
   }
   ~Home() { stop(); }
@@ -38,6 +46,8 @@ struct Home : ClusterFixture {
     return false;
   }
   std::vector<std::string> told() { return events("PodsBeforeOffloading"); }
+
+  bool loses_answer = false;  ///< the label of the namespace is written, and liqod hears that it is not
 };
 
 }  // namespace
@@ -58,6 +68,15 @@ TEST_CASE("pods that wait for a node may use the virtual ones, too") {
   const auto writes = world.writes();
   world.pass(1h);
   CHECK(world.writes() - writes < 10);
+}
+
+TEST_CASE("earlier pods are seen to where the answer to the label of their namespace was lost") {
+  Home world;
+  world.pod("early");
+  world.loses_answer = true;
+  world.extend("LocalAndRemote");
+  CHECK_FALSE(world.loses_answer);
+  CHECK(world.reaches([&] { return world.tolerates("early"); }));
 }
 
 TEST_CASE("pods that Kubernetes lets nobody move are counted, once") {
