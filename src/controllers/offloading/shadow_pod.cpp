@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <limits>
+#include <tuple>
 
 #include "controllers/known.hpp"
 #include "controllers/namespaces/configurations_of.hpp"
@@ -16,6 +17,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/addresses/network_configuration.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/twin_pod_bounds.hpp"
 #include "liqo/core/namespaces/twin_quota.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
@@ -60,12 +62,7 @@ ShadowPodController::ShadowPodController(Context context)
   shadows_.subscribe(changed, synced);
   pods_.subscribe(changed, synced);
   namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
-  namespaces_.subscribe(
-      [this](const kube::ObjectKey&) {
-        policies_.clear();
-        for (const auto& [twin, keys] : std::map(short_)) wake(twin, keys.size());
-      },
-      synced);
+  namespaces_.subscribe([this](const kube::Change& ns) { see_namespace(ns); }, synced);
   quotas_.follow([this](const kube::Change& quota) { see_bounds(quota); });
   unrecorded_shown_ = context.metrics.sample(families::unrecorded_pods, {}, [this] {
     return context_.leadership.is_leader() ? double(unrecorded_.size()) : 0.0;
@@ -116,6 +113,24 @@ bool ShadowPodController::is_inherited(const kube::Object& shadow) const {
   return !created || *created <= begun_ + clock_slack;
 }
 
+void ShadowPodController::see_namespace(const kube::Change& change) {
+  const auto decides = [](const kube::Object& ns) {
+    return std::tuple(core::is_tenant_namespace(ns), ns.label(api::labels::remote_cluster_id),
+                      ns.annotation(api::annotations::pod_policy));
+  };
+  if (!change.changes(decides)) return;
+  policies_.erase(change.key.name);
+  std::set<std::string> twins{change.key.name}, consumers;
+  for (const kube::Object* ns : {change.previous(), change.now})
+    if (ns && core::is_tenant_namespace(*ns)) consumers.emplace(ns->label(api::labels::remote_cluster_id));
+  if (!consumers.empty()) {
+    policies_.clear();
+    for (const auto& [twin, keys] : short_)
+      if (consumers.contains(consumer_of(twin))) twins.insert(twin);
+  }
+  for (const std::string& twin : twins) wake(twin, std::numeric_limits<std::size_t>::max());
+}
+
 void ShadowPodController::see_bounds(const kube::Change& quota) {
   const kube::ObjectKey& key = quota.key;
   if (key.name != core::twin_pods_quota_name) return;
@@ -156,11 +171,15 @@ void ShadowPodController::stop_waiting(const kube::ObjectKey& key) {
   if (waiting->second.empty()) short_.erase(waiting);
 }
 
+std::string ShadowPodController::consumer_of(std::string_view twin) const {
+  const auto ns = namespaces_->find({{}, std::string(twin)});
+  return std::string(ns ? ns->label(api::labels::remote_cluster_id) : "");
+}
+
 const core::admission::PodPolicy& ShadowPodController::policy_of(const std::string& twin) {
   const auto [at, is_new] = policies_.try_emplace(twin);
   if (!is_new) return at->second;
-  const auto ns = namespaces_->find({{}, twin});
-  const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
+  const std::string consumer = consumer_of(twin);
   if (consumer.empty()) return at->second;
   if (const auto tenant = namespaces_->find({{}, tenant_namespace_of(namespaces_->store(), consumer)}))
     at->second = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy))
@@ -170,8 +189,7 @@ const core::admission::PodPolicy& ShadowPodController::policy_of(const std::stri
 
 kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube::Object& shadow) const {
   const std::vector<std::string> addresses = core::home_api_server_addresses(shadow);
-  const auto ns = namespaces_->find({{}, std::string(shadow.ns())});
-  const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
+  const std::string consumer = consumer_of(shadow.ns());
   const auto configurations =
       configurations_of(configurations_->store(), tenant_namespace_of(namespaces_->store(), consumer), consumer);
   auto mapping = core::read_network_mapping(configurations);

@@ -124,11 +124,15 @@ class ShadowPodController final : public Runnable {
   /// A Pod in a twin whose pods are bounded waits until they are counted.
   asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
   void see_bounds(const kube::Change& quota);
+  /// Tries those Pods again that wait in twins whose policy may be another one now.
+  void see_namespace(const kube::Change& ns);
   /// Tries at most so many of the Pods again that wait for the bounds of a twin.
   void wake(const std::string& twin, std::size_t most);
   void stop_waiting(const kube::ObjectKey& key);
   void enqueue(const kube::ObjectKey& key);
   void enqueue_all();
+  /// The cluster ID of the consumer that a twin namespace belongs to, "" where it is nobody's.
+  std::string consumer_of(std::string_view twin) const;
   /// The policy of the consumer that a twin namespace belongs to. One that cannot be understood is the strict one here:
   /// admission lets nothing new in by it.
   const core::admission::PodPolicy& policy_of(const std::string& twin);
@@ -144,7 +148,7 @@ class ShadowPodController final : public Runnable {
   std::optional<quota::PodSurroundings> surroundings_;                    ///< made when the first twin has bounded pods
   std::map<std::string, Bounds> bounds_;                                  ///< by twin, of those whose pods are bounded
   std::map<std::string, std::set<kube::ObjectKey>> short_;                ///< by twin, what waits for its bounds
-  std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until a namespace changes
+  std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until what decides it changes
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of released pods that are still in the cache
   std::set<kube::ObjectKey> unrecorded_;                       ///< ShadowPods whose record waits

@@ -256,6 +256,28 @@ TEST_CASE("a pod that its twin has no room for is tried again when there is, and
   CHECK(milan.reaches([&] { return milan.told(shop, "web").empty(); }));
 }
 
+TEST_CASE("of namespaces only the policy of its consumer has a pod tried again that waits for bounds") {
+  Provider milan;
+  milan.set_policy(with_widgets);
+  REQUIRE(milan.reaches([&] { return milan.is_bound(shop) && milan.is_bound(blog); }));
+  milan.is_full = true;
+  milan.order(shop, "web");
+  REQUIRE(milan.reaches([&] { return !milan.told(shop, "web").empty(); }));
+  // After a while it is tried rarely.
+  milan.pass(10min);
+  const std::size_t before = milan.tried;
+  milan.apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", "other"}));
+  milan.apply(resources::namespaces, core::forge_tenant_namespace("paris"));
+  milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["note"] = "a good customer";
+  });
+  milan.pass(1s);
+  CHECK(milan.tried == before);
+  milan.set_policy(R"({"clusterRoles": ["widgets"], "maxDrainGracePeriodSeconds": 60})");
+  milan.pass(1s);
+  CHECK(milan.tried == before + 1);
+}
+
 TEST_CASE("where nobody counts the pods of a twin none is made, no role is bound, and the consumer is told") {
   Provider milan;
   milan.quota_controller.stop();
