@@ -217,9 +217,11 @@ void ClusterReflection::take_rules(const kube::Object& decides) {
     warn(decides, api::reasons::options_template_missing,
          rules.error().text() + (rules_ ? ": what it said of reflection last goes on to hold"
                                         : ": nothing but pods is reflected until it does"));
-  } else if (rules_ != *rules) {
-    rules_ = std::move(*rules);
-    differing_.clear();
+  } else {
+    if (rules_ != *rules) {
+      rules_ = std::move(*rules);
+      differing_.clear();
+    }
     const std::string message = reflection::describe_mistakes(rules_->policies);
     if (message.empty()) {
       warned_.clear();

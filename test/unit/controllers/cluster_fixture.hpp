@@ -87,6 +87,13 @@ class ClusterFixture {
       if (kube::string_at(*event, {"reason"}) == reason) found.emplace_back(kube::string_at(*event, {"message"}));
     return found;
   }
+  /// How often Events with that reason were told, by their counts.
+  std::int64_t times_told(std::string_view reason) {
+    std::int64_t count = 0;
+    for (const auto& event : server.list(kube::resources::events))
+      if (kube::string_at(*event, {"reason"}) == reason) count += kube::int_at(*event, {"count"});
+    return count;
+  }
   std::string metrics() const { return metrics_.text(); }
   /// Writes of liqod that reached the server, Events left out.
   std::size_t writes() const {

@@ -348,6 +348,23 @@ TEST_CASE("a VkOptionsTemplate says what is reflected, and may change while liqo
   }
 }
 
+TEST_CASE("a VkOptionsTemplate that is missed is told each time that it goes") {
+  Offloading world;
+  const kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", "strict"});
+  world.apply(kinds::vk_options_templates, options);
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", "strict"}};
+  });
+  world.pass(10s);
+  for (int times = 1; times <= 2; ++times) {
+    (void)world.server.remove(kinds::vk_options_templates, options.key(), {}, "operator");
+    CHECK(world.reaches([&] { return world.times_told("VkOptionsTemplateMissing") == times; }));
+    world.apply(kinds::vk_options_templates, options);
+    // Events that say the same within five minutes are one.
+    world.pass(10min);
+  }
+}
+
 TEST_CASE("what liqod is told of kinds and keys holds where no template says otherwise") {
   Offloading world;
   world.stop();
