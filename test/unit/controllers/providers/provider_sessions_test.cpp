@@ -254,6 +254,33 @@ TEST_CASE("what virtual nodes share outlives each of them, and goes with the las
   CHECK(world.milan_line().watches.size() + world.other_line().watches.size() == watches);
 }
 
+TEST_CASE("credentials that cannot be used leave the session as it is, and are told each time that they come") {
+  const std::string broken = kube::encode_base64("broken");
+  Offloading world({}, {}, [&](Offloading& rome) {
+    rome.connect = [&, connect = rome.connect](
+                       const std::string& cluster,
+                       const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+      if (kube::string_at(secret.tree(), {"data", "kubeconfig"}) == broken)
+        return kube::fail(kube::Errc::invalid_input, "it is no kubeconfig");
+      return connect(cluster, secret);
+    };
+  });
+  const auto set_kubeconfig = [&](const std::string& data) {
+    world.change(resources::secrets, {tenant, "kubeconfig"}, "",
+                 [&](json::object& next) { next["data"] = json::object{{"kubeconfig", data}}; });
+  };
+  for (int times = 1; times <= 2; ++times) {
+    set_kubeconfig(broken);
+    CHECK(world.reaches([&] { return world.times_told("ProviderUnusable") == times; }));
+    const std::string name = "web-" + std::to_string(times);
+    world.create_pod(name);
+    world.run_at_milan(name);
+    set_kubeconfig(kube::encode_base64("milan"));
+    // Events that say the same within five minutes are one.
+    world.pass(10min);
+  }
+}
+
 TEST_CASE("a session that is made anew for new credentials reads nothing of the provider again") {
   TwoNodes world;
   (void)world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
