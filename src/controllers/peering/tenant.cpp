@@ -191,16 +191,22 @@ bool TenantController::is_misplaced(const kube::Object& tenant) {
   return false;
 }
 
+bool TenantController::ends_pods(const kube::Object& tenant) const {
+  const auto latest = tenants_->find(tenant.key());
+  return latest && latest->uid() == tenant.uid() && api::Tenant(*latest).condition() == api::TenantCondition::drained &&
+         !api::Tenant(*latest).keeps_pods();
+}
+
 asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Object tenant) {
   tell_condition(tenant);
   const api::Tenant view(tenant);
   const std::string ns(tenant.ns()), peer(view.cluster_id());
   auto marked = co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active);
   if (!marked) co_return std::unexpected(std::move(marked.error()));
-  if (view.condition() != api::TenantCondition::drained || view.keeps_pods()) co_return false;
-  auto left = co_await delete_shadow_pods(peer);
+  if (!ends_pods(tenant)) co_return false;
+  auto left = co_await delete_shadow_pods(tenant);
   if (!left) co_return left;
-  auto sooner = co_await shorten_grace(ns, peer);
+  auto sooner = co_await shorten_grace(tenant);
   if (!sooner) co_return std::unexpected(std::move(sooner.error()));
   co_return left;
 }
@@ -383,12 +389,14 @@ std::vector<kube::ObjectKey> TenantController::keys_in_twins(const kube::Informe
   return keys;
 }
 
-asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(std::string peer) {
+asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::Object tenant) {
   std::size_t deleted = 0;
-  for (const kube::ObjectKey& key : keys_in_twins(*shadow_pods_, peer)) {
+  for (const kube::ObjectKey& key : keys_in_twins(*shadow_pods_, api::Tenant(tenant).cluster_id())) {
     const auto shadow = shadow_pods_->find(key);
     if (!shadow || shadow->is_deleting()) continue;
     if (++deleted > deletions_at_once) co_return true;
+    // The Tenant may have been activated meanwhile.
+    if (!ends_pods(tenant)) co_return false;
     auto removed = co_await kube::remove_object(
         context_.home.api(), api::kinds::shadow_pods, key,
         {.options = {.uid = std::string(shadow->uid())}, .phase = "deleting the drained tenant's ShadowPods"});

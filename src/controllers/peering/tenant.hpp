@@ -51,12 +51,14 @@ class TenantController final : public Runnable {
   asio::awaitable<kube::Result<void>> mark_slices(std::string ns, std::string peer, bool cordoned);
   /// The keys of objects in the twins of a consumer.
   std::vector<kube::ObjectKey> keys_in_twins(const kube::Informer& objects, std::string_view peer) const;
+  /// Whether the Tenant, as it is now, has the pods of its consumer end.
+  bool ends_pods(const kube::Object& tenant) const;
   /// Answers whether some are left.
-  asio::awaitable<kube::Result<bool>> delete_shadow_pods(std::string peer);
+  asio::awaitable<kube::Result<bool>> delete_shadow_pods(kube::Object tenant);
   /// Ends pods of a drained tenant that take longer to end than its policy allows them then.
-  asio::awaitable<kube::Result<void>> shorten_grace(std::string ns, std::string peer);
+  asio::awaitable<kube::Result<void>> shorten_grace(kube::Object tenant);
   std::int64_t drain_grace(std::string_view tenant_namespace) const;
-  static bool outlives_drain(const kube::Object& pod, std::int64_t most);
+  static bool outlives_drain(const kube::Object& pod, std::int64_t max_grace);
   /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
   asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);

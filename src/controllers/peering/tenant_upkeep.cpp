@@ -27,21 +27,22 @@ std::int64_t TenantController::drain_grace(std::string_view tenant_namespace) co
   return policy.value_or(core::admission::PodPolicy()).max_drain_grace_seconds;
 }
 
-bool TenantController::outlives_drain(const kube::Object& pod, std::int64_t most) {
-  return pod.is_deleting() && kube::int_at(pod.metadata(), {grace_field}) > most;
+bool TenantController::outlives_drain(const kube::Object& pod, std::int64_t max_grace) {
+  return pod.is_deleting() && kube::int_at(pod.metadata(), {grace_field}) > max_grace;
 }
 
-asio::awaitable<kube::Result<void>> TenantController::shorten_grace(std::string ns, std::string peer) {
-  const std::int64_t most = drain_grace(ns);
+asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object tenant) {
+  const std::int64_t max_grace = drain_grace(tenant.ns());
   std::size_t looked_at = 0;
-  for (const kube::ObjectKey& key : keys_in_twins(*pods_, peer)) {
+  for (const kube::ObjectKey& key : keys_in_twins(*pods_, api::Tenant(tenant).cluster_id())) {
     // Of thousands hardly one is to be ended sooner.
     if (++looked_at % looked_at_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     const auto pod = pods_->find(key);
-    if (!pod || !outlives_drain(*pod, most)) continue;
+    if (!pod || !outlives_drain(*pod, max_grace)) continue;
+    if (!ends_pods(tenant)) break;
     auto removed =
         co_await kube::remove_object(context_.home.api(), kube::resources::pods, key,
-                                     {.options = {.uid = std::string(pod->uid()), .grace_period_seconds = most},
+                                     {.options = {.uid = std::string(pod->uid()), .grace_period_seconds = max_grace},
                                       .phase = "ending the drained tenant's pods sooner"});
     if (!removed) co_return std::unexpected(std::move(removed.error()));
   }

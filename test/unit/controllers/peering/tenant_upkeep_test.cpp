@@ -89,6 +89,30 @@ TEST_CASE("pods of a drained tenant end in the time that its policy allows, and 
   CHECK(milan.grace("shop-paris", "slow") == 86'400);
 }
 
+TEST_CASE("a tenant that is activated while its pods are being ended keeps those that are left") {
+  std::size_t ended = 0;
+  controllers::Settings settings;
+  settings.enforce_resources = false;
+  Provider milan(settings);
+  kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
+  twin.set_label(labels::remote_cluster_id, "rome");
+  milan.apply(resources::namespaces, twin);
+  for (int i = 0; i < 50; ++i) {
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {"shop-rome", "web-" + std::to_string(i)});
+    shadow.mutable_spec()["pod"] =
+        json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    milan.apply(kinds::shadow_pods, shadow);
+  }
+  milan.pass(10s);
+  milan.link.on_send([&](const kube::HttpRequest& request) {
+    if (request.verb == "delete" && request.resource == "shadowpods" && ++ended == 1) milan.set_condition("Active");
+  });
+  milan.set_condition("Drained");
+  REQUIRE(milan.reaches([&] { return ended > 0; }));
+  milan.pass(1min);
+  CHECK(ended < 10);
+}
+
 TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and may be let go on") {
   Provider milan(silent_after(2h));
   REQUIRE(milan.reaches([&] { return milan.has(resources::leases, milan.lease_key); }));
