@@ -39,16 +39,22 @@ constexpr std::size_t twins_in_a_turn = 25;
 /// twins makes the map due.
 kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
 
-/// Counts one more while it lives.
+/// Counts one more of that name while it lives.
 class OneMore {
  public:
-  explicit OneMore(std::size_t& count) : count_(count) { ++count_; }
-  ~OneMore() { --count_; }
+  OneMore(std::map<std::string, std::size_t>& counts, const std::string& name)
+      : counts_(counts), count_(counts.try_emplace(name).first) {
+    ++count_->second;
+  }
+  ~OneMore() {
+    if (--count_->second == 0) counts_.erase(count_);
+  }
   OneMore(const OneMore&) = delete;
   OneMore& operator=(const OneMore&) = delete;
 
  private:
-  std::size_t& count_;
+  std::map<std::string, std::size_t>& counts_;
+  std::map<std::string, std::size_t>::iterator count_;
 };
 
 }  // namespace
@@ -131,23 +137,29 @@ void NamespaceMapController::see_bounds(const kube::ObjectKey& key) {
   if (const auto twin = marked_.find(key.ns); before.state != now.state && twin != marked_.end())
     enqueue_marked(twin->second);
   // ... until a bound of all twins of the consumer together is reached or left.
-  for (const std::string& consumer : {before.consumer, now.consumer}) {
-    const std::string tenant = tenant_of(consumer);
-    if (tenant.empty()) continue;
-    Held& held = held_[consumer];
-    auto spent = core::spent_bounds(bounds_of(tenant), held.total, held.spent);
-    if (spent == held.spent) continue;
-    held.spent = std::move(spent);
-    for (const kube::ObjectKey& map : maps_->store().keys_in(tenant)) enqueue(map);
-  }
+  for (const std::string& consumer : {before.consumer, now.consumer}) see_held(consumer);
   if (now.state.empty()) bounded_.erase(key);
+}
+
+void NamespaceMapController::see_held(const std::string& consumer) {
+  Held& held = held_[consumer];
+  if (const std::string tenant = tenant_of(consumer); !tenant.empty()) {
+    auto spent = core::spent_bounds(bounds_of(tenant), held.total, held.spent);
+    if (spent != held.spent)
+      for (const kube::ObjectKey& map : maps_->store().keys_in(tenant)) enqueue(map);
+    held.spent = std::move(spent);
+  }
+  core::drop_zeros(held.total);
+  if (held.total.empty()) held_.erase(consumer);
 }
 
 void NamespaceMapController::see_grant(const kube::ObjectKey& key) {
   std::vector<kube::Object> grants;
   for (kube::Object& quota : grants_->objects_in(key.ns)) grants.push_back(std::move(quota));
   const std::int64_t pods = core::counted_pods(grants);
-  if (std::exchange(pods_[key.ns], pods) == pods) return;
+  const std::int64_t before = std::exchange(pods_[key.ns], pods);
+  if (pods == 0) pods_.erase(key.ns);
+  if (before == pods) return;
   for (const kube::ObjectKey& map : maps_->store().keys_in(key.ns)) enqueue(map);
 }
 
@@ -288,7 +300,7 @@ asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_nam
   if (!create) co_return plan;
   // Maps of one consumer are worked on side by side.
   if (count_twins(ctx.origin) >= core::max_twins) co_return core::twin_action::Refuse{core::too_many_twins()};
-  const OneMore counted(creating_[ctx.origin]);
+  const OneMore counted(creating_, ctx.origin);
   auto created = co_await home.create(kube::resources::namespaces, create->twin);
   if (!created && created.error().is_already_exists()) {
     // What the server has shows whose it is: a taken name alone does not make it ours.

@@ -59,6 +59,8 @@ class NamespaceMapController final : public Runnable {
   asio::awaitable<kube::Result<bool>> ensure_quota(std::string twin, core::TwinContext ctx);
   void see_bounds(const kube::ObjectKey& quota);
   void see_grant(const kube::ObjectKey& quota);
+  /// Makes the maps of a consumer due where a bound of all its twins together is reached or left.
+  void see_held(const std::string& consumer);
   core::TwinBounds bounds_of(std::string_view tenant_namespace) const;
   /// The tenant namespace of a consumer, "" where there is none.
   std::string tenant_of(std::string_view consumer) const;
@@ -85,8 +87,8 @@ class NamespaceMapController final : public Runnable {
     std::set<std::string> spent;
   };
   std::unordered_map<kube::ObjectKey, Bounded> bounded_;
-  std::map<std::string, Held> held_;                                ///< by consumer
-  std::map<std::string, std::int64_t> pods_;                        ///< tenant namespace to counted_pods()
+  std::map<std::string, Held> held_;                                ///< by consumer that holds something
+  std::map<std::string, std::int64_t> pods_;                        ///< tenant namespace to counted_pods(), if any
   std::unordered_map<kube::ObjectKey, kube::TimePoint> looked_at_;  ///< when a map was looked at last
   std::map<std::string, std::size_t> creating_;                     ///< twins on their way to the server, by consumer
   std::map<std::string, std::string> peers_;                        ///< tenant namespace to the peer's ID

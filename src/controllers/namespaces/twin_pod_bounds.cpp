@@ -113,6 +113,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
       return;
     }
     roles_[name] = std::move(roles);
+    forget_looks();
     if (!roles_[name].empty() && !surroundings_) {
       surroundings_.emplace(context_.home);
       surroundings_->subscribe([this](const std::string& ns) { recount_twin(ns); },
@@ -125,7 +126,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
     return;
   }
   if (!ns) {
-    roles_.erase(name);
+    if (roles_.erase(name) > 0) forget_looks();
     told_.erase(name);
   }
   std::vector<std::string> tenants;
@@ -140,6 +141,12 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
   if (before != now) recount_twin(name);
   for (const std::string& tenant : {before, now})
     if (const auto roles = roles_.find(tenant); roles != roles_.end() && !roles->second.empty()) enqueue(tenant);
+}
+
+void TwinPodBounds::forget_looks() {
+  std::erase_if(looks_, [this](const auto& look) {
+    return std::ranges::none_of(roles_, [&](const auto& tenant) { return is_named(tenant.first, look.first); });
+  });
 }
 
 void TwinPodBounds::recount(const kube::ObjectKey& key) {

@@ -77,6 +77,8 @@ class TwinPodBounds final : public Runnable {
   /// Counts all of a twin anew.
   void recount_twin(const std::string& ns);
   void see_namespace(const kube::Change& change);
+  /// Drops what is known of ClusterRoles that no policy names any more.
+  void forget_looks();
   /// The tenant namespace of the consumer whose twin a namespace is, or was last; "" = nobody's.
   std::string tenant_of(const std::string& ns) const;
   void enqueue(const std::string& tenant);

@@ -65,7 +65,6 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
       controller_(context_, {.name = "tenant", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
-  const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
   consumer_namespaces_->add_index(std::string(twins_of_consumer),
                                   [](const kube::Object& ns, std::vector<std::string>& values) {
                                     if (const auto consumer = core::consumer_of_twin(ns); !consumer.empty())
@@ -77,7 +76,16 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
     values.emplace_back(view.cluster_id());
     values.emplace_back(any_cluster);
   });
-  tenants_.subscribe(in_namespace, all);
+  tenants_.subscribe(
+      [this](const kube::Change& tenant) {
+        const kube::Object* before = tenant.previous();
+        if (before && (!tenant.now || tenant.now->uid() != before->uid())) {
+          told_conditions_.erase(std::string(before->uid()));
+          told_namesakes_.erase(std::string(before->uid()));
+        }
+        enqueue_namespace(tenant.key.ns);
+      },
+      all);
   slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
   shadow_pods_.subscribe([this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
   pods_.subscribe([this](const kube::ObjectKey& key) { see_pod(key); }, all);
@@ -472,11 +480,8 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
     }
   }
   const kube::ObjectKey key = tenant.key();
-  const std::string uid(tenant.uid());
   auto released = co_await remove_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant);
   if (!released) co_return Outcome::retry(std::move(released.error()));
-  told_conditions_.erase(uid);
-  told_namesakes_.erase(uid);
   log_.info("tenant deleted: its rights and requests are gone", {{"tenant", key}, {"cluster", peer}});
   co_return Outcome::done();
 }
