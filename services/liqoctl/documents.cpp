@@ -1,8 +1,9 @@
 #include "documents.hpp"
 
+#include <array>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <string>
 
 #include "kube/wire/yaml.hpp"
 #include "model/advice.hpp"
@@ -11,10 +12,15 @@ namespace liqoctl {
 namespace {
 
 kube::Result<std::vector<kube::json::value>> read_from(std::istream& stream, const std::string& path) {
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream) return kube::fail(kube::Errc::missing, model::unreadable(path));
-  auto documents = kube::wire::read_yaml(text.str());
+  std::string text;
+  std::array<char, 4096> part{};
+  while (stream) {
+    stream.read(part.data(), part.size());
+    text.append(part.data(), std::size_t(stream.gcount()));
+  }
+  // Neither a file that is not there nor a directory comes to its end.
+  if (!stream.eof()) return kube::fail(kube::Errc::missing, model::unreadable(path));
+  auto documents = kube::wire::read_yaml(text);
   if (!documents) return kube::fail(std::move(documents.error()), path);
   return documents;
 }

@@ -274,6 +274,15 @@ def test_a_file_that_is_not_there_is_told_as_such(tmp_path: pathlib.Path) -> Non
     assert done.returncode == 1 and f"there is no file {missing}\n" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("values", ["", "none.yaml"])
+def test_values_that_cannot_be_read_are_not_the_defaults(tmp_path: pathlib.Path, values: str) -> None:
+    """A directory can be opened, and fails only when it is read."""
+    image = ("--set", "image.repository=localhost/liqo/liqod")
+    done = liqoctl("install", "--print", "--cluster-id", "rome", *image, "-f", tmp_path / values)
+    told = "there is no file " if values else f"{tmp_path} cannot be read"
+    assert (done.returncode, done.stdout) == (1, "") and told in done.stderr, done.stderr
+
+
 def test_credentials_of_home_are_not_sent_to_a_remote_server(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
