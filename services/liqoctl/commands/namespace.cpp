@@ -171,10 +171,10 @@ asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey 
 
 asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& flags,
                                             std::string name) {
-  if (auto cleared = co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes); !cleared)
-    co_return cleared;
   const kube::ObjectKey key{name, std::string(liqo::api::namespace_offloading_name)};
   if (auto free = co_await check_selection(cluster, key); !free) co_return free;
+  if (auto cleared = co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes); !cleared)
+    co_return cleared;
   auto removed = co_await cluster.remove(kinds::namespace_offloadings, key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   if (!*removed) {

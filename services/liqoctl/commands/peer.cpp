@@ -203,13 +203,13 @@ asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags)
   Cluster& consumer = *pair->consumer;
   auto peer = co_await consumer.find(kinds::foreign_clusters, {"", pair->provider_id});
   if (!peer) co_return std::unexpected(std::move(peer.error()));
-  if (auto yes = co_await confirm_ending(session, consumer, pair->provider_id); !yes) co_return yes;
-  auto cleared = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, flags.delete_volumes);
-  if (!cleared) co_return cleared;
   const bool both_ways = *peer && kube::string_at((*peer)->status(), {"role"}) == "ConsumerAndProvider";
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
                                                   ": end that peering first, it uses the same tenant namespaces");
+  if (auto yes = co_await confirm_ending(session, consumer, pair->provider_id); !yes) co_return yes;
+  auto cleared = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, flags.delete_volumes);
+  if (!cleared) co_return cleared;
   auto done = co_await remove_all(
       session, consumer, {.resource = kinds::resource_slices, .label_selector = model::towards(pair->provider_id)},
       flags.wait);

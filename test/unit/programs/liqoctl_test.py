@@ -248,6 +248,47 @@ def test_what_is_not_offloaded_is_told_before_anybody_is_asked(tmp_path: pathlib
     assert mistyped.returncode == 1 and "there is no namespace shpo in cluster rome" in mistyped.stderr
 
 
+CLAIM = "/api/v1/namespaces/shop/persistentvolumeclaims/data"
+
+
+def add_claim_with_data_in_milan(rome: FakeCluster) -> None:
+    rome.add("/api/v1", "PersistentVolumeClaim", "persistentvolumeclaims", "data", "shop")
+    rome.objects[CLAIM]["spec"] = {"volumeName": f"pvc-{CLAIM}"}
+    backing = {"storage.liqo.io/backing-cluster": "milan", "storage.liqo.io/backing-claim": "shop-rome/data"}
+    rome.objects[CLAIM]["metadata"]["annotations"] = backing
+
+
+def test_unpeer_that_is_refused_has_deleted_no_data(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    status = {"role": "ConsumerAndProvider"}
+    rome.add(CORE, "ForeignCluster", "foreignclusters", "milan", spec={"clusterID": "milan"}, status=status)
+    add_claim_with_data_in_milan(rome)
+    with (
+        rome.served(tmp_path / "rome.yaml") as consumer,
+        FakeCluster("milan").served(tmp_path / "milan.yaml") as provider,
+    ):
+        both = ("--kubeconfig", consumer, "--remote-kubeconfig", provider)
+        done = liqoctl("unpeer", *both, "--skip-confirm", "--delete-volumes", "--delete-namespaces")
+    assert done.returncode == 1
+    assert "milan also consumes from rome: end that peering first" in done.stderr, done.stderr
+    assert CLAIM in rome.objects
+
+
+def test_a_namespace_that_stays_offloaded_keeps_its_data(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    rome.add("/api/v1", "Namespace", "namespaces", "shop", labels={"team": "ml"})
+    rome.add(OFFLOADING, "NamespaceOffloading", "namespaceoffloadings", "offloading", "shop")
+    offloading = rome.objects[f"{OFFLOADING}/namespaces/shop/namespaceoffloadings/offloading"]
+    offloading["metadata"]["annotations"] = {"offloading.liqo.io/namespace-selector": "team=ml"}
+    add_claim_with_data_in_milan(rome)
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        home = ("--kubeconfig", kubeconfig, "--skip-confirm", "--delete-volumes")
+        done = liqoctl("unoffload", "namespace", "shop", *home)
+    assert done.returncode == 1
+    assert "namespace shop is offloaded because it has the labels team=ml" in done.stderr, done.stderr
+    assert CLAIM in rome.objects
+
+
 def test_nobody_peers_with_itself(tmp_path: pathlib.Path) -> None:
     milan = FakeCluster("milan")
     with milan.served(tmp_path / "milan.yaml") as kubeconfig:
