@@ -26,9 +26,9 @@ struct OffloadFlags {
   bool delete_volumes = false;
 };
 
-/// The namespaces that were named, or that the selector picks.
-asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, Cluster& cluster,
-                                                         const std::vector<std::string>& names, std::string selector) {
+/// The namespaces that were named, or that the selector picks, for which alone the cluster is asked.
+asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, const std::vector<std::string>& names,
+                                                         std::string selector) {
   if (selector.empty()) {
     if (names.empty())
       co_return kube::fail(Errc::invalid_input, "name the namespaces, or choose them by --ns-selector");
@@ -36,11 +36,13 @@ asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, Clust
   }
   if (!names.empty())
     co_return kube::fail(Errc::invalid_input, "give either names of namespaces or --ns-selector, not both");
-  auto found = co_await cluster.list(kube::resources::namespaces, "", selector);
+  auto cluster = co_await session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto found = co_await (*cluster)->list(kube::resources::namespaces, "", selector);
   if (!found) co_return kube::fail(std::move(found.error()), "--ns-selector");
   std::vector<std::string> out;
   for (const Object& ns : *found) out.emplace_back(ns.name());
-  if (out.empty()) session.output().info(cluster.scope(), "no namespace has these labels; nothing was changed");
+  if (out.empty()) session.output().info((*cluster)->scope(), "no namespace has these labels; nothing was changed");
   co_return out;
 }
 
@@ -225,9 +227,11 @@ Result<void> check_flags(const OffloadFlags& flags) {
 }
 
 asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flags) {
-  if (session.flags().output != Format::none && !session.flags().dry_run && flags.selector.empty()) {
+  auto names = co_await chosen(session, flags.names, flags.selector);
+  if (!names) co_return std::unexpected(std::move(names.error()));
+  if (session.flags().output != Format::none && !session.flags().dry_run) {
     std::vector<Object> objects;
-    for (const std::string& name : flags.names) {
+    for (const std::string& name : *names) {
       model::OffloadingRequest request = flags.request;
       request.ns = name;
       auto made = model::forge_namespace_offloading(request);
@@ -239,8 +243,6 @@ asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flag
   }
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
-  if (!names) co_return std::unexpected(std::move(names.error()));
   const std::function<asio::awaitable<Result<void>>(std::string)> each = [&](std::string name) {
     return offload_one(session, **cluster, flags, std::move(name));
   };
@@ -268,10 +270,10 @@ asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<
 }
 
 asio::awaitable<Result<void>> unoffload(Session& session, const OffloadFlags& flags) {
+  auto names = co_await chosen(session, flags.names, flags.selector);
+  if (!names) co_return std::unexpected(std::move(names.error()));
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
-  if (!names) co_return std::unexpected(std::move(names.error()));
   auto all = co_await offloaded_of(**cluster, *names, flags.delete_volumes);
   if (!all) co_return std::unexpected(std::move(all.error()));
   if (!all->empty()) {

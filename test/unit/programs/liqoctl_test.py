@@ -289,6 +289,24 @@ def test_a_namespace_that_stays_offloaded_keeps_its_data(tmp_path: pathlib.Path)
     assert CLAIM in rome.objects
 
 
+def test_what_is_printed_of_an_offloading_is_not_written(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    for name in ("blue", "red"):
+        rome.add("/api/v1", "Namespace", "namespaces", name, labels={"team": "ml"})
+    before = set(rome.objects)
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        offload = ("offload", "namespace", "--kubeconfig", kubeconfig)
+        chosen = liqoctl(*offload, "--ns-selector", "team=ml", "-o", "yaml")
+        nothing = liqoctl(*offload, "-o", "yaml")
+        both = liqoctl(*offload, "red", "--ns-selector", "team=ml", "-o", "yaml")
+    printed = list(yaml.safe_load_all(chosen.stdout))
+    assert [one["metadata"]["namespace"] for one in printed] == ["blue", "red"], chosen.stderr
+    assert set(rome.objects) == before
+    assert (nothing.returncode, both.returncode) == (1, 1)
+    assert "name the namespaces, or choose them by --ns-selector" in nothing.stderr
+    assert "give either names of namespaces or --ns-selector, not both" in both.stderr
+
+
 def test_nobody_peers_with_itself(tmp_path: pathlib.Path) -> None:
     milan = FakeCluster("milan")
     with milan.served(tmp_path / "milan.yaml") as kubeconfig:
