@@ -89,6 +89,15 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, Await
   co_return co_await wait_for(cluster, std::move(wait), probe, object.blame == Blame::warnings ? reason : Reason());
 }
 
+asio::awaitable<Result<void>> wait_for_object_to_go(Cluster& cluster, Wait wait, AwaitedObject object,
+                                                    std::function<std::string(const Object&)> seen) {
+  return wait_for_object(cluster, std::move(wait), std::move(object),
+                         [seen = std::move(seen)](const Object* there) -> Look {
+                           if (!there) return {.done = true};
+                           return {.seen = seen ? seen(*there) : "it is still there"};
+                         });
+}
+
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Selection selection) {
   std::string peer;
   // Lives in this frame until the last probe has ended.

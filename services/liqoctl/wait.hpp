@@ -44,6 +44,10 @@ struct AwaitedObject {
 asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, AwaitedObject object,
                                               std::function<Look(const Object*)> look);
 
+/// Waits until the object is gone. `seen` says what holds it up, for the message of a time-out.
+asio::awaitable<Result<void>> wait_for_object_to_go(Cluster& cluster, Wait wait, AwaitedObject object,
+                                                    std::function<std::string(const Object&)> seen = {});
+
 /// Waits until none of the objects is left, and says so where the peer that holds them does not answer.
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Selection selection);
 

@@ -184,13 +184,12 @@ asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, 
     co_return Result<void>();
   }
   if (session.flags().dry_run || !flags.wait) co_return Result<void>();
-  const std::function<Look(const Object*)> gone = [](const Object* object) {
-    return object ? Look{.seen = "phase " + std::string(kube::string_at(object->status(), {"offloadingPhase"}))}
-                  : Look{.done = true};
+  const std::function<std::string(const Object&)> seen = [](const Object& offloading) {
+    return "phase " + std::string(kube::string_at(offloading.status(), {"offloadingPhase"}));
   };
-  auto done = co_await wait_for_object(
+  auto done = co_await wait_for_object_to_go(
       cluster, {.what = "the twins of namespace " + name + " to go", .deadline = session.deadline()},
-      {.resource = kinds::namespace_offloadings, .key = key}, gone);
+      {.resource = kinds::namespace_offloadings, .key = key}, seen);
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "namespace " + name + " is no longer offloaded");
   co_return Result<void>();

@@ -15,6 +15,7 @@
 #include "model/install.hpp"
 #include "model/kinds.hpp"
 #include "model/objects.hpp"
+#include "peering/removal.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -231,9 +232,7 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
   if (*space && (*space)->annotation(model::made_by) == model::made_by_liqoctl) {
     auto gone = co_await cluster.remove(kube::resources::namespaces, {"", ns});
     if (!gone) co_return std::unexpected(std::move(gone.error()));
-    co_return co_await wait_for_object(cluster, {.what = "namespace " + ns + " to go", .deadline = session.deadline()},
-                                       {.resource = kube::resources::namespaces, .key = {"", ns}},
-                                       [](const Object* there) { return Look{.done = !there}; });
+    co_return co_await wait_for_namespace_to_go(session, cluster, ns, "namespace");
   }
   co_return Result<void>();
 }
@@ -246,9 +245,8 @@ asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
     auto removed = co_await cluster.remove(kinds::custom_resource_definitions, key);
     if (!removed) co_return std::unexpected(std::move(removed.error()));
     auto gone =
-        co_await wait_for_object(cluster, {.what = "kind " + key.name + " to go", .deadline = session.deadline()},
-                                 {.resource = kinds::custom_resource_definitions, .key = key},
-                                 [](const Object* there) { return Look{.done = !there}; });
+        co_await wait_for_object_to_go(cluster, {.what = "kind " + key.name + " to go", .deadline = session.deadline()},
+                                       {.resource = kinds::custom_resource_definitions, .key = key});
     if (!gone) co_return gone;
   }
   co_return Result<void>();

@@ -69,13 +69,11 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
     if (!removed) co_return std::unexpected(std::move(removed.error()));
   }
   if (session.flags().dry_run || !flags.wait) co_return Result<void>();
-  const std::function<Look(const Object*)> gone = [&words](const Object* object) {
-    return object ? Look{.seen = std::string(words.waiting)} : Look{.done = true};
-  };
+  const std::function<std::string(const Object&)> seen = [&words](const Object&) { return std::string(words.waiting); };
   for (const kube::ObjectKey& key : keys) {
-    auto done =
-        co_await wait_for_object(cluster, {.what = kind + " " + key.name + " to go", .deadline = session.deadline()},
-                                 {.resource = resource, .key = key, .blame = Blame::warnings}, gone);
+    auto done = co_await wait_for_object_to_go(
+        cluster, {.what = kind + " " + key.name + " to go", .deadline = session.deadline()},
+        {.resource = resource, .key = key, .blame = Blame::warnings}, seen);
     if (!done) co_return std::unexpected(std::move(done.error()));
     session.output().success(cluster.scope(), kind + " " + key.name + " deleted");
   }
@@ -131,19 +129,19 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNa
   co_return found->name;
 }
 
-asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name) {
-  const std::function<Look(const Object*)> gone = [](const Object* there) -> Look {
-    if (!there) return {.done = true};
-    for (const auto& condition : kube::array_at(there->status(), {"conditions"}))
+asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name,
+                                                       std::string_view what) {
+  const std::function<std::string(const Object&)> seen = [](const Object& there) -> std::string {
+    for (const auto& condition : kube::array_at(there.status(), {"conditions"}))
       if (kube::string_at(condition, {"status"}) == "True")
-        return {.seen = std::string(kube::string_at(condition, {"message"}).substr(0, 512))};
-    return {.seen = "it is ending"};
+        return std::string(kube::string_at(condition, {"message"}).substr(0, 512));
+    return "it is ending";
   };
-  auto done =
-      co_await wait_for_object(cluster, {.what = "tenant namespace " + name + " to go", .deadline = session.deadline()},
-                               {.resource = kube::resources::namespaces, .key = {"", name}}, gone);
+  const std::string words = std::string(what) + " " + name;
+  auto done = co_await wait_for_object_to_go(cluster, {.what = words + " to go", .deadline = session.deadline()},
+                                             {.resource = kube::resources::namespaces, .key = {"", name}}, seen);
   if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
-  session.output().success(cluster.scope(), "tenant namespace " + name + " deleted");
+  session.output().success(cluster.scope(), words + " deleted");
   co_return Result<void>();
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -44,11 +45,14 @@ struct NamedObject {
 asio::awaitable<Result<void>> delete_object(Session& session, kube::Resource resource, NamedObject named,
                                             std::string_view consequence);
 
-/// Deletes the tenant namespace where that was asked for, or where liqoctl made it and neither the other direction nor
-/// a peering user needs it. Answers its name, "" where it stays or is not there.
+/// Deletes the tenant namespace where that was asked for, or where liqoctl made it and no peering user needs it. The
+/// caller makes sure that there is no peering in the other direction, which has the same namespace. Answers its name,
+/// "" where it stays or is not there.
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer);
-asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name);
+/// Waits until a namespace is gone, which `what` calls by its kind. A time-out says what its conditions say.
+asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name,
+                                                       std::string_view what = "tenant namespace");
 
 /// Consumer: deletes the ControlPlane Identity, and waits until its credentials are withdrawn.
 asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consumer, std::string provider,

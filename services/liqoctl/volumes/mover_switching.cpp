@@ -38,12 +38,9 @@ asio::awaitable<Result<void>> Mover::set_policy(const Object& volume, std::strin
 }
 
 asio::awaitable<Result<void>> Mover::wait_until_gone(const kube::Resource& kind, ObjectKey key) {
-  const std::function<Look(const Object*)> gone = [](const Object* object) {
-    return object ? Look{.seen = "it is still there"} : Look{.done = true};
-  };
-  const std::string what = std::string(kind.kind) + " " + key.text() + " to be gone";
-  co_return co_await wait_for_object(cluster_, {.what = what, .deadline = soon()},
-                                     {.resource = kind, .key = key, .blame = Blame::warnings}, gone);
+  const std::string what = std::string(kind.kind) + " " + key.text() + " to go";
+  co_return co_await wait_for_object_to_go(cluster_, {.what = what, .deadline = soon()},
+                                           {.resource = kind, .key = key, .blame = Blame::warnings});
 }
 
 asio::awaitable<Result<void>> Mover::lock() {

@@ -307,6 +307,21 @@ def test_what_is_printed_of_an_offloading_is_not_written(tmp_path: pathlib.Path)
     assert "give either names of namespaces or --ns-selector, not both" in both.stderr
 
 
+def test_uninstall_that_gives_up_says_what_holds_the_namespace_up(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    rome.add("/api/v1", "Namespace", "namespaces", "liqo")
+    metadata = rome.objects["/api/v1/namespaces/liqo"]["metadata"]
+    metadata |= {"annotations": {"liqo.io/made-by": "liqoctl"}, "finalizers": ["kubernetes"]}
+    why = "Discovery failed for some groups: metrics.liqo.io/v1beta1"
+    condition = {"type": "NamespaceDeletionDiscoveryFailure", "status": "True", "message": why}
+    rome.objects["/api/v1/namespaces/liqo"]["status"] = {"conditions": [condition]}
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        done = liqoctl("uninstall", "--kubeconfig", kubeconfig, "--skip-confirm", "--timeout", "4s")
+    assert done.returncode == 1
+    assert "gave up waiting for namespace liqo to go" in done.stderr, done.stderr
+    assert why in done.stderr
+
+
 def test_nobody_peers_with_itself(tmp_path: pathlib.Path) -> None:
     milan = FakeCluster("milan")
     with milan.served(tmp_path / "milan.yaml") as kubeconfig:
