@@ -12,6 +12,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/secret_bytes.hpp"
+#include "model/daemon_arguments.hpp"
 #include "model/install.hpp"
 #include "peering/addresses.hpp"
 #include "text/yaml.hpp"
@@ -53,6 +54,8 @@ class Checkup {
   void tell(Finding finding);
 
   asio::awaitable<void> look_at_installation();
+  asio::awaitable<void> look_at_kinds();
+  asio::awaitable<void> look_at_rights();
   asio::awaitable<void> look_at_virtual_kubelets();
   asio::awaitable<void> look_at_versions();
   asio::awaitable<void> look_at_webhooks();
@@ -105,27 +108,39 @@ asio::awaitable<std::vector<Object>> Checkup::those(std::string about, kube::Res
   co_return there;
 }
 
-asio::awaitable<void> Checkup::look_at_installation() {
-  const std::string ns = cluster_.liqo_namespace();
-  // Kinds and roles are the same for all values.
-  auto chart = model::installation(chart_files(), {{"deployment", false}}, ns);
-  if (!chart) {
-    tell({"kinds", State::bad, chart.error().text()});
+asio::awaitable<void> Checkup::look_at_kinds() {
+  const auto definitions = model::kinds_of_chart(chart_files());
+  if (!definitions) {
+    tell({"kinds", State::bad, definitions.error().text()});
     co_return;
   }
-  tell(model::judge_kinds(chart->manifests,
-                          co_await those("kinds", kinds::custom_resource_definitions, chart->manifests)));
+  tell(model::judge_kinds(*definitions, co_await those("kinds", kinds::custom_resource_definitions, *definitions)));
+}
+
+asio::awaitable<void> Checkup::look_at_rights() {
+  // Which roles there are depends on the values, of which the daemon's arguments tell.
+  auto chart = model::installation(chart_files(), model::values_of_rights(deployment_ ? &*deployment_ : nullptr),
+                                   cluster_.liqo_namespace());
+  if (!chart) {
+    tell({"rights", State::bad, "what the arguments of liqod need cannot be told: " + chart.error().text()});
+    co_return;
+  }
   std::vector<Object> rights;
   for (const kube::Resource& kind :
        {kinds::cluster_roles, kinds::roles, kinds::cluster_role_bindings, kinds::role_bindings})
     for (Object& object : co_await those("rights", kind, chart->manifests)) rights.push_back(std::move(object));
   tell(model::judge_rights(chart->manifests, rights));
-  auto found = co_await cluster_.find(kinds::deployments, {ns, "liqod"});
+}
+
+asio::awaitable<void> Checkup::look_at_installation() {
+  co_await look_at_kinds();
+  auto found = co_await cluster_.find(kinds::deployments, {cluster_.liqo_namespace(), "liqod"});
+  if (found) deployment_ = std::move(*found);
+  co_await look_at_rights();
   if (!found) {
     tell({"liqod", State::bad, "cannot be looked at: " + found.error().text()});
     co_return;
   }
-  deployment_ = std::move(*found);
   auto look = co_await look_at_daemon(cluster_);
   tell(model::judge_daemon(deployment_ ? &*deployment_ : nullptr, !look        ? look.error().text()
                                                                   : look->done ? std::string()

@@ -27,7 +27,7 @@ struct Flags {
   bool print = false, deployment = true, wait = true, kinds = false;
   model::Platform platform = model::Platform::any;
   std::string cluster_id, api_server;
-  std::vector<std::string> values, set, set_string, cluster_labels, pod_cidrs;
+  std::vector<std::string> values, set, set_string, pod_cidrs;
 };
 
 /// The user's values, over those that the cluster itself tells.
@@ -136,22 +136,17 @@ asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& mani
 
 /// This also runs where Helm has installed the rest: its hook calls it, and may change the kinds and nothing else.
 asio::awaitable<Result<void>> install_kinds(Session& session, bool only_print) {
-  // The kinds are the same for all values.
-  auto made = model::installation(chart_files(), {{"deployment", false}}, session.flags().liqo());
-  if (!made) co_return std::unexpected(std::move(made.error()));
-  std::erase_if(made->manifests, [](const json::value& manifest) {
-    return kube::string_at(manifest, {"kind"}) != kinds::custom_resource_definitions.kind;
-  });
+  auto definitions = model::kinds_of_chart(chart_files());
+  if (!definitions) co_return std::unexpected(std::move(definitions.error()));
   if (only_print) {
-    print(session, made->manifests);
+    print(session, *definitions);
     co_return Result<void>();
   }
   auto opened = co_await session.local_without_id();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
-  if (auto good = co_await check_cluster(**opened, made->manifests); !good) co_return good;
-  if (auto done = co_await apply_all(session, **opened, made->manifests); !done) co_return done;
-  session.output().success("",
-                           "the kinds are up to date: all " + std::to_string(made->manifests.size()) + " are served");
+  if (auto good = co_await check_cluster(**opened, *definitions); !good) co_return good;
+  if (auto done = co_await apply_all(session, **opened, *definitions); !done) co_return done;
+  session.output().success("", "the kinds are up to date: all " + std::to_string(definitions->size()) + " are served");
   co_return Result<void>();
 }
 

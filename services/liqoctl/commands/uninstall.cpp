@@ -68,10 +68,9 @@ asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
     co_return yes;
   if (auto done = co_await remove_installation(session, cluster); !done) co_return done;
   if (flags.purge) {
-    // The kinds are the same for all values.
-    auto chart = model::installation(chart_files(), {{"deployment", false}}, ns);
-    if (!chart) co_return std::unexpected(std::move(chart.error()));
-    if (auto done = co_await remove_kinds(session, cluster, chart->manifests); !done) co_return done;
+    const auto definitions = model::kinds_of_chart(chart_files());
+    if (!definitions) co_return std::unexpected(definitions.error());
+    if (auto done = co_await remove_kinds(session, cluster, *definitions); !done) co_return done;
   }
   std::string stays;
   if (!flags.purge) {

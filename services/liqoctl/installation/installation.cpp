@@ -238,10 +238,9 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
 }
 
 asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
-                                           const std::vector<json::value>& manifests) {
-  for (const json::value& manifest : manifests) {
-    if (kube::string_at(manifest, {"kind"}) != kinds::custom_resource_definitions.kind) continue;
-    const kube::ObjectKey key{"", std::string(kube::string_at(manifest, {"metadata", "name"}))};
+                                           const std::vector<json::value>& definitions) {
+  for (const json::value& definition : definitions) {
+    const kube::ObjectKey key{"", std::string(kube::string_at(definition, {"metadata", "name"}))};
     auto removed = co_await cluster.remove(kinds::custom_resource_definitions, key);
     if (!removed) co_return std::unexpected(std::move(removed.error()));
     auto gone =

@@ -29,6 +29,6 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
 
 /// Removes the kinds, with all objects of them.
 asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
-                                           const std::vector<kube::json::value>& manifests);
+                                           const std::vector<kube::json::value>& definitions);
 
 }  // namespace liqoctl

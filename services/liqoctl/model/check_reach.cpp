@@ -9,6 +9,7 @@
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "model/check.hpp"
+#include "model/daemon_arguments.hpp"
 #include "model/findings.hpp"
 #include "model/platform.hpp"
 #include "text/shown.hpp"
@@ -21,26 +22,6 @@ namespace json = kube::json;
 using kube::array_at;
 using kube::string_at;
 using text::shown;
-
-std::vector<std::string_view> arguments_of(const kube::Object* deployment) {
-  std::vector<std::string_view> arguments;
-  if (!deployment) return arguments;
-  for (const json::value& container : array_at(deployment->spec(), {"template", "spec", "containers"}))
-    for (const json::value& word : array_at(container, {"args"}))
-      if (const auto* text = word.if_string()) arguments.push_back(*text);
-  return arguments;
-}
-
-/// The value of an argument of the daemon, "--name=value".
-std::string_view argument(const kube::Object* deployment, std::string_view name) {
-  for (const std::string_view word : arguments_of(deployment))
-    if (word.starts_with(name)) return word.substr(name.size());
-  return {};
-}
-
-bool has_argument(const kube::Object* deployment, std::string_view word) {
-  return std::ranges::count(arguments_of(deployment), word) > 0;
-}
 
 bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host == "0.0.0.0" || host.starts_with("127.");
@@ -157,7 +138,7 @@ Finding judge_figures(const kube::Object* deployment, const kube::Object* api_se
   constexpr std::string_view about = "figures";
   const std::string name(core::metrics_api_service);
   const std::string_view port = argument(deployment, "--metric-agent-port=");
-  const bool is_on = !port.empty() && port != "0";
+  const bool is_on = has_metric_agent(deployment);
   if (!api_service && !is_on)
     return open(about, "consumers are told none of their pods' use (value metricAgent.enabled)");
   if (!api_service)

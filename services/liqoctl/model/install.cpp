@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "kube/base/text.hpp"
@@ -57,7 +58,26 @@ kube::Result<void> check(const json::object& schema, const json::object& values)
   return {};
 }
 
+/// The documents of a file, without Helm's hooks, which do what liqoctl does itself.
+kube::Result<void> add_documents(std::vector<json::value>& manifests, std::string_view path, std::string_view text) {
+  auto documents = kube::wire::read_yaml(text);
+  if (!documents) return kube::fail(std::move(documents.error()), path);
+  for (json::value& document : *documents)
+    if (kube::string_at(document, {"metadata", "annotations", "helm.sh/hook"}).empty())
+      manifests.push_back(std::move(document));
+  return {};
+}
+
 }  // namespace
+
+kube::Result<std::vector<json::value>> kinds_of_chart(std::span<const chart::File> files) {
+  std::vector<json::value> definitions;
+  for (const chart::File& file : files)
+    if (file.path.starts_with("crds/"))
+      if (auto added = add_documents(definitions, file.path, file.text); !added)
+        return std::unexpected(std::move(added.error()));
+  return definitions;
+}
 
 kube::Result<Installation> installation(std::span<const chart::File> files, const json::object& values,
                                         const std::string& ns) {
@@ -82,22 +102,14 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
       {"apiVersion", "v1"},
       {"kind", "Namespace"},
       {"metadata", json::object{{"name", ns}, {"labels", json::object{{"app.kubernetes.io/part-of", "liqo"}}}}}});
-  const auto add = [&made](std::string_view path, std::string_view text) -> kube::Result<void> {
-    auto documents = kube::wire::read_yaml(text);
-    if (!documents) return kube::fail(std::move(documents.error()), path);
-    // Hooks of Helm do what liqoctl does itself.
-    for (json::value& document : *documents)
-      if (kube::string_at(document, {"metadata", "annotations", "helm.sh/hook"}).empty())
-        made.manifests.push_back(std::move(document));
-    return {};
-  };
-  for (const chart::File& file : files)
-    if (file.path.starts_with("crds/"))
-      if (auto added = add(file.path, file.text); !added) return std::unexpected(std::move(added.error()));
+  auto definitions = kinds_of_chart(files);
+  if (!definitions) return std::unexpected(std::move(definitions.error()));
+  std::ranges::move(*definitions, std::back_inserter(made.manifests));
   for (const std::string& path : engine->objects()) {
     auto text = engine->render(path, root);
     if (!text) return std::unexpected(std::move(text.error()));
-    if (auto added = add(path, *text); !added) return std::unexpected(std::move(added.error()));
+    if (auto added = add_documents(made.manifests, path, *text); !added)
+      return std::unexpected(std::move(added.error()));
   }
   made.manifests = in_order(std::move(made.manifests));
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "model/daemon_arguments.hpp"
+
 namespace {
 
 using namespace liqoctl;
@@ -76,6 +78,28 @@ TEST_CASE("rights are those of the chart, no less and no more") {
   // A role without rules is stored without the field.
   const std::vector<json::value> empty{json::parse(role + "[]}")};
   is(model::judge_rights(empty, {object(R"({"kind":"Role","metadata":{"name":"r","namespace":"liqo"}})")}), "good");
+}
+
+TEST_CASE("the roles that a daemon needs depend on its arguments") {
+  CHECK(json::value(model::values_of_rights(nullptr)) == json::parse(R"({"deployment":false})"));
+  const auto bare = deployment(R"(["--cluster-id=rome","--metric-agent-port=0"])");
+  CHECK(json::value(model::values_of_rights(&bare)) ==
+        json::parse(R"({"clusterID":"rome","image":{"repository":"liqod"},"metricAgent":{"enabled":false},
+            "storage":{"enabled":false},"offloading":{"namespaces":{"selector":""},"reflection":{"custom":[]}},
+            "extraArgs":[]})"));
+  const auto full = deployment(R"(["--cluster-id=rome","--metric-agent-port=8443","--virtual-storage-class-name=liqo",
+      "--offload-namespaces=team=ml","--reflect-custom=widgets.shop.example,status,workers=2",
+      "--reflect-custom=gears.shop.example","--home-api-server-host","rome.example","--leader-elect",
+      "--apiserver-support=needed","--listen-port=10250"])");
+  CHECK(json::value(model::values_of_rights(&full)) ==
+        json::parse(R"({"clusterID":"rome","image":{"repository":"liqod"},"metricAgent":{"enabled":true},
+            "storage":{"enabled":true},"offloading":{"namespaces":{"selector":"team=ml"},"reflection":{"custom":[
+              {"resource":"widgets","group":"shop.example","status":true},
+              {"resource":"gears","group":"shop.example","status":false}]}},
+            "extraArgs":["--home-api-server-host","rome.example","--apiserver-support=needed"]})"));
+  // What somebody has written by hand is refused by the chart's schema.
+  const auto odd = deployment(R"(["--reflect-custom="])");
+  CHECK(kube::array_at(json::value(model::values_of_rights(&odd)), {"offloading", "reflection", "custom"}).size() == 1);
 }
 
 TEST_CASE("the daemon runs, or it is told why not") {

@@ -58,6 +58,13 @@ TEST_CASE("an installation is what the templates make, in the order in which it 
   CHECK(made->without_effect[0].why == "no: part");
 }
 
+TEST_CASE("the kinds of a chart are those of its files, whatever its values need") {
+  const auto kinds = model::kinds_of_chart(small_chart);
+  REQUIRE(kinds);
+  CHECK(*kinds == std::vector{json::parse(R"({"kind":"CustomResourceDefinition","metadata":{"name":"one"}})")});
+  CHECK_FALSE(model::kinds_of_chart(std::vector<chart::File>{{"crds/one.yaml", "a: ["}}));
+}
+
 TEST_CASE("values that the schema refuses are told together, and a chart that is broken by its file") {
   const auto refused = model::installation(small_chart, {{"prot", 2}, {"odd", 1}}, "liqo");
   REQUIRE_FALSE(refused);

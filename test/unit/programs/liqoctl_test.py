@@ -198,6 +198,32 @@ def test_check_says_of_each_thing_what_is_wrong_with_it_or_that_it_cannot_be_see
     assert not document["passed"] and f"{len(bad)} of {len(document['checks'])} checks failed" in done.stderr
 
 
+def add_rights_and_deployment(rome: FakeCluster, *values: str) -> None:
+    """What an installation with these values has of them."""
+    flags = [part for value in ("image.repository=localhost/liqo/liqod", *values) for part in ("--set", value)]
+    printed = liqoctl("install", "--print", "--cluster-id", "rome", "-o", "json", *flags)
+    for manifest in json.loads(printed.stdout)["items"]:
+        kind, version, metadata = manifest.pop("kind"), manifest.pop("apiVersion"), manifest.pop("metadata")
+        if "Role" in kind or kind == "Deployment":
+            ns = metadata.get("namespace", "")
+            rome.add(f"/apis/{version}", kind, f"{kind.lower()}s", metadata["name"], ns, **manifest)
+
+
+def test_check_looks_at_the_rights_that_values_ask_for(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    values = ("storage.enabled=true", "offloading.namespaces.selector=team=ml", "apiServer.hostForPods=rome.example")
+    add_rights_and_deployment(rome, *values)
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        whole = liqoctl("check", "--kubeconfig", kubeconfig)
+        assert re.search("^✔ rights ", whole.stdout, re.MULTILINE), whole.stdout
+        for role in ("metric-agent", "storage", "namespaces", "tokens"):
+            kept = rome.objects.pop(f"{roles}/liqo-liqod-{role}")
+            done = liqoctl("check", "--kubeconfig", kubeconfig)
+            assert f"liqod lacks ClusterRole liqo-liqod-{role}:" in done.stdout, done.stdout
+            rome.objects[f"{roles}/liqo-liqod-{role}"] = kept
+
+
 CORE = "/apis/core.liqo.io/v1beta1"
 SILENT = {"conditions": [{"type": "APIServerStatus", "status": "Error", "lastTransitionTime": "2026-01-01T06:28:52Z"}]}
 
