@@ -16,7 +16,7 @@ void add_node_options(cli::Command app, Options& options, Texts& texts) {
       .delimiter(',');
   app.option("--refused-node-labels", settings.refused_node_labels,
              "Labels that providers may not set on their virtual nodes: key,... or domain/*. They may never set labels "
-             "of kubernetes.io and k8s.io domains, except region, zone and architecture")
+             "of kubernetes.io and k8s.io domains, except region, zone, architecture and operating system")
       .delimiter(',');
   app.option("--offload-namespaces", texts.selection.selector,
              "Selector of namespaces that are offloaded when they are created, as in kubectl -l: team=ml,!private. A "
