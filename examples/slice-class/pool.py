@@ -273,7 +273,7 @@ def main() -> int:
             controller.run_once()
         except (OSError, http.client.HTTPException, ValueError) as error:
             say(f"the API server: {error}")
-        # At once after a watch that has lasted; less and less often where nothing answers.
+        # A second after a watch that has lasted; less and less often where nothing answers.
         pause = 1.0 if time.monotonic() - began > LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)
         time.sleep(pause)
 

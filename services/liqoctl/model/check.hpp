@@ -40,7 +40,7 @@ Finding judge_rights(const std::vector<kube::json::value>& wanted, const std::ve
 /// "" = nothing that it shows.
 std::string trouble_of(const kube::Object& pod);
 
-/// `trouble`: what keeps the Deployment from running, "" = nothing. `version` is that of its image.
+/// `trouble`: what keeps the Deployment from running, "" = nothing.
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble);
 /// The versions of the daemon here, of the peer's, and of this program; "" = not known, and nothing to compare.
 Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program);

@@ -15,7 +15,7 @@ struct ListedKind {
   kube::Resource resource;
   std::string name;                  ///< as it is typed: "resourceslice"
   std::vector<std::string> aliases;  ///< "rs"
-  std::string what;                  ///< for help: "slices of capacity, asked for or granted"
+  std::string what;                  ///< for help: "slices: capacity asked for or granted"
   std::string plural;                ///< in sentences: "resource slices"
 };
 const std::vector<ListedKind>& listed_kinds();

@@ -32,7 +32,7 @@ std::string module_status(const kube::Object& foreign_cluster, std::string_view 
 /// What module_status() has found, in its colour.
 std::string health_in_words(std::string_view status, const text::Palette& palette);
 
-/// Since when a ForeignCluster says that its API server does not answer, and why, where it does not; "" otherwise.
+/// Since when a ForeignCluster says that its API server does not answer; "" where it answers.
 std::string server_alert(const kube::Object& foreign_cluster);
 
 /// What a ForeignCluster says of the clock of its API server, where that is off; "" otherwise.
