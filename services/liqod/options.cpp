@@ -52,7 +52,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_node_options(app, options, texts);
   add_provider_options(app, options, texts);
   add_identity_options(app, options, texts);
-  if (!add_sharing_options(app, options)) return {.exit_code = 2};
+  if (const auto added = add_sharing_options(app, options); !added) return mistake(added.error().text());
   add_admission_options(app, options, texts);
   add_process_options(app, options, texts);
 
