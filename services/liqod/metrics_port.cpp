@@ -21,6 +21,8 @@ constexpr std::string_view path = "/metrics";
 constexpr std::string_view service_name = "liqod-metrics";
 constexpr kube::Duration validity = 24h * 365;
 constexpr kube::Duration pause = 30s;
+/// While the files of a certificate are being replaced, one may be missing. Somebody hears of it after so many looks.
+constexpr int max_failed_looks = 10;
 
 bool is_same(const KeyAndCertificate& one, const KeyAndCertificate& other) {
   return one.key_pem == other.key_pem && one.certificate_pem == other.certificate_pem;
@@ -101,12 +103,19 @@ asio::awaitable<void> MetricsPort::run() {
 }
 
 asio::awaitable<void> MetricsPort::keep_certificate() {
+  int failed_looks = 0;
   for (;;) {
     co_await clock_.sleep(pause);
     if (settings_.certificate_path.empty() && clock_.wall() < renewal_) continue;
     auto pair = settings_.certificate_path.empty() ? make_certificate() : read_certificate();
-    // While the files are being replaced, one may be missing, or they may not match.
-    if (!pair || is_same(*pair, pair_)) continue;
+    if (!pair) {
+      if (++failed_looks == max_failed_looks)
+        log_.warn("the certificate of the metrics cannot be renewed", {{"error", pair.error()}});
+      continue;
+    }
+    failed_looks = 0;
+    if (is_same(*pair, pair_)) continue;
+    // Files that are being replaced may not match.
     pair_ = std::move(*pair);
     if (const auto used = identity_.use_certificate(pair_); !used) {
       log_.warn("a new certificate of the metrics cannot be used", {{"error", used.error()}});
