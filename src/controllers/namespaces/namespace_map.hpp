@@ -92,7 +92,7 @@ class NamespaceMapController final : public Runnable {
   std::unordered_map<kube::ObjectKey, kube::TimePoint> looked_at_;  ///< when a map was looked at last
   std::map<std::string, std::size_t> creating_;                     ///< twins on their way to the server, by consumer
   std::map<std::string, std::string> peers_;                        ///< tenant namespace to the peer's ID
-  std::map<std::string, std::string> marked_;  ///< namespace to the map that it was made for, also after its end
+  std::map<std::string, std::string> marked_;                       ///< namespace with the mark of a map, to that map
   kube::Controller controller_;
 };
 
