@@ -296,38 +296,4 @@ TEST_CASE("a session that is made anew for new credentials reads nothing of the 
   CHECK(TwoNodes::of_pods(world.milan_line().lists) == read);
 }
 
-TEST_CASE("a mistake in the Secret of a virtual node is told each time that it is made") {
-  const std::string broken = kube::encode_base64("broken");
-  Offloading world;
-  world.stop();
-  world.connect = [&, connect = world.connect](
-                      const std::string& cluster,
-                      const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
-    if (kube::string_at(secret.tree(), {"data", "kubeconfig"}) == broken)
-      return kube::fail(kube::Errc::parse, "the Secret holds no kubeconfig");
-    return connect(cluster, secret);
-  };
-  world.start();
-  const auto write = [&](std::string_view kubeconfig) {
-    world.change(resources::secrets, {tenant, "kubeconfig"}, "",
-                 [&](json::object& next) { next["data"] = json::object{{"kubeconfig", kubeconfig}}; });
-  };
-  const auto told = [&] {
-    std::int64_t count = 0;
-    for (const auto& event : world.server.list(resources::events))
-      if (kube::string_at(*event, {"reason"}) == "ProviderUnusable") count += kube::int_at(*event, {"count"});
-    return count;
-  };
-  world.pass(1min);
-  write(broken);
-  CHECK(world.reaches([&] { return told() == 1; }));
-  write(kube::encode_base64("milan"));
-  world.pass(10min);
-  write(broken);
-  CHECK(world.reaches([&] { return told() == 2; }));
-  // The session goes on.
-  world.create_pod("web");
-  world.run_at_milan("web");
-}
-
 }  // namespace liqo::testing
