@@ -10,6 +10,9 @@ namespace liqo::api {
 /// The one name that a NamespaceOffloading may have: there is one for a namespace.
 inline constexpr std::string_view namespace_offloading_name = "offloading";
 
+/// The `status.offloadingPhase` of one that selects no provider.
+inline constexpr std::string_view no_cluster_selected = "NoClusterSelected";
+
 /// Which nodes new pods may be scheduled on: physical ones, virtual ones, or both.
 enum class PodOffloadingStrategy { local, remote, local_and_remote };
 /// How twin namespaces are called.

@@ -69,7 +69,7 @@ Look look_at(const Object* offloading, Reached& reached) {
   const auto phase = kube::string_at(offloading->status(), {"offloadingPhase"});
   const bool current = kube::int_at(offloading->tree(), {"status", "observedGeneration"}) == offloading->generation();
   if (!current || phase.empty()) return {.seen = "liqod has not looked at it yet"};
-  if (phase == "Ready" || phase == "NoClusterSelected") {
+  if (phase == "Ready" || phase == liqo::api::no_cluster_selected) {
     reached = {.phase = std::string(phase), .held = held_twins(*offloading)};
     return {.done = true};
   }
@@ -145,7 +145,7 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
       {.resource = kinds::namespace_offloadings, .key = wanted->key()}, look);
   if (!twins) co_return std::unexpected(std::move(twins.error()));
   if (!reached.held.empty()) session.output().warn(cluster.scope(), reached.held);
-  if (reached.phase == "NoClusterSelected") {
+  if (reached.phase == liqo::api::no_cluster_selected) {
     co_await tell_no_node(session, cluster, name, wanted->key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");

@@ -300,9 +300,10 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
       {.body = json::serialize(*patch), .phase = "reporting the status", .options = {.subresource = "status"}});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   if (!*patched) co_return kube::Result<void>();
-  constexpr std::string_view nobody = "NoClusterSelected";
-  const bool before = kube::string_at(offloading.status(), {"offloadingPhase"}) == nobody;
-  const bool now = kube::string_at((*patched)->status(), {"offloadingPhase"}) == nobody;
+  const auto selects_nobody = [](const kube::Object& object) {
+    return kube::string_at(object.status(), {"offloadingPhase"}) == api::no_cluster_selected;
+  };
+  const bool before = selects_nobody(offloading), now = selects_nobody(**patched);
   if (now && !before)
     log_.info("the namespace is offloaded and selects no provider", {{"namespace", std::string(offloading.ns())}});
   if (before && !now) log_.info("the namespace selects a provider", {{"namespace", std::string(offloading.ns())}});

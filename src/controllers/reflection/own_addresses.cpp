@@ -45,7 +45,7 @@ void OwnAddressWatch::start() {
   watch(pods_,
         {.resource = kube::resources::pods,
          .ns = {},
-         .selection = {.label_selector = std::string(api::labels::local_pod) + "!=true"},
+         .selection = {.label_selector = kube::label_is_not(api::labels::local_pod, "true")},
          .prune = prune_pod},
         core::HeldAddresses::of_pod);
   watch(services_, {.resource = kube::resources::services, .prune = prune_service}, core::HeldAddresses::of_service);

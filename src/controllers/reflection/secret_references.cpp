@@ -95,7 +95,8 @@ void SecretReferences::read_offloading(const kube::ObjectKey& key) {
   if (key.name != api::namespace_offloading_name) return;
   const auto offloading = offloadings_->find(key);
   // A NamespaceOffloading that is not known does not ask for all Secrets.
-  const bool stays = offloading && kube::string_at(offloading->spec(), {"podOffloadingStrategy"}) == "Local";
+  const bool stays =
+      offloading && api::NamespaceOffloading(*offloading).pod_strategy() == api::PodOffloadingStrategy::local;
   if (stays == staying_.contains(key.ns)) return;
   if (stays)
     staying_.insert(key.ns);

@@ -76,7 +76,7 @@ std::string_view phase_of(const kube::Object& offloading, const OffloadingFacts&
       ++ready;
     }
   }
-  if (required == 0) return "NoClusterSelected";
+  if (required == 0) return api::no_cluster_selected;
   if (ready == required) return "Ready";
   if (failed == required) return "AllFailed";
   return failed > 0 ? "SomeFailed" : "InProgress";
