@@ -69,7 +69,8 @@ std::string ProviderCluster::overflow() const {
          std::to_string(stores_.limits().bytes >> 20) + " MiB, " + std::to_string(stores_.limits().objects) +
          " objects), last by " + stores_.exceeded_by() +
          ": remove there what does not belong to offloaded pods, or raise --provider-cache-mib and "
-         "--provider-cache-objects; it is tried again in 5 minutes";
+         "--provider-cache-objects; it is tried again in " +
+         std::to_string(overflow_pause.count()) + " minutes";
 }
 
 void ProviderCluster::join(PodController& pods) {

@@ -47,6 +47,8 @@ class ProviderCluster {
   void join(PodController& pods);
   void leave(PodController& pods) { pods_.erase(&pods); }
 
+  /// Between two tries with a provider that shows more than is held of one.
+  static constexpr std::chrono::minutes overflow_pause{5};
   /// Why it cannot go on, a sentence: the provider shows more than is held of it. "" = it can.
   std::string overflow() const;
   /// The error that ended a worker of it, so that it has to be made anew; "" = all run.

@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// Between two tries with a provider that shows more than is held of one.
-constexpr kube::Duration overflow_pause = 5min;
 /// A process begins to read providers at the latest so long after its start, whatever is not known yet of virtual nodes
 /// and pods.
 constexpr kube::Duration providers_wait_for = 30s;
@@ -162,7 +160,7 @@ asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home)
   if (overflow.empty() && loss.empty()) co_return;
   const std::shared_ptr<ProviderCluster> ended = std::move(shared.cluster);
   const kube::TimePoint now = context_.clock.now();
-  kube::Duration pause = overflow_pause;
+  kube::Duration pause = ProviderCluster::overflow_pause;
   shared.trouble.reset();
   if (!overflow.empty()) {
     shared.trouble.emplace(kube::Errc::too_large, std::move(overflow));

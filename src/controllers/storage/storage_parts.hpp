@@ -1,6 +1,8 @@
 // What the files of StorageProvisioner share.
 #pragma once
 
+#include <cstddef>
+
 #include "controllers/storage/storage_provisioner.hpp"
 
 namespace liqo::controllers {
@@ -8,5 +10,7 @@ namespace liqo::controllers {
 /// Between two looks: at a claim of which something is to come, at first and later, and at one that is well.
 inline constexpr kube::Duration soon = std::chrono::seconds(1), later = std::chrono::seconds(15),
                                 rarely = std::chrono::minutes(5);
+/// The most that an answer may have that is expected to be short.
+inline constexpr std::size_t max_bytes = 1U << 20;
 
 }  // namespace liqo::controllers

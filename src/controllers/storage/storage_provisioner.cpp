@@ -267,7 +267,7 @@ asio::awaitable<bool> StorageProvisioner::waits_for_consumer(const kube::Object&
   auto page = co_await api_of(site).list(
       kube::resources::events, site.key.ns,
       {.selection = {.field_selector = "involvedObject.uid=" + std::string(backing.uid())}, .limit = max_events},
-      1U << 20);
+      max_bytes);
   if (!page) co_return false;
   co_return std::ranges::any_of(page->items, [](const json::value& event) {
     const std::string_view reason = kube::string_at(event, {"reason"});
