@@ -8,7 +8,7 @@ namespace liqo::controllers {
 namespace {
 
 /// Leases that are renewed side by side.
-constexpr std::size_t at_a_time = 16;
+constexpr std::size_t max_renewals = 16;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ asio::awaitable<void> NodeLeases::renew_next(std::vector<Holder>& nodes) {
 
 asio::awaitable<void> NodeLeases::renew_all(std::vector<Holder> nodes) {
   kube::async::TaskGroup group(co_await asio::this_coro::executor);
-  const std::size_t workers = std::min(nodes.size(), at_a_time);
+  const std::size_t workers = std::min(nodes.size(), max_renewals);
   for (std::size_t i = 0; i < workers; ++i) group.spawn(renew_next(nodes));
   co_await group.join();
 }

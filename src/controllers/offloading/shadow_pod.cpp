@@ -32,9 +32,9 @@ using kube::Outcome;
 /// At least this long between two writes of why a pod is not made.
 constexpr kube::Duration tell_interval = 30s;
 /// How many waiting Pods are tried when the use of the bounds has fallen.
-constexpr std::size_t woken_by_an_end = 32;
+constexpr std::size_t max_woken = 32;
 /// How many records that may wait are written at a time: few, because Pods that are being made come first.
-constexpr int late_records = 8;
+constexpr int max_late_records = 8;
 /// How far the clock of the API server may be from this one.
 constexpr kube::Duration clock_slack = 5s;
 
@@ -54,9 +54,10 @@ ShadowPodController::ShadowPodController(Context context)
                    .ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      records_(context,
-               {.name = "shadowpod_record", .limits = {.workers = late_records, .workers_per_group = late_records}},
-               [this](kube::WorkKey key) { return record(std::move(key)); }) {
+      records_(
+          context,
+          {.name = "shadowpod_record", .limits = {.workers = max_late_records, .workers_per_group = max_late_records}},
+          [this](kube::WorkKey key) { return record(std::move(key)); }) {
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
   const auto synced = [this] { enqueue_all(); };
   shadows_.subscribe(changed, synced);
@@ -150,13 +151,13 @@ void ShadowPodController::see_bounds(const kube::Change& quota) {
   if (before.hard != now.hard || before.counted != now.counted)
     wake(key.ns, std::numeric_limits<std::size_t>::max());
   else if (is_less)
-    wake(key.ns, woken_by_an_end);
+    wake(key.ns, max_woken);
 }
 
-void ShadowPodController::wake(const std::string& twin, std::size_t most) {
+void ShadowPodController::wake(const std::string& twin, std::size_t max_keys) {
   const auto found = short_.find(twin);
   if (found == short_.end()) return;
-  for (std::set<kube::ObjectKey>& keys = found->second; !keys.empty() && most > 0; --most) {
+  for (std::set<kube::ObjectKey>& keys = found->second; !keys.empty() && max_keys > 0; --max_keys) {
     if (const auto known = memory_.find(*keys.begin()); known != memory_.end()) known->second.resize_again_at = {};
     enqueue(*keys.begin());
     keys.erase(keys.begin());

@@ -127,7 +127,7 @@ class ShadowPodController final : public Runnable {
   /// Tries those Pods again that wait in twins whose policy may be another one now.
   void see_namespace(const kube::Change& ns);
   /// Tries at most so many of the Pods again that wait for the bounds of a twin.
-  void wake(const std::string& twin, std::size_t most);
+  void wake(const std::string& twin, std::size_t max_keys);
   void stop_waiting(const kube::ObjectKey& key);
   void enqueue(const kube::ObjectKey& key);
   void enqueue_all();

@@ -26,7 +26,7 @@ using kube::Outcome;
 constexpr kube::Duration closing_pause = 300ms;
 /// Between the end of a Secret and the letting go of its objects: a Secret that is applied anew comes in time.
 constexpr kube::Duration orphan_patience = 10s;
-constexpr std::size_t named_objects = 3;
+constexpr std::size_t max_named = 3;
 
 bool is_control_plane(const kube::Object& secret) {
   return secret.label(api::labels::identity_type) == api::control_plane_identity;
@@ -404,7 +404,7 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
   if (auto held = held_by(key, true); session && !held.empty() && !lost) {
     context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_in_use,
                             "Secret " + std::string(secret.name()) + " is kept until nothing is replicated to " +
-                                key.name + " any more; delete first: " + kube::join_some(held, named_objects));
+                                key.name + " any more; delete first: " + kube::join_some(held, max_named));
     co_return Outcome::again_after(closing_pause);
   }
   // What is being deleted needs the credentials, unless they are of no use.

@@ -31,7 +31,7 @@ namespace json = kube::json;
 namespace labels = api::labels;
 
 /// ShadowPods deleted in one go, so that a big tenant does not hold a worker for long.
-constexpr std::size_t deletions_at_once = 200;
+constexpr std::size_t max_deletions = 200;
 constexpr kube::Duration max_wait = 24h;
 /// Index of Tenants that are drained, by their cluster.
 constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
@@ -402,7 +402,7 @@ asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::O
   for (const kube::ObjectKey& key : keys_in_twins(*shadow_pods_, api::Tenant(tenant).cluster_id())) {
     const auto shadow = shadow_pods_->find(key);
     if (!shadow || shadow->is_deleting()) continue;
-    if (++deleted > deletions_at_once) co_return true;
+    if (++deleted > max_deletions) co_return true;
     // The Tenant may have been activated meanwhile.
     if (!ends_pods(tenant)) co_return false;
     auto removed = co_await kube::remove_object(
