@@ -19,7 +19,7 @@ void add_provider_options(cli::Command app, Options& options, Texts& texts) {
              "Time between two probes of a peer's API server; its ForeignCluster shows the result; 0 turns them off");
   add_preset(app, "--foreign-cluster-ping-timeout", texts.peer_timeout, "Time that a peer has to answer such a probe");
   app.number("--pod-reflection-workers", settings.pod_workers, {.least = 1, .most = 1024},
-             "Pods worked on at a time, per provider");
+             "Pods worked on at a time, per virtual node");
   add_reflection_options(app, settings);
   app.number("--provider-cache-mib", settings.provider_cache_mib, {.least = 1, .most = 1 << 20},
              "Memory in MiB for the objects of one provider; a provider with more has no session until it has fewer");

@@ -83,7 +83,7 @@ struct Settings {
   core::ReflectionFilters not_reflected{.labels = {}, .annotations = core::default_annotations_not_reflected()};
   bool reflect_ips = true;                 ///< false: pods at home show no addresses
   bool denies_direct_connections = false;  ///< consumers' endpoints in third clusters are left out
-  int pod_workers = 64;                    ///< pods reconciled at a time, per provider
+  int pod_workers = 64;                    ///< pods reconciled at a time, per virtual node
 };
 
 }  // namespace liqo::controllers
