@@ -14,7 +14,7 @@ using kube::Outcome;
 
 /// Between two looks at a twin, so that what comes is home within 30 s.
 constexpr kube::Duration look_after = 17s, look_before = 23s;
-/// A twin without copies is looked at so many times more rarely; the first copy ends the pause.
+/// Whether a twin without copies has some is asked so many times more rarely; the first copy ends the pause.
 constexpr int quiet_times = 15;
 /// Where it is not known yet whether something is a copy.
 constexpr kube::Duration undecided_pause = 5s;

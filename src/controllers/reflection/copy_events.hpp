@@ -13,10 +13,10 @@
 
 namespace liqo::controllers {
 
-/// Lists the Warnings of each twin that has copies, except those about pods, every 20 s or so, and every 5 minutes
-/// where a twin is quiet: one request for all kinds and copies, because API servers read Events from etcd. A new one
-/// about a copy becomes an Event `RemoteWarning` of its object, unless it was told, or had happened, before this
-/// process began to lead. One thread.
+/// Lists the Warnings of each twin that has copies, except those about pods, every 20 s or so: one request for all
+/// kinds and copies, because API servers read Events from etcd. Of a twin without copies nothing is listed. A new
+/// Warning about a copy becomes an Event `RemoteWarning` of its object, unless it was told, or had happened, before
+/// this process began to lead. One thread.
 class CopyEvents {
  public:
   /// The object at home that a copy is of.
@@ -51,7 +51,7 @@ class CopyEvents {
     std::string remote;
     std::optional<core::CopyWarnings> warnings;     ///< since the first look
     std::optional<kube::TimePoint> no_right_until;  ///< the provider refuses
-    bool is_quiet = false;                          ///< it is looked at rarely
+    bool is_quiet = false;                          ///< it has no copies
   };
   using Shared = std::shared_ptr<Twin>;  ///< it may be stopped while something of it is awaited
 
