@@ -1,5 +1,4 @@
 // Writes that fail where their object has changed since the decision.
-// Tested by test/unit/controllers/peering/tenant_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

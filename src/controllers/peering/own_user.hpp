@@ -1,5 +1,4 @@
 // The name under which this process is known to its own cluster.
-// Tested by test/unit/controllers/peering/tenant_namespace_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

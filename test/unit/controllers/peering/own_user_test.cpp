@@ -1,0 +1,66 @@
+#include "controllers/peering/own_user.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "kube/testing/simulator.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+/// Cluster rome, which knows this process by `name`.
+struct Cluster {
+  explicit Cluster(std::string name) : link(simulator, rome, std::move(name)) {}
+
+  kube::Result<std::string> ask() {
+    std::optional<kube::Result<std::string>> answer;
+    simulator.run(ask_for(answer));
+    return std::move(*answer);
+  }
+
+  kube::testing::Simulator simulator{1};
+  kube::Random random{2};
+  kube::Metrics metrics;
+  kube::testing::FakeApiServer rome{simulator.clock()};
+  kube::testing::SimLink link;
+  kube::testing::SimTransport transport{link};
+  kube::Api api{transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
+  OwnUser user{api};
+
+ private:
+  asio::awaitable<void> ask_for(std::optional<kube::Result<std::string>>& answer) { answer = co_await user.name(); }
+};
+
+}  // namespace
+
+TEST_CASE("our own name is asked for once") {
+  Cluster world("system:serviceaccount:liqo:liqo");
+  CHECK(world.ask() == "system:serviceaccount:liqo:liqo");
+  CHECK(world.ask() == "system:serviceaccount:liqo:liqo");
+  CHECK(world.link.requests() == 1);
+}
+
+TEST_CASE("our own name is asked for again where nobody has answered") {
+  Cluster world("system:serviceaccount:liqo:liqo");
+  world.link.refuse();
+  const auto unknown = world.ask();
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().text().starts_with("asking the cluster who we are"));
+  world.link.heal();
+  CHECK(world.ask() == "system:serviceaccount:liqo:liqo");
+}
+
+TEST_CASE("our own name is asked for again where the answer has none") {
+  Cluster world("");
+  for (const std::uint64_t times : {1U, 2U}) {
+    const auto unknown = world.ask();
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().text() == "the cluster does not say who we are");
+    CHECK(world.link.requests() == times);
+  }
+}
+
+}  // namespace liqo::controllers
