@@ -1,10 +1,10 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <tuple>
 
+#include "kube/base/scalar.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -228,10 +228,13 @@ bool has_started(const kube::Object& pod) {
   return false;
 }
 
+std::int64_t recorded_restarts(const kube::Object& pod) {
+  const auto recorded = kube::read_number<std::int64_t>(pod.annotation(api::annotations::restart_offset));
+  return std::clamp<std::int64_t>(recorded.value_or(0), 0, std::numeric_limits<std::int32_t>::max());
+}
+
 bool has_ended_container(const kube::Object& pod) {
-  std::int64_t offset = 0;
-  const std::string_view text = pod.annotation(api::annotations::restart_offset);
-  std::from_chars(text.data(), text.data() + text.size(), offset);
+  const std::int64_t offset = recorded_restarts(pod);
   for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
     for (const json::value& status : kube::array_at(pod.status(), {list}))
       if (kube::find(status, {"state", "terminated"}) || kube::find(status, {"lastState", "terminated"}) ||

@@ -1,8 +1,6 @@
 #include "liqo/core/offloading/pod_status.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <utility>
 
 #include "core/bounded.hpp"
@@ -77,13 +75,6 @@ std::int64_t restart_count(const json::array& statuses, std::string_view name, s
   return status ? kube::int_at(*status, {"restartCount"}) : fallback;
 }
 
-std::int64_t number_annotation(const kube::Object& object, std::string_view key) {
-  const std::string_view text = object.annotation(key);
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return std::clamp<std::int64_t>(number, 0, std::numeric_limits<std::int32_t>::max());
-}
-
 /// The number that is added to the restart counts of the remote pod, so that they never fall and each re-creation
 /// counts as a restart. It is kept in annotations of the local pod, so that it survives a restart of liqod.
 std::int64_t restart_offset(const kube::Object& local, const kube::Object& remote) {
@@ -92,7 +83,7 @@ std::int64_t restart_offset(const kube::Object& local, const kube::Object& remot
   const std::string_view name = have.empty() ? std::string_view() : kube::string_at(have.front(), {"name"});
   const std::int64_t shown = have.empty() ? 0 : kube::int_at(have.front(), {"restartCount"});
   const std::string_view known = local.annotation(annotations::remote_pod_uid);
-  const std::int64_t offset = number_annotation(local, annotations::restart_offset);
+  const std::int64_t offset = recorded_restarts(local);
   if (known == remote.uid()) return offset;
   const std::int64_t difference = have.empty() ? 0 : shown - restart_count(present, name, shown);
   if (known.empty()) return std::max<std::int64_t>(0, difference);
@@ -290,8 +281,7 @@ WantedStatus copy_status(const StatusObjects& of, const StatusContext& ctx, kube
   status["conditions"] = std::move(conditions);
   wanted.labels[api::labels::local_pod] = "true";
   if (!remote.uid().empty()) wanted.annotations[annotations::remote_pod_uid] = remote.uid();
-  if (offset != number_annotation(local, annotations::restart_offset))
-    wanted.annotations[annotations::restart_offset] = std::to_string(offset);
+  if (offset != recorded_restarts(local)) wanted.annotations[annotations::restart_offset] = std::to_string(offset);
   return wanted;
 }
 

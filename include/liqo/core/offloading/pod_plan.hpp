@@ -135,6 +135,9 @@ UnmappedPodPlan plan_unmapped_pod(const kube::Object& local, std::string_view wh
 
 /// Whether a container of the pod was ever started, as far as its status tells.
 bool has_started(const kube::Object& pod);
+/// The restarts of the pod at home that stand for remote pods which were made again, as its annotation has them: 0
+/// where that is no such number, and no more than a restart count can be.
+std::int64_t recorded_restarts(const kube::Object& pod);
 /// Whether a container of the pod has ended, as far as its status tells. At home the restarts that stand for remote
 /// pods which were made again do not count.
 bool has_ended_container(const kube::Object& pod);

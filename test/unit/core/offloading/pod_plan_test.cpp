@@ -2,6 +2,7 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 
 #include <limits>
+#include <map>
 
 #include "../objects.hpp"
 
@@ -375,6 +376,18 @@ TEST_CASE("a provider that runs a lost pod again is stopped where the pod must n
         "KeepShadow+status"},
        {"Never, never started", local_pod(R"({"phase": "Pending"})", never, metadata), shadow(), remote(),
         "KeepShadow+status"}});
+}
+
+TEST_CASE("the recorded restarts are read as a restart count, whatever stands there") {
+  const std::map<std::string_view, std::int64_t> cases = {
+      {"3", 3}, {"", 0}, {"-5", 0}, {"many", 0}, {"99999999999", std::numeric_limits<std::int32_t>::max()}};
+  for (const auto& [text, restarts] : cases) {
+    CAPTURE(text);
+    kube::Object pod = local_pod(R"({"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 0}]})");
+    pod.set_annotation("offloading.liqo.io/restart-offset", text);
+    CHECK(recorded_restarts(pod) == restarts);
+    CHECK_FALSE(has_ended_container(pod));
+  }
 }
 
 TEST_CASE("a pod that is to debug a virtual node is refused instead of offloaded") {
