@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/addresses/declared_ranges.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/addresses/network_configuration.hpp"
 
@@ -15,15 +16,12 @@ kube::Result<std::optional<std::vector<Cidr>>> read_declared(const kube::Result<
     return kube::fail(kube::Errc::parse, "the policy about it cannot be understood (annotation " +
                                              std::string(api::annotations::pod_policy) + "): " + policy.error().text());
   if (policy->endpoint_ranges) return policy->endpoint_ranges;
-  const std::string_view key = api::annotations::remote_pod_cidrs;
-  if (!foreign_cluster || !foreign_cluster->has_annotation(key)) return std::optional<std::vector<Cidr>>();
-  const std::string_view text = foreign_cluster->annotation(key);
-  if (text == "none") return std::optional(std::vector<Cidr>());
-  auto ranges = parse_ranges(text);
+  if (!foreign_cluster) return std::optional<std::vector<Cidr>>();
+  auto ranges = read_declared_ranges(*foreign_cluster);
   if (!ranges)
-    return kube::fail(std::move(ranges.error()),
-                      "annotation " + std::string(key) + " of ForeignCluster " + std::string(foreign_cluster->name()));
-  return std::optional(std::move(*ranges));
+    return kube::fail(std::move(ranges.error()), "annotation " + std::string(api::annotations::remote_pod_cidrs) +
+                                                     " of ForeignCluster " + std::string(foreign_cluster->name()));
+  return ranges;
 }
 
 }  // namespace

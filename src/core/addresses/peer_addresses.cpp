@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
+#include "core/addresses/declared_ranges.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/addresses/network_configuration.hpp"
 
 namespace liqo::core {
-namespace {
-
-constexpr std::string_view none_word = "none";
-
-}  // namespace
 
 PeerAddresses PeerAddresses::of(const kube::Object& foreign_cluster, std::span<const kube::Object> configurations,
                                 std::span<const kube::Object> ips) {
@@ -29,22 +25,19 @@ PeerAddresses PeerAddresses::of(const kube::Object& foreign_cluster, std::span<c
   if (mapping) made.mapping_ = std::move(*mapping);
   const bool is_mapped = !made.mapping_.empty();
 
-  if (foreign_cluster.has_annotation(key)) {
-    const std::string_view text = foreign_cluster.annotation(key);
-    auto ranges = text == none_word ? kube::Result<std::vector<Cidr>>() : parse_ranges(text);
-    if (!ranges) {
-      made.basis_ = Basis::invalid;
-      made.words_ =
-          "pods at " + cluster + " show no addresses here: in " + key + ", " + ranges.error().text() + "; " + remedy;
-    } else if (ranges->empty()) {
-      made.basis_ = Basis::none;
-      made.words_ = "pods at " + cluster + " show no addresses here, as declared by " + key;
-    } else {
-      made.basis_ = Basis::declared;
-      made.words_ = "pods at " + cluster + " show their addresses in " + in_words(*ranges) +
-                    (is_mapped ? ", and those that the network Configuration maps" : "");
-      made.ranges_ = std::move(*ranges);
-    }
+  auto declared = read_declared_ranges(foreign_cluster);
+  if (!declared) {
+    made.basis_ = Basis::invalid;
+    made.words_ =
+        "pods at " + cluster + " show no addresses here: in " + key + ", " + declared.error().text() + "; " + remedy;
+  } else if (*declared && (*declared)->empty()) {
+    made.basis_ = Basis::none;
+    made.words_ = "pods at " + cluster + " show no addresses here, as declared by " + key;
+  } else if (*declared) {
+    made.basis_ = Basis::declared;
+    made.words_ = "pods at " + cluster + " show their addresses in " + in_words(**declared) +
+                  (is_mapped ? ", and those that the network Configuration maps" : "");
+    made.ranges_ = std::move(**declared);
   } else if (is_mapped) {
     made.basis_ = Basis::mapped;
     made.words_ = "pods at " + cluster + " show their addresses as the network Configuration maps them";
