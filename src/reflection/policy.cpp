@@ -14,6 +14,8 @@ namespace {
 
 namespace json = kube::json;
 
+/// The most bytes of a word of a template that are told.
+constexpr std::size_t max_word = 64;
 constexpr KindPolicy switched_off{.selection = SelectionPolicy::allow_list, .workers = 0};
 
 std::optional<int> read_workers(std::string_view text) {
@@ -115,7 +117,7 @@ std::optional<std::string> apply(const ReflectedKind& kind, const Word& word, bo
     policy.workers = *workers;
     return std::nullopt;
   }
-  return word.where + " is \"" + word.value.substr(0, 64) + "\" and not " +
+  return word.where + " is " + kube::in_quotes(word.value, max_word) + " and not " +
          (is_type ? names_of_selections(kind) : "a number");
 }
 
@@ -199,7 +201,7 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
     const std::string type = said_of(view, arguments, name, "type");
     // The Go version's defaults have this type for these kinds.
     if (!type.empty() && type != "CustomLiqo" && type != name_of(policies.of(*kind).selection))
-      found.push_back("type " + type.substr(0, 64) + " of " + name + " (what is said of " +
+      found.push_back("type " + std::string(kube::cut_text(type, max_word)) + " of " + name + " (what is said of " +
                       option_name(*find_reflected_kind(kind->typed_as)) + " holds)");
   }
   // The setting for service accounts is followed by `why_tokens_withheld`.
@@ -211,14 +213,15 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
     if (is_done && said_of(view, arguments, name, "type") == "AllowList") found.push_back("type AllowList of " + name);
   }
   std::set<std::string, std::less<>> unknown;
-  for (const auto& [key, value] : view.reflectors_config()) unknown.insert(std::string(key).substr(0, 64));
+  for (const auto& [key, value] : view.reflectors_config()) unknown.emplace(kube::cut_text(key, max_word));
   for (const std::string& argument : arguments)
     if (const std::string_view kind = kind_of_option(argument); !kind.empty())
-      unknown.insert(std::string(kind.substr(0, 64)));
+      unknown.emplace(kube::cut_text(kind, max_word));
   for (const std::string& name : unknown)
     if (!known.contains(name)) found.push_back("what is said of " + name + " (no such kind)");
   for (const std::string& argument : arguments)
-    if (argument.starts_with('-') && !is_known_option(argument)) found.push_back("extraArgs " + argument.substr(0, 64));
+    if (argument.starts_with('-') && !is_known_option(argument))
+      found.push_back("extraArgs " + std::string(kube::cut_text(argument, max_word)));
   for (const std::string& clause : core::node_extras(options_template).refused)
     found.push_back(clause + " (reserved, or none that a Node can have)");
   if (const std::string kubelet = of_separate_kubelet(options_template); !kubelet.empty()) found.push_back(kubelet);
