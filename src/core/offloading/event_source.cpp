@@ -18,7 +18,7 @@ constexpr std::string_view of_reflection[] = {reasons::failed_reflection, reason
 
 std::string event_source(const kube::Resource& resource, std::string_view reason) {
   if (reason == reasons::failed_tokens) return "liqo-serviceaccount-reflection";
-  const bool is_pod = resource.plural == "pods" && resource.group.empty();
+  const bool is_pod = resource == kube::resources::pods;
   if (!is_pod && std::ranges::find(of_reflection, reason) == std::end(of_reflection)) return "liqod";
   return "liqo-" + kube::lower_case(resource.kind) + "-reflection";
 }

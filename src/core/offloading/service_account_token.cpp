@@ -73,10 +73,11 @@ bool needs_tokens(const kube::Object& local_pod, const ForgingContext& ctx) {
 }
 
 json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request) {
-  json::object spec{
-      {"expirationSeconds", request.lifetime.count()},
-      {"boundObjectRef",
-       json::object{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", local_pod.name()}, {"uid", local_pod.uid()}}}};
+  json::object spec{{"expirationSeconds", request.lifetime.count()},
+                    {"boundObjectRef", json::object{{"apiVersion", kube::resources::pods.api_version()},
+                                                    {"kind", kube::resources::pods.kind},
+                                                    {"name", local_pod.name()},
+                                                    {"uid", local_pod.uid()}}}};
   // The field is required, and an empty list asks for the API server's own audience.
   spec["audiences"] = request.audience.empty() ? json::array() : json::array{json::value(request.audience)};
   return {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"spec", std::move(spec)}};

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "kube/base/printable.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/offloading/ending.hpp"
@@ -99,7 +100,8 @@ ShadowPlan plan_deleted(const ShadowSight& sight, const admission::PodPolicy& po
 /// A pod of a predecessor, or one that is being deleted, is no refusal: its deletion brings the ShadowPod back.
 LeaveForeign leave_foreign(const ShadowSight& sight) {
   const auto controller = sight.pod->controller();
-  const bool of_predecessor = controller && controller->kind == "ShadowPod" && controller->name == sight.shadow.name();
+  const bool of_predecessor =
+      controller && controller->kind == api::kinds::shadow_pods.kind && controller->name == sight.shadow.name();
   LeaveForeign plan{.release = is_tracked(*sight.pod)};
   if (!of_predecessor && !sight.pod->is_deleting())
     plan.refusal = "a pod of this name exists that was not made for this ShadowPod";

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "liqo/api/kinds.hpp"
 #include "liqo/core/offloading/remote_warning.hpp"
 
 namespace liqo::core {
@@ -39,7 +40,7 @@ std::vector<CopyWarning> copy_warnings(const kube::json::array& events) {
                         .uid = about("uid"),
                         .words = words_of_event(event),
                         .time = time_of_event(event)};
-    const bool is_of_pod = warning.kind == "Pod" || warning.kind == "ShadowPod";
+    const bool is_of_pod = warning.kind == kube::resources::pods.kind || warning.kind == api::kinds::shadow_pods.kind;
     if (kube::string_at(event, {"type"}) != "Warning" || is_of_pod) continue;
     if (warning.event.empty() || warning.uid.empty() || warning.name.empty() || warning.words.empty()) continue;
     out.push_back(std::move(warning));

@@ -242,8 +242,8 @@ kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage
   spec["volumeMode"] = text(mode.empty() ? "Filesystem" : mode);
   const std::string_view policy = string_at(storage_class.tree(), {"reclaimPolicy"});
   spec["persistentVolumeReclaimPolicy"] = text(policy.empty() ? "Delete" : policy);
-  spec["claimRef"] = json::object{{"apiVersion", "v1"},
-                                  {"kind", "PersistentVolumeClaim"},
+  spec["claimRef"] = json::object{{"apiVersion", api::kinds::claims.api_version()},
+                                  {"kind", api::kinds::claims.kind},
                                   {"namespace", claim.ns()},
                                   {"name", claim.name()},
                                   {"uid", claim.uid()}};
