@@ -313,7 +313,7 @@ json::object client(const Hook& hook, const Reach& reach, std::string_view ca_pe
   }
   json::object service;
   service["namespace"] = reach.ns;
-  service["name"] = reach.service;
+  service["name"] = service_name;
   service["port"] = reach.port;
   service["path"] = hook.path;
   made["service"] = std::move(service);

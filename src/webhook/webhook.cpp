@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view service_name = "liqo-webhook";
 /// The time for reviews that are under way when the process stops.
 constexpr kube::Duration last_reviews = 2s;
 

@@ -17,14 +17,15 @@ namespace asio = boost::asio;
 
 /// The name of both objects.
 inline constexpr std::string_view configuration_name = "liqo-webhook";
+/// The Service in front of the webhook port.
+inline constexpr std::string_view service_name = "liqo-webhook";
 using api::kinds::mutating_configurations;
 using api::kinds::validating_configurations;
 
 /// How API servers reach this process.
 struct Reach {
-  std::string url;  ///< https://host[:port] without a path; "" = by the Service
-  std::string ns;   ///< of Liqo, and so of the Service
-  std::string service = "liqo-webhook";
+  std::string url;                      ///< https://host[:port] without a path; "" = by the Service
+  std::string ns;                       ///< of Liqo, and so of the Service
   std::uint16_t port = 9443;            ///< of the Service
   std::string failure_policy = "Fail";  ///< what becomes of requests while this process does not answer, or Ignore
   kube::json::array selected_namespaces = {};  ///< `matchExpressions` of those asked about as they are made; [] = none
