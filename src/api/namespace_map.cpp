@@ -4,8 +4,6 @@
 
 namespace liqo::api {
 
-std::string_view NamespaceMap::remote_cluster() const { return object_->label(labels::remote_cluster_id); }
-
 std::vector<MappedNamespace> NamespaceMap::current_mapping(std::size_t max_entries) const {
   std::vector<MappedNamespace> entries;
   for (const auto& [local, value] : kube::object_at(object_->status(), {"currentMapping"})) {

@@ -11,7 +11,6 @@ std::string_view ShadowPod::phase() const {
 
 bool ShadowPod::is_finished() const { return is_final_phase(phase()); }
 std::string_view ShadowPod::origin() const { return object_->label(labels::reflection_origin); }
-std::string_view ShadowPod::destination() const { return object_->label(labels::reflection_destination); }
 std::string_view ShadowPod::node_name() const { return object_->label(labels::node_name); }
 std::string_view ShadowPod::local_pod_uid() const { return object_->annotation(annotations::local_pod_uid); }
 

@@ -64,7 +64,6 @@ asio::awaitable<void> ServingCertificate::run() {
       log_.warn("no serving certificate for the kubelet API yet", {{"node", node}, {"error", info.error()}});
     } else {
       settings_.use(**pair);
-      issued_ = true;
       const kube::WallTime renewal = renewal_time(replica_api_.clock().wall(), info->not_after);
       log_.info(
           "the kubelet API has a serving certificate",

@@ -26,8 +26,6 @@ struct WantedNamespace {
 class NamespaceMap {
  public:
   explicit NamespaceMap(const kube::Object& object) : object_(&object) {}
-  /// The provider's cluster ID (label).
-  std::string_view remote_cluster() const;
   /// The entries of `status.currentMapping` as they stand, unchecked. At most `max_entries` are read.
   std::vector<MappedNamespace> current_mapping(std::size_t max_entries = 10'000) const;
   /// The entries of `spec.desiredMapping` as they stand, unchecked; those that are no strings are left out.

@@ -17,9 +17,8 @@ class ShadowPod {
   std::string_view phase() const;
   /// True once the phase is Succeeded or Failed: the pod is never started again.
   bool is_finished() const;
-  /// Consumer and provider as the labels name them.
+  /// The consumer as the label names it.
   std::string_view origin() const;
-  std::string_view destination() const;
   /// The virtual node it came through.
   std::string_view node_name() const;
   /// UID of the consumer's pod, "" for objects of the Go version.

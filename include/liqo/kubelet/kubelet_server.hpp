@@ -43,8 +43,6 @@ class KubeletServer {
   void close(std::uint16_t port) { server_.close(port); }
   /// Serves the ports that are open. Ends only by cancellation.
   asio::awaitable<void> run() { return server_.serve(); }
-  /// No new requests; those under way have `grace` to end.
-  asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
   /// New connections use the new certificate and client CA.
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
   /// Callers that another client CA has admitted show their certificates anew; commands that run go on.

@@ -58,8 +58,6 @@ class ServingCertificate {
 
   /// Asks for a certificate once there is a VirtualNode, and for the next ones in time.
   asio::awaitable<void> run();
-  /// True once `use` was called with a certificate that callers may verify.
-  bool is_issued() const { return issued_; }
 
  private:
   using Issued = std::optional<kube::net::KeyAndCertificate>;
@@ -76,7 +74,6 @@ class ServingCertificate {
   kube::Api& replica_api_;
   ServingCertificateSettings settings_;
   kube::Log log_;
-  bool issued_ = false;
 };
 
 }  // namespace liqo::kubelet

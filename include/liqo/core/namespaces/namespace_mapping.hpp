@@ -36,7 +36,6 @@ class NamespaceMapping {
   /// Local to remote, sorted.
   const std::map<std::string, std::string, std::less<>>& entries() const { return tables_->forward; }
   const std::vector<std::string>& refused() const { return tables_->refused; }
-  bool operator==(const NamespaceMapping& other) const { return entries() == other.entries(); }
 
  private:
   struct Tables {
