@@ -14,7 +14,7 @@ namespace {
 namespace json = kube::json;
 
 // So many are looked at before others have their turn.
-constexpr std::size_t pods_in_a_turn = 32;
+constexpr std::size_t max_pods_in_a_turn = 32;
 
 json::object whole_pod(const kube::Object& pod) {
   json::object tree = pod.tree();
@@ -93,7 +93,7 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve_pods(const std::str
   std::size_t looked_at = 0;
   for (const kube::ObjectKey& key : pods->keys) {
     if (!sent) co_return std::expected<void, Refusal>();
-    if (++looked_at % pods_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+    if (++looked_at % max_pods_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     const auto pod = pods->find(key);
     const auto entry = !pod ? std::nullopt : running_only ? running_pod(*pod) : std::optional(whole_pod(*pod));
     if (!entry) continue;

@@ -131,7 +131,7 @@ class PortForward {
   /// Whether one more read from a peer could overfill the other one's buffer, or much waits for the peer itself: it may
   /// ask for answers and not read them.
   bool is_full(Side side) const {
-    return waiting(other(side)) + read_size > limits_.buffer || waiting(side) >= 2 * limits_.buffer;
+    return waiting(other(side)) + read_size > limits_.max_buffer || waiting(side) >= 2 * limits_.max_buffer;
   }
 
   asio::awaitable<void> read_loop(Side side) {

@@ -35,11 +35,11 @@ constexpr std::size_t max_batch = 500;
 constexpr std::size_t max_waiting = 5'000;
 /// While the cache of ShadowPods is behind, the record keeps what is stored already, and each batch writes it again.
 /// This bounds the bytes written in a second.
-constexpr double record_bytes_per_second = 2.0 * 1024 * 1024;
+constexpr double max_record_bytes_per_second = 2.0 * 1024 * 1024;
 
 kube::Duration pause_for(std::size_t bytes) {
   return std::chrono::duration_cast<kube::Duration>(
-      std::chrono::duration<double>(static_cast<double>(bytes) / record_bytes_per_second));
+      std::chrono::duration<double>(static_cast<double>(bytes) / max_record_bytes_per_second));
 }
 
 std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The longest wait of a decision for the cache of ShadowPods to reach the record's floor.
-constexpr kube::Duration catch_up_time = 3s;
+constexpr kube::Duration max_catch_up = 3s;
 constexpr kube::Duration look_interval = 100ms;
 
 }  // namespace
@@ -127,7 +127,7 @@ std::uint64_t QuotaLedger::stored_version(const std::string& key, const core::Re
 }
 
 asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
-  const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
+  const kube::Deadline deadline = context_.clock.deadline_in(max_catch_up);
   // A list that brings nothing new does not wake progress() of StoredPods, but may be what is waited for.
   const auto is_there = [&] { return stored_.version() >= desk.record.floor && stored_.is_complete(); };
   while (!is_there() && context_.clock.now() < deadline.at)

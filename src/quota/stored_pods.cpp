@@ -27,7 +27,7 @@ constexpr kube::BackoffPolicy refresh_backoff{200ms, 5s};
 /// A read of one Pod costs the API server about as much as this many Pods in a list.
 constexpr std::size_t listed_per_read = 16;
 /// Pods counted in one turn of the event loop, so that a changed LimitRange does not hold up admissions.
-constexpr std::size_t counted_in_a_turn = 50;
+constexpr std::size_t max_counted_in_a_turn = 50;
 
 /// The UID of the ShadowPod that a Pod was made for.
 std::string owner_uid(const kube::Object& pod) {
@@ -156,7 +156,7 @@ void StoredPods::recount_later(std::vector<kube::ObjectKey> keys) {
 asio::awaitable<void> StoredPods::recount_waiting() {
   while (true) {
     while (!waiting_.empty()) {
-      for (std::size_t counted = 0; counted < counted_in_a_turn && !waiting_.empty(); ++counted)
+      for (std::size_t counted = 0; counted < max_counted_in_a_turn && !waiting_.empty(); ++counted)
         recount(waiting_.extract(waiting_.begin()).value());
       co_await asio::post(asio::use_awaitable);
     }

@@ -22,7 +22,7 @@ constexpr kube::Duration idle_after = 60s, idle_before = 74s;
 constexpr kube::Duration unknown_pause = 30s;
 
 /// While more than this many bytes of contents are held, no further namespace is read, but none waits longer than this.
-constexpr std::size_t read_ahead = 1U << 20;
+constexpr std::size_t max_read_ahead = 1U << 20;
 constexpr kube::Duration max_wait = 30s;
 /// The pause between two looks whether everything that forging needs is known.
 constexpr kube::Duration known_pause = 1s;
@@ -182,7 +182,7 @@ asio::awaitable<void> Reflector::run() {
 }
 
 std::optional<kube::Duration> Reflector::waits_for_others(Namespace& ns) {
-  if (held_ <= read_ahead) return std::nullopt;
+  if (held_ <= max_read_ahead) return std::nullopt;
   const kube::TimePoint now = context_.clock.now();
   if (!ns.read_by) ns.read_by = now + max_wait;
   if (*ns.read_by <= now) return std::nullopt;
@@ -191,12 +191,12 @@ std::optional<kube::Duration> Reflector::waits_for_others(Namespace& ns) {
 }
 
 bool Reflector::is_put_off(const Namespace& ns) const {
-  const bool others_wait = held_ > read_ahead || !unread_.empty();
+  const bool others_wait = held_ > max_read_ahead || !unread_.empty();
   return others_wait && ns.soon == 0s && context_.clock.now() - ns.compared_at < max_put_off;
 }
 
 void Reflector::read_next() {
-  while (held_ <= read_ahead && !unread_.empty()) {
+  while (held_ <= max_read_ahead && !unread_.empty()) {
     const auto next = namespaces_.find(unread_.front());
     unread_.pop_front();
     if (next == namespaces_.end() || !std::exchange(next->second->is_waiting, false) || next->second->was_read)

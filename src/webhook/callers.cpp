@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 namespace json = kube::json;
 
 /// The longest that a request waits for its caller to be proven.
-constexpr kube::Duration patience = 1s;
+constexpr kube::Duration max_wait = 1s;
 /// The pause between two probes, however often a caller asks that is no API server.
 constexpr kube::Duration pause = 5s;
 /// One address may wait with as many requests as an API server has under way by default, and all addresses together
@@ -95,7 +95,7 @@ asio::awaitable<Callers::Finding> Callers::prove(const core::admission::Request&
     co_return Finding::unknown;
   }
   Place place(*this, request.caller, request.bytes);
-  const bool proven = co_await place.proven().wait_for(clock_, patience);
+  const bool proven = co_await place.proven().wait_for(clock_, max_wait);
   co_return proven ? Finding::proven : Finding::unproven;
 }
 

@@ -39,7 +39,7 @@ struct PortForwardLimits {
   /// The most bytes that wait for one peer, with those of a frame on its way: the other peer's connection is read only
   /// while there is room for another 16 KiB. Two reads make a full frame with its head. SPDY has no other
   /// back-pressure, so a forward whose reader stands still holds up the others of its connection.
-  std::size_t buffer = 33 * std::size_t{1024};
+  std::size_t max_buffer = 33 * std::size_t{1024};
   kube::wire::ForwardLimits forwards;
 };
 

@@ -268,7 +268,7 @@ TEST_CASE("a reader that stands still stops the writer at bounded memory, and no
       // The clock moves only when nothing else can: by now everything is as full as it gets. Longer than pings wait.
       co_await w.clock.sleep(10min);
       const std::size_t held = (to_us->total - to_us->bytes.size()) - from_us->total;
-      CHECK(held <= PortForwardLimits().buffer);
+      CHECK(held <= PortForwardLimits().max_buffer);
       CHECK(from_us->total < much / 4);
       reader.goes_on.set();
       co_await reader.until([&reader, heard_on] { return reader.heard[heard_on].finished; });
