@@ -6,6 +6,9 @@
 
 namespace liqo::core {
 
+/// The most containers in a list of one pod that are read, however many another cluster has.
+inline constexpr std::size_t max_containers = 500;
+
 /// How much of a value is copied: at most `entries` of each list and object, `text` bytes of each text, `depth` levels,
 /// and `left` bytes in all; `left` shrinks with each value.
 struct Bounds {

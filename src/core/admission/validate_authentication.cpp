@@ -18,9 +18,6 @@ namespace liqo::core::admission {
 namespace labels = api::labels;
 namespace {
 
-/// A name or an amount that cannot be read may be as long as its object.
-constexpr std::size_t max_mistake = 300;
-
 std::string_view cluster_id(const kube::Object& object) { return kube::string_at(object.spec(), {"clusterID"}); }
 
 }  // namespace

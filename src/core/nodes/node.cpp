@@ -25,6 +25,8 @@ struct NodeCondition {
 
 /// What the provider says is cut in the conditions of the Node.
 constexpr std::size_t max_words = 500;
+/// Likewise what is said of custom resources.
+constexpr std::size_t max_custom_words = 1000;
 
 bool has_amount(const json::object& resources, std::string_view name) {
   const json::value* value = resources.if_contains(name);
@@ -160,7 +162,7 @@ json::array node_conditions(const json::object& resources, const ProviderHealth&
     json::object condition =
         condition_of({api::custom_resources_condition, health.custom->reflected == Reflected::yes,
                       api::reasons::custom_reflected, api::reasons::custom_not_reflected, health.custom->message,
-                      std::string(kube::cut_text(health.custom->message, 1000))},
+                      std::string(kube::cut_text(health.custom->message, max_custom_words))},
                      time);
     if (!is_known) condition["status"] = "Unknown";
     if (!is_known) condition["reason"] = api::reasons::custom_unknown;

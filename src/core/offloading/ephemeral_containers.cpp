@@ -17,8 +17,6 @@ namespace {
 namespace annotations = api::annotations;
 
 constexpr std::string_view field = "ephemeralContainers";
-/// The most ephemeral containers of one pod that are read, however many another cluster has.
-constexpr std::size_t max_containers = 500;
 /// Kubernetes stores no more than this in all annotations of an object, so every stored note is read.
 constexpr std::size_t max_note = 256 * 1024;
 constexpr std::size_t max_words = 500;

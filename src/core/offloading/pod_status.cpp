@@ -24,7 +24,8 @@ namespace annotations = api::annotations;
 
 /// Longer texts of a provider are cut: the etcd at home would store them.
 constexpr std::size_t max_text = 4096;
-constexpr std::size_t max_containers = 500;
+/// Conditions of the remote pod beyond these are left out.
+constexpr std::size_t max_conditions = 100;
 
 /// Conditions that a kubelet sets: where the remote pod lacks one, the local pod must lack it too. PodScheduled is not
 /// among them, because the local scheduler sets it before there is a remote pod.
@@ -191,7 +192,7 @@ json::array wanted_conditions(const StatusObjects& of, const StatusContext& ctx,
   json::array wanted;
   for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
-    if (type.empty() || type.size() > max_type || has_gate(local, type) || wanted.size() >= 100) continue;
+    if (type.empty() || type.size() > max_type || has_gate(local, type) || wanted.size() >= max_conditions) continue;
     json::object copy = copy_condition(entry.get_object());
     if (observed > 0 && kube::int_at(entry, {"observedGeneration"}) > 0) copy["observedGeneration"] = observed;
     wanted.push_back(std::move(copy));

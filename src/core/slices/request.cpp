@@ -38,7 +38,7 @@ SliceRequest read_slice_request(const kube::Object& slice) {
     }
   auto read = read_resources(wanted);
   if (!read) {
-    request.problem = "spec.resources: " + std::string(kube::cut_text(read.error().text(), 300));
+    request.problem = "spec.resources: " + std::string(kube::cut_text(read.error().text(), max_mistake));
     return request;
   }
   for (const auto& [name, quantity] : *read)

@@ -21,6 +21,10 @@ inline constexpr std::size_t max_slice_resources = 64;
 /// Most characters of a slice's name: with a '-' and twelve digits it is the value of a label on every ShadowPod.
 inline constexpr std::size_t max_slice_name = 50;
 
+/// Most bytes that are told of what is wrong with the resources: a name or an amount that cannot be read may be as long
+/// as its object.
+inline constexpr std::size_t max_mistake = 300;
+
 /// What a ResourceSlice asks for.
 struct SliceRequest {
   std::string slice_class;  ///< "default" where none is named
