@@ -154,7 +154,7 @@ Answer check_secret(const Request& request, std::string_view consumer) {
     return Answer::deny("the Secret " + kube::in_quotes(request.object.name()) + " cannot be created by " + who +
                         ": it is " + std::string(nonce_secret) + " that asks for a nonce");
   for (const auto& [key, value] : request.object.labels())
-    if (std::string_view(key).starts_with("liqo.io/") && key != labels::nonce && key != labels::remote_cluster_id)
+    if (is_of_liqo(key) && key != labels::nonce && key != labels::remote_cluster_id)
       return Answer::deny("the label " + std::string(key) + " cannot be on the Secret " + std::string(nonce_secret) +
                           " of " + who + ": it asks for a nonce and for nothing else");
   if (!kube::object_at(request.object.tree(), {"data"}).empty())

@@ -141,6 +141,8 @@ TEST_CASE("of a consumer's Secrets none holds a token, and in the tenant namespa
       {secret(""), "\"\" cannot be created", ""},
       {secret("liqo-nonce", R"("liqo.io/signed-nonce":"true")"), "liqo.io/signed-nonce", ""},
       {secret("liqo-nonce", R"("liqo.io/identity-type":"ControlPlane")"), "liqo.io/identity-type", ""},
+      {secret("liqo-nonce", R"("offloading.liqo.io/origin":"rome")"), "offloading.liqo.io/origin", ""},
+      {secret("liqo-nonce", R"("notliqo.io/x":"y")"), "", ""},
   };
   for (const auto& each : cases) {
     CAPTURE(each.object);
