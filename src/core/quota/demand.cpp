@@ -15,7 +15,7 @@ struct Demanded {
 std::optional<std::string> check_container(const ContainerNeeds& container, std::string_view what,
                                            const Demanded& demanded) {
   const auto& [enforcement, counting, pod_level] = demanded;
-  const std::string subject = std::string(what) + " " + container.name;
+  const std::string subject = std::string(what) + (container.name.empty() ? "" : " " + container.name);
   const Needs& needs = container.needs;
   for (std::string_view name : {"cpu", "memory"}) {
     const auto requested = needs.requests.find(name);
@@ -67,7 +67,7 @@ std::optional<std::string> check_enforcement(const PodNeeds& needs, Enforcement 
   for (const ContainerNeeds& container : needs.init_containers)
     if (auto problem = check_container(container, "init container", demanded)) return problem;
   if (enforcement != Enforcement::hard || !has_pod_level) return std::nullopt;
-  return check_container({"", *needs.pod, false}, "the pod's resources:", demanded);
+  return check_container({"", *needs.pod, false}, "the pod as a whole", demanded);
 }
 
 Resources pod_demand(const PodNeeds& needs, Counting counting) {

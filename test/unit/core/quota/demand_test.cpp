@@ -181,6 +181,10 @@ TEST_CASE("Soft wants requests of cpu and memory, Hard also equal limits") {
        Enforcement::soft,
        "init container i requests no cpu, which this quota demands (Soft and Hard): set resources.requests.cpu"},
       {R"({"containers":[{"name":"x"}],"resources":{"requests":{"cpu":"1","memory":"1Gi"}}})", Enforcement::soft, ""},
+      {R"({"containers":[{"name":"x"}],"resources":{"requests":{"cpu":"1","memory":"1Gi"},
+                                                    "limits":{"cpu":"2","memory":"1Gi"}}})",
+       Enforcement::hard,
+       "the pod as a whole requests 1 cpu and is limited to 2; this quota demands equal requests and limits (Hard)"},
   };
   for (const Demand& d : demands) {
     CAPTURE(d.spec);
