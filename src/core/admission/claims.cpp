@@ -68,7 +68,7 @@ Answer check_claim(const Request& request, std::string_view consumer, const PodP
   std::vector<Finding> found = look_at(request.object, policy, offered, max_found);
   if (updates) keep_new(found, look_at(request.old_object, policy, offered, max_found));
   if (found.empty()) return Answer::allow();
-  return Answer::deny("PersistentVolumeClaim " + request.name + " may not be in this cluster: " + describe(found));
+  return Answer::deny(known_as(request, "PersistentVolumeClaim") + " may not be in this cluster: " + describe(found));
 }
 
 bool has_claim_templates(const json::object& pod_spec) {

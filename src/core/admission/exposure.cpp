@@ -181,7 +181,7 @@ std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolic
 Answer answer(const Request& request, std::string_view kind, std::vector<Finding> found, std::vector<Finding> known) {
   keep_new(found, std::move(known));
   if (found.empty()) return Answer::allow();
-  return Answer::deny(std::string(kind) + " " + request.name + " may not be in this cluster: " + describe(found));
+  return Answer::deny(known_as(request, kind) + " may not be in this cluster: " + describe(found));
 }
 
 }  // namespace

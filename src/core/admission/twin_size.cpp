@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kube/base/printable.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 
 namespace liqo::core::admission {
@@ -10,13 +9,6 @@ namespace {
 
 std::int64_t size_of(const kube::Object& object) {
   return object.tree().empty() ? 0 : static_cast<std::int64_t>(object.text().size());
-}
-
-/// The name of the object for its writer: with generateName it has no other yet.
-std::string known_as(const Request& request) {
-  if (!request.name.empty()) return kube::in_quotes(request.name);
-  const std::string_view beginning = kube::string_at(request.object.tree(), {"metadata", "generateName"});
-  return beginning.empty() ? "it" : kube::in_quotes(beginning);
 }
 
 }  // namespace
@@ -34,10 +26,11 @@ Answer check_size(const Request& request, std::string_view consumer, std::int64_
   const std::int64_t others = std::max<std::int64_t>(objects, 0) + (request.operation == Operation::create ? 1 : 0);
   const std::int64_t max_size = policy.max_twin_bytes / std::max<std::int64_t>(others, 1);
   if (size <= max_size || size <= size_of(request.old_object)) return Answer::allow();
-  return Answer::deny("it has " + std::to_string(size) + " bytes, and where the namespaces of the consumer hold " +
-                      std::to_string(objects) + " objects none of " + request.plural + " may have more than " +
-                      std::to_string(max_size) + ": make " + known_as(request) +
-                      " smaller, have fewer objects, or ask the provider for more (maxTwinBytes in the policy)");
+  return Answer::deny(
+      known_as(request, request.plural) + " has " + std::to_string(size) +
+      " bytes, and where the namespaces of the consumer hold " + std::to_string(objects) + " objects none of " +
+      request.plural + " may have more than " + std::to_string(max_size) +
+      ": make it smaller, have fewer objects, or ask the provider for more (maxTwinBytes in the policy)");
 }
 
 }  // namespace liqo::core::admission

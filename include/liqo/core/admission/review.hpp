@@ -1,4 +1,5 @@
-// The names of kube::admission and kube::json that the rules of this folder use.
+// The names of kube::admission and kube::json that the rules of this folder use, and the words that they share.
+// Tested by test/unit/core/admission/twin_size_test.cpp.
 #pragma once
 
 #include "kube/k8s/admission.hpp"
@@ -8,5 +9,8 @@ namespace liqo::core::admission {
 namespace json = kube::json;
 
 using namespace kube::admission;
+
+/// The object for its writer: `kind` and its name, or how the name begins where the server still has to make one.
+std::string known_as(const Request& request, std::string_view kind);
 
 }  // namespace liqo::core::admission

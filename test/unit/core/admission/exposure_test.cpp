@@ -102,8 +102,9 @@ TEST_CASE("a Service takes no addresses that are not the consumer's, and leads t
 
 TEST_CASE("types of Services pass that the policy does not refuse") {
   constexpr std::string_view policy = R"({"refusedServiceTypes":["LoadBalancer","ExternalName"]})";
-  CHECK(refusal(R"({"type":"LoadBalancer"})", policy) ==
-        R"(Service s may not be in this cluster: spec.type "LoadBalancer" is among refusedServiceTypes of the policy)");
+  CHECK(
+      refusal(R"({"type":"LoadBalancer"})", policy) ==
+      R"(Service "s" may not be in this cluster: spec.type "LoadBalancer" is among refusedServiceTypes of the policy)");
   CHECK(refusal(R"({"type":"ExternalName","externalName":"a.example.com"})", policy) != "");
   CHECK(refusal(R"({"type":"NodePort"})", policy) == "");
   CHECK(refusal(R"({"type":"NodePort"})", R"({"refusedServiceTypes":["*"]})") != "");
@@ -119,6 +120,14 @@ TEST_CASE("others than the consumer write what they like, and so does everybody 
   Request removal = creating(bad, "pool-1f", {"rome"});
   removal.operation = Operation::remove;
   CHECK(check_service(removal, "rome", {}, {.owner_of = owner_of}).allowed);
+}
+
+TEST_CASE("a Service that has no name yet is told by the beginning of it") {
+  Request nameless =
+      creating(R"({"metadata":{"generateName":"web-"},"spec":{"externalIPs":["10.96.0.1"]}})", "pool-1f", {"rome"});
+  nameless.name.clear();
+  CHECK(check_service(nameless, "rome", {}, {.owner_of = owner_of})
+            .message.starts_with("Service \"web-\" may not be in this cluster: "));
 }
 
 TEST_CASE("what is stored can stay, and nothing is added to it") {

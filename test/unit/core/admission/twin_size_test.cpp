@@ -63,13 +63,13 @@ TEST_CASE("who is to make an object smaller reads a name that the writer knows")
   struct Row {
     std::string_view name, beginning, shown;
   };
-  for (const Row& row : {Row{"s", "", "make \"s\" smaller"}, Row{"s", "token-", "make \"s\" smaller"},
-                         Row{"", "token-", "make \"token-\" smaller"}, Row{"", "", "make it smaller"}}) {
+  for (const Row& row : {Row{"s", "", "secrets \"s\" has "}, Row{"s", "token-", "secrets \"s\" has "},
+                         Row{"", "token-", "secrets \"token-\" has "}, Row{"", "", "the object has "}}) {
     Request request = writes(Operation::create, 2'000);
     request.name = row.name;
     if (!row.beginning.empty()) request.object.mutable_metadata()["generateName"] = row.beginning;
     CAPTURE(row.shown);
-    CHECK(check_size(request, "rome", 0, policy).message.contains(row.shown));
+    CHECK(check_size(request, "rome", 0, policy).message.starts_with(row.shown));
   }
 }
 
