@@ -161,8 +161,11 @@ asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::lo
     co_return kube::fail(std::move(live.error()), "looking at the claim behind it");
   if (live) behind.live = std::move(*live);
   behind.is_pending = behind.live && !storage::is_bound(*behind.live) && !is_lost;
-  storage::VolumeSight sight{
-      .claim = claim, .volume = volume, .backing = behind.live ? &*behind.live : nullptr, .where = site.where};
+  storage::VolumeSight sight{.claim = claim,
+                             .volume = volume,
+                             .backing = behind.live ? &*behind.live : nullptr,
+                             .is_local = site.cluster.empty(),
+                             .where = site.where};
   if (behind.is_pending) {
     // Nobody waits for a volume that no pod uses.
     if (volume) {

@@ -100,7 +100,7 @@ VolumePlan plan_new(const VolumeSight& sight) {
     return warn(name + " belongs to something else: remove it, or take another name");
   if (backing.is_deleting()) return warn(name + " is being deleted");
   if (is_bound(backing) || sight.waits_for_consumer) return action::CreateVolume();
-  if (sight.where == this_cluster &&
+  if (sight.is_local &&
       backing.annotation(api::annotations::selected_node) != sight.claim.annotation(api::annotations::selected_node))
     return action::Discard();
   if (sight.is_late) return action::AwaitBacking{late_warning(sight)};

@@ -20,6 +20,7 @@ struct VolumeSight {
   const kube::Object& claim;
   const kube::Object* volume = nullptr;   ///< that of the claim; null = there is none
   const kube::Object* backing = nullptr;  ///< the backing claim as its API server has it; null = there is none
+  bool is_local = false;                  ///< the backing claim belongs in this cluster
   std::string where;  ///< the backing claim's cluster, for sentences: "cluster milan", "this cluster"
   /// The backing claim is bound only when a pod uses it, so that the volume has to be created first.
   bool waits_for_consumer = false;

@@ -401,13 +401,16 @@ TEST_CASE("a claim that asks for more has its remote claim ask for more") {
 TEST_CASE("a claim in this cluster that lost its node is made anew for another one") {
   kube::Object backing = *forge_real_claim(claim(), "liqo-storage", "local");
   const kube::Object asking = claim();
-  CHECK(is<action::AwaitBacking>(
-      plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)})));
+  const auto planned = [&] {
+    return plan_volume({.claim = asking, .backing = &backing, .is_local = true, .where = std::string(this_cluster)});
+  };
+  CHECK(is<action::AwaitBacking>(planned()));
   backing.set_annotation(annotations::selected_node, "other");
-  CHECK(is<action::Discard>(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)})));
+  CHECK(is<action::Discard>(planned()));
+  // The node of a claim at a provider is none of that cluster.
+  CHECK(is<action::AwaitBacking>(plan(asking, nullptr, &backing)));
   bind(backing);
-  CHECK(is<action::CreateVolume>(
-      plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)})));
+  CHECK(is<action::CreateVolume>(planned()));
 }
 
 TEST_CASE("data goes with a volume that is released and not to be retained") {
