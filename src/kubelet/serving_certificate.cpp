@@ -43,6 +43,7 @@ kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::strin
 }
 
 asio::awaitable<void> ServingCertificate::run() {
+  bool has_one = false;
   for (;;) {
     if (!may_ask()) co_await settings_.leadership->wait_leading();
     const std::string node = co_await wait_for_node();
@@ -61,13 +62,16 @@ asio::awaitable<void> ServingCertificate::run() {
     if (pair && !*pair) continue;
     const auto info = pair ? kube::net::read_certificate((*pair)->certificate_pem) : std::unexpected(pair.error());
     if (!info) {
-      log_.warn("no serving certificate for the kubelet API yet", {{"node", node}, {"error", info.error()}});
+      log_.warn(has_one ? "the serving certificate for the kubelet API cannot be renewed, and stays in use meanwhile"
+                        : "no serving certificate for the kubelet API yet",
+                {{"node", node}, {"error", info.error()}});
     } else {
       settings_.use(**pair);
       const kube::WallTime renewal = renewal_time(replica_api_.clock().wall(), info->not_after);
       log_.info(
           "the kubelet API has a serving certificate",
           {{"node", node}, {"until", kube::format_time(info->not_after)}, {"renewal", kube::format_time(renewal)}});
+      has_one = true;
       co_await wait_until(renewal);
     }
     co_await replica_api_.clock().sleep_until(tried + settings_.retry);

@@ -61,8 +61,10 @@ asio::awaitable<void> Certificates::run() {
     if (next) {
       const auto left = std::max(*next - replica_api_.clock().wall(), kube::WallTime::duration::zero());
       pause = std::min<kube::Duration>(left + 10ms, max_sleep);
-    } else {
-      log_.warn("no certificate for API servers yet", {{"error", next.error()}});
+    } else if (const auto held_back = failures_.note(next.error().text(), replica_api_.clock().now())) {
+      log_.warn(has_certificate() ? "the certificate for API servers cannot be renewed, and stays in use meanwhile"
+                                  : "no certificate for API servers yet",
+                {{"error", next.error()}, {"others_since", *held_back}});
     }
     co_await changed_.wait_for(replica_api_.clock(), pause);
   }

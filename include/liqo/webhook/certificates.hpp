@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "kube/runtime/informer_set.hpp"
+#include "kube/telemetry/repeats.hpp"
 #include "liqo/webhook/certificate_plan.hpp"
 
 namespace liqo::webhook {
@@ -46,6 +47,7 @@ class Certificates {
   CertificateSettings settings_;
   Use use_;
   kube::Log log_;
+  kube::Repeats failures_;
   kube::async::Event changed_;
   kube::InformerHandle secrets_;
   CertificateState used_;

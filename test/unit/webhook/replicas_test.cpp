@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "../log_text.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/leadership.hpp"
@@ -144,6 +145,32 @@ TEST_CASE("over many renewals, what is configured trusts what every replica serv
   CHECK(authorities.size() >= 3);
   cluster.simulator.run(one.group.stop());
   cluster.simulator.run(two.group.stop());
+}
+
+TEST_CASE("why there is no new certificate is told now and then, and whether there is one") {
+  Cluster cluster(7);
+  liqo::test::LogText log;
+  Replica one(cluster, "one", false, 24h);
+  // Everything is read, and nothing can be stored.
+  const auto refuse = [&](const kube::HttpRequest& request) {
+    one.link.set_faults({.unavailable = request.method == "GET" ? 0.0 : 1.0});
+  };
+  one.link.on_send(refuse);
+  cluster.simulator.run_for(4min);
+  CHECK(log.lines_with("no certificate for API servers yet") == 1);
+  one.link.on_send(nullptr);
+  one.link.set_faults({});
+  REQUIRE(cluster.simulator.run_until([&] { return one.certificates.has_certificate(); }, 1min) ==
+          Simulator::End::reached);
+  cluster.simulator.run_for(15h + 50min);
+  CHECK(log.lines_with("cannot be renewed") == 0);
+  one.link.on_send(refuse);
+  cluster.simulator.run_for(30min);
+  const std::size_t told = log.lines_with("the certificate for API servers cannot be renewed");
+  CHECK(told >= 2);
+  CHECK(told <= 6);
+  CHECK(log.lines_with("no certificate for API servers yet") == 1);
+  cluster.simulator.run(one.group.stop());
 }
 
 TEST_CASE("a configuration that somebody changes or deletes is put right") {

@@ -1,10 +1,7 @@
 // The provider's half of the handshake over a fake API server: what it gives a Tenant, refuses, and takes away.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-
+#include "../../log_text.hpp"
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/peering/renewal.hpp"
 #include "peering_fixture.hpp"
@@ -15,35 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 namespace kinds = api::kinds;
 namespace resources = kube::resources;
-
-/// What is logged while it lives.
-class LogText {
- public:
-  LogText() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
-    REQUIRE(file_);
-    REQUIRE(dup2(fileno(file_), STDERR_FILENO) >= 0);
-  }
-  LogText(const LogText&) = delete;
-  LogText& operator=(const LogText&) = delete;
-  ~LogText() {
-    dup2(before_, STDERR_FILENO);
-    close(before_);
-    std::fclose(file_);
-  }
-  /// How many lines have this in them.
-  std::size_t lines_with(std::string_view text) {
-    std::fflush(stderr);
-    std::rewind(file_);
-    std::size_t count = 0;
-    std::array<char, 4096> line{};
-    while (std::fgets(line.data(), line.size(), file_)) count += std::string_view(line.data()).contains(text);
-    return count;
-  }
-
- private:
-  std::FILE* file_;
-  int before_;
-};
 
 }  // namespace
 
@@ -126,7 +94,7 @@ TEST_CASE("a Tenant that asks for more than it may have is refused with an Event
 }
 
 TEST_CASE("a consumer whose name somebody of this cluster has is not let in before that is settled") {
-  LogText log;
+  test::LogText log;
   PeeringProvider milan;
   kube::Object binding = kube::Object::make(kinds::role_bindings, {"default", "of-a-person"});
   binding.tree()["subjects"] = json::array{json::object{{"kind", "User"}, {"name", "rome"}}};
