@@ -74,7 +74,7 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
     if (std::exchange(absent_, false)) log_.info("what is used of quotas is shown again");
     co_return Shown::yes;
   }
-  // The uid or version is that of another Quota of this name. The watch brings it into the cache.
+  // The UID is that of another Quota of this name. The watch brings it into the cache.
   if (patched.error().is_conflict()) co_return Shown::yes;
   kube::Failure failure = std::move(patched.error());
   if (failure.is_not_found()) {

@@ -1,4 +1,4 @@
-// What the parts of the quota ledger share.
+// What the sources of the quota ledger share: the slack of expiries, and how the ConfigMap of a record is read.
 #pragma once
 
 #include <string>

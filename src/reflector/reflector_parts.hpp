@@ -63,7 +63,7 @@ struct Reflector::Namespace {
   Contents at_home, there;                 ///< by the name of the object, and of the copy
   bool was_read = false;                   ///< both sides, since this process leads
   std::optional<kube::TimePoint> read_by;  ///< it waits for others, no longer than until then
-  bool is_waiting = false;                 ///< it is to be told when it needs to no more
+  bool is_waiting = false;                 ///< it is told when it no longer has to wait
   kube::TimePoint compared_at{};           ///< when both sides were read, or its copies compared, last
   std::optional<kube::TimePoint> late_at;  ///< when its copies are compared once, whether there are any or not
   /// Of a kind that is not watched at home: what is there, and whether it is annotated to be reflected.

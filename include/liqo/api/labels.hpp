@@ -90,6 +90,8 @@ inline constexpr std::string_view pod_policy = "liqo.io/pod-policy";
 /// On a Secret with the tokens of a pod: the name and the UID of that pod.
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
 inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
+/// Likewise: when the first of the tokens expires, RFC 3339.
+inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
 /// On a ControlPlane kubeconfig Secret: our namespace at the provider.
 inline constexpr std::string_view remote_tenant_namespace = "liqo.io/remote-tenant-namespace";
 /// On a ForeignCluster, "true": it will not come back, do not wait for it.
@@ -101,8 +103,6 @@ inline constexpr std::string_view remote_pod_cidrs = "liqo.io/remote-pod-cidrs";
 inline constexpr std::string_view cordon = "liqo.io/cordon";
 inline constexpr std::string_view cordon_tenant = "liqo.io/cordon-tenant";
 inline constexpr std::string_view cordoned_resource = "liqo.io/cordoned-resource";  ///< as `cordon`, of older documents
-/// Likewise: when the first of the tokens expires, RFC 3339.
-inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
 
 /// On a ResourceSlice, "" or "false": no VirtualNode is made of it. Absent means that one is.
 inline constexpr std::string_view create_virtual_node = "liqo.io/create-virtual-node";
@@ -115,6 +115,8 @@ inline constexpr std::string_view volume_provisioner = "volume.kubernetes.io/sto
 inline constexpr std::string_view volume_provisioner_beta = "volume.beta.kubernetes.io/storage-provisioner";
 /// Of Kubernetes, on a volume: who made it.
 inline constexpr std::string_view provisioned_by = "pv.kubernetes.io/provisioned-by";
+/// Of kubectl apply, on what it was used for: the whole object as it was applied.
+inline constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
 
 // Ours alone; the Go version ignores them.
 
@@ -142,8 +144,6 @@ inline constexpr std::string_view tenant_role = "liqo.io/tenant-role";
 inline constexpr std::string_view negotiated = "liqo.io/negotiated";
 /// The provider's mark on the replica of a ResourceSlice, read as `cordon`: nothing is granted, and its pods end.
 inline constexpr std::string_view drain = "liqo.io/drain";
-/// Of kubectl apply, on what it was used for: the whole object as it was applied.
-inline constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
 /// On a Quota, "true": the pods that it counts are ended.
 inline constexpr std::string_view drained = "liqo.io/drained";
 /// On a VirtualNode: the labels and the node selector that its ResourceSlice asked for last, so that removals follow.

@@ -34,7 +34,7 @@ class ApiServiceKeeper {
 
  private:
   asio::awaitable<kube::Outcome> reconcile();
-  /// The wanted APIService without its owner.
+  /// The spec of the wanted APIService.
   kube::json::object wanted_spec() const;
 
   kube::Api& leader_api_;

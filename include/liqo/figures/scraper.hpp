@@ -52,7 +52,7 @@ class Scraper {
 
   /// Gathers, while run() runs. The text counts for the consumer as long as anybody holds it. Failures: Errc::too_large
   /// (too much is asked for at once, or held still), Errc::connect (no kubelet has answered, in the words of one
-  /// failure).
+  /// failure), Errc::stopped (run() ends).
   asio::awaitable<kube::Result<Text>> scrape(std::string consumer, std::string path);
   /// Owns what gathers; ends only by cancellation.
   asio::awaitable<void> run();

@@ -54,7 +54,8 @@ class FiguresApi {
   FiguresApi(const kube::Environment& environment, FigureSourceOf source, PodsOfNode pods,
              std::function<std::vector<std::string>()> nodes, FiguresSettings settings = {});
 
-  /// Answers, or refuses with 503. Where the provider answers but tells no figures, only /stats/summary is refused.
+  /// Answers, or refuses: 502 (the provider is out of reach), 503. Where the provider answers but tells no figures,
+  /// only /stats/summary is refused.
   asio::awaitable<std::expected<void, Refusal>> serve(FiguresQuestion question, kube::net::ServerResponse& response);
 
  private:

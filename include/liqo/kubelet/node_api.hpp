@@ -56,7 +56,7 @@ class NodeApi {
   /// The nodes that are asked at that port of this process.
   PortOwners owners_of(std::uint16_t port) const { return nodes_at_ ? PortOwners(nodes_at_(port)) : PortOwners(); }
   /// Answers, or refuses: 404 (the port is nobody's), 501 (it is that of several nodes, or the path is not served),
-  /// 503.
+  /// 502 (the provider is out of reach), 503.
   asio::awaitable<std::expected<void, Refusal>> serve(const Route& route, const PortOwners& owners,
                                                       kube::net::ServerResponse& response) const;
 

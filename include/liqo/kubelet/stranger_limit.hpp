@@ -26,7 +26,7 @@ class StrangerLimit {
 
   /// Whether one more from `address` may be looked at; counts it.
   bool take(const std::string& address, kube::TimePoint now);
-  /// Nobody can say whether it was a stranger.
+  /// It was no stranger, or nobody can say whether it was one.
   void give_back(const std::string& address, kube::TimePoint now);
   /// Somebody who is known came from there.
   void trust(const std::string& address, kube::TimePoint now);

@@ -1,4 +1,4 @@
-// What the parts of the quota ledger share.
+// What the quota ledger, its display and its metrics are made with.
 #pragma once
 
 #include <string>

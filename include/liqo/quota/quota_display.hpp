@@ -7,7 +7,7 @@
 
 namespace liqo::quota {
 
-/// Writes while this process leads: only what has changed, and a Quota at most once in three seconds. Where the CRD of
+/// Writes while this process leads: only what has changed, and a Quota at most once in 1.3 seconds. Where the CRD of
 /// Quotas has no status (the Go version's, which may be applied at any time) it says so once, in the log and in an
 /// Event of a Quota, and tries again when something changes, at most once a minute. One thread.
 class QuotaDisplay {

@@ -97,8 +97,8 @@ struct Remove {
 /// Server-side apply under the manager reflection.liqo.io.
 struct Apply {
   kube::Object desired;
-  /// False where the cache shows no copy: without force, fields of somebody else who took the name meanwhile answer
-  /// 409. True for a copy of ours, whose UID is in `desired`.
+  /// False where no copy is known: without force, fields of somebody else who took the name meanwhile answer 409. True
+  /// for a copy of ours, whose UID is in `desired`.
   bool force = false;
 };
 /// Take away what others have added to a copy that is right otherwise.

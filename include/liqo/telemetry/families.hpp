@@ -116,7 +116,7 @@ inline constexpr MetricFamily quota_left_out{
     {"cluster_id"},
     handles};
 inline constexpr MetricFamily quota_admissions{
-    counter, "liqo_quota_admissions_total", "ShadowPods that a quota has admitted or refused.", {"outcome"}};
+    counter, "liqo_quota_admissions_total", "Answers of quotas to new and resized ShadowPods.", {"outcome"}};
 inline constexpr MetricFamily quota_refusals{counter,
                                              "liqo_quota_refusals_total",
                                              "ShadowPods refused by a quota, by reason.",
@@ -144,7 +144,7 @@ inline constexpr MetricFamily admission_unknown{
 inline constexpr MetricFamily admission_shadow_pods{
     counter,
     "liqod_admission_shadowpods_total",
-    "Reviews of new ShadowPods, by whether the caller is proven to be an API server.",
+    "Reviews of new and resized ShadowPods, by whether the caller is proven to be an API server.",
     {"caller"}};
 inline constexpr MetricFamily admission_not_awaited{
     counter, "liqod_admission_not_awaited_total",

@@ -204,7 +204,7 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
       written = co_await write_node(virtual_node);
       const action::Tell how = core::tell_written(written);
       done = co_await set_condition(key, how.condition());
-      // Only now do pods end that others are to replace elsewhere.
+      // Only now do pods end whose owners make others elsewhere.
       if (ProviderSession* session = sessions_.find(key); done && written && session)
         session->pods().set_closed(due->is_closed, due->is_told);
     } else if (std::holds_alternative<action::FreePort>(step)) {

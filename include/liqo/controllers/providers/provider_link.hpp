@@ -19,7 +19,7 @@ class ProviderLink {
   virtual ~ProviderLink() = default;
   /// Carries requests to the API server, for as long as the link lives and until stop().
   virtual kube::net::Transport& transport() = 0;
-  /// For exec; null where the link has none.
+  /// For exec, attach and port-forward, and for the look whether the provider is there; null where the link has none.
   virtual kube::net::Upgrader* upgrader() = 0;
   /// What is wrong with the credentials at that time, as the rest of a sentence; "" where nothing shows. The server
   /// decides; this tells people why it may refuse.

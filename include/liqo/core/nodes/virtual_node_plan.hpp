@@ -31,7 +31,7 @@ struct Uncordon {
   bool operator==(const Uncordon&) const = default;
 };
 /// Create the Node or bring it up to date (`plan_node`), then tell how that went (`tell_written`). Only where it is
-/// written, the pods of the session learn whether the Node is closed: those end that others are to replace elsewhere.
+/// written, the pods of the session learn whether the Node is closed, and pods end whose owners make others elsewhere.
 struct WriteNode {
   bool is_closed = false;  ///< it takes no new pods
   bool is_told = false;    ///< the provider itself says so

@@ -36,7 +36,7 @@ struct SigningRequest {
 /// Reads a request of at most 16 KiB and refuses everything that would make its certificate say more than one user and
 /// one group: exactly one O and one CN, no other part of the subject, no attributes (so no alternative names and no
 /// extensions), nothing after the PEM block, and a signature by its own key. Errors: Errc::invalid_input with a
-/// sentence that says what is wrong.
+/// sentence that says what is wrong, and those of PublicKey::from_der().
 kube::Result<SigningRequest> read_signing_request(std::string_view pem);
 
 /// Whether both texts hold the same request; text around the PEM block and its line breaks do not count.

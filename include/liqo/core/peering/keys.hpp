@@ -29,7 +29,8 @@ enum class KeyType {
 class PublicKey {
  public:
   /// Reads a PEM `PUBLIC KEY` of at most 16 KiB, or the 32 raw bytes of an Ed25519 key that Liqo up to 1.0.1 sent.
-  /// Errors: Errc::parse (no key), Errc::unsupported (an algorithm or size that `KeyType` does not name).
+  /// Errors: Errc::too_large (more than that), Errc::parse (no key), Errc::unsupported (an algorithm or size that
+  /// `KeyType` does not name).
   static kube::Result<PublicKey> parse(std::string_view bytes);
   /// Reads a SubjectPublicKeyInfo (RFC 5280 section 4.1) in DER. Errors as parse().
   static kube::Result<PublicKey> from_der(std::string_view der);

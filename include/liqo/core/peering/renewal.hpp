@@ -22,7 +22,8 @@ struct IssuedCertificate {
 };
 
 /// Reads the first certificate (X.509, RFC 5280) of a PEM text of at most 64 KiB. Its signature is not checked here: it
-/// comes from a trusted signer, or a server that it is shown to checks it. Errors: Errc::parse, and those of PublicKey.
+/// comes from a trusted signer, or a server that it is shown to checks it. Errors: Errc::too_large, Errc::parse, and
+/// those of PublicKey.
 kube::Result<IssuedCertificate> read_certificate(std::string_view pem);
 
 /// When something that holds from `begin` to `end` is to be renewed: at two thirds of that time, at `soonest` at the
