@@ -4,6 +4,7 @@
 #include "kube/base/url.hpp"
 #include "kube/net/plain_text.hpp"
 #include "kube/runtime/watched_file.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
 
@@ -17,8 +18,6 @@ using kube::net::ServerRequest;
 using kube::net::ServerResponse;
 
 constexpr std::string_view path = "/metrics";
-/// The Service of the chart.
-constexpr std::string_view service_name = "liqod-metrics";
 constexpr kube::Duration validity = 24h * 365;
 constexpr kube::Duration pause = 30s;
 /// While the files of a certificate are being replaced, one may be missing. Somebody hears of it after so many looks.
@@ -49,9 +48,11 @@ kube::Result<KeyAndCertificate> MetricsPort::read_certificate() const {
 }
 
 kube::Result<KeyAndCertificate> MetricsPort::make_certificate() const {
-  kube::net::CertificateSubject subject{.common_name = std::string(service_name), .organizations = {"liqo.io"}};
+  kube::net::CertificateSubject subject{.common_name = std::string(liqo::api::metrics_service),
+                                        .organizations = {"liqo.io"}};
   std::string name;
-  for (const std::string_view part : {service_name, std::string_view(settings_.ns), std::string_view("svc")}) {
+  for (const std::string_view part :
+       {liqo::api::metrics_service, std::string_view(settings_.ns), std::string_view("svc")}) {
     name += (name.empty() ? "" : ".") + std::string(part);
     subject.dns_names.push_back(name);
   }

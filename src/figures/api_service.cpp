@@ -2,6 +2,7 @@
 
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/webhook/ownership.hpp"
 
@@ -64,15 +65,15 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   }
   const json::object spec = wanted_spec();
   const bool is_right = found && found->spec() == spec;
-  if (is_right && webhook::is_owned_by(*found, api::kinds::cluster_roles, metric_agent_role))
+  if (is_right && webhook::is_owned_by(*found, api::kinds::cluster_roles, api::metric_agent_role))
     co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
-  const auto role = co_await leader_api_.get(api::kinds::cluster_roles, {"", std::string(metric_agent_role)});
+  const auto role = co_await leader_api_.get(api::kinds::cluster_roles, {"", std::string(api::metric_agent_role)});
   if (!role && !role.error().is_not_found())
     co_return kube::Outcome::retry(role.error().in("looking for what owns the APIService"));
   if (!role || role->is_deleting())
     co_return kube::Outcome::retry({kube::Errc::missing, "no APIService is made without the ClusterRole " +
-                                                             std::string(metric_agent_role) +
+                                                             std::string(api::metric_agent_role) +
                                                              " of the chart, with which it is removed: install that"});
   kube::Object wanted = found ? std::move(*found) : kube::Object::make(api::kinds::api_services, key);
   wanted.tree()["spec"] = spec;

@@ -4,6 +4,7 @@
 #include "kube/base/url.hpp"
 #include "kube/net/plain_text.hpp"
 #include "kube/net/x509.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -49,8 +50,8 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
           settings_.scrapes),
       api_service_(context_, context_.leader_api, context_.home, settings_.ns),
       certificates_(context_.executor, context_.replica_api, context_.home,
-                    {settings_.ns, std::string(metric_agent_secret)}, "metric-agent", certificate_settings(settings_),
-                    [this](const webhook::CertificateState& state) { use(state); }),
+                    {settings_.ns, std::string(api::metric_agent_secret)}, "metric-agent",
+                    certificate_settings(settings_), [this](const webhook::CertificateState& state) { use(state); }),
       front_proxy_map_(
           context_.home.acquire({.resource = kube::resources::config_maps,
                                  .ns = front_proxy_map.ns,

@@ -351,7 +351,7 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
 }  // namespace
 
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem) {
-  kube::Object made = kube::Object::make(kind, {"", std::string(configuration_name)});
+  kube::Object made = kube::Object::make(kind, {"", std::string(api::webhook_configuration)});
   made.set_label(api::labels::webhook, "true");
   json::array list;
   for (const Hook& hook : hooks) {
@@ -368,12 +368,14 @@ Configurations::Configurations(const kube::Environment& environment, kube::Api& 
     : leader_api_(leader_api),
       reach_(std::move(reach)),
       log_("webhook"),
-      mutating_(home.acquire({.resource = mutating_configurations,
-                              .ns = {},
-                              .selection = {.field_selector = "metadata.name=" + std::string(configuration_name)}})),
-      validating_(home.acquire({.resource = validating_configurations,
-                                .ns = {},
-                                .selection = {.field_selector = "metadata.name=" + std::string(configuration_name)}})),
+      mutating_(
+          home.acquire({.resource = mutating_configurations,
+                        .ns = {},
+                        .selection = {.field_selector = "metadata.name=" + std::string(api::webhook_configuration)}})),
+      validating_(
+          home.acquire({.resource = validating_configurations,
+                        .ns = {},
+                        .selection = {.field_selector = "metadata.name=" + std::string(api::webhook_configuration)}})),
       controller_(environment, {.name = "webhook-configuration"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   for (kube::InformerHandle* handle : {&mutating_, &validating_})

@@ -4,6 +4,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/wire/server_url.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/addresses/ip.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
@@ -71,10 +72,10 @@ Webhook::Webhook(WebhookContext context, WebhookSettings settings)
 kube::Result<std::uint16_t> Webhook::listen() {
   auto certificates = certificate_settings(settings_);
   if (!certificates) return std::unexpected(std::move(certificates.error()));
-  certificates_ =
-      std::make_unique<Certificates>(context_.executor, context_.replica_api, context_.home,
-                                     kube::ObjectKey{settings_.ns, std::string(certificate_secret)}, "webhook",
-                                     std::move(*certificates), [this](const CertificateState& state) { use(state); });
+  certificates_ = std::make_unique<Certificates>(
+      context_.executor, context_.replica_api, context_.home,
+      kube::ObjectKey{settings_.ns, std::string(api::webhook_certificate_secret)}, "webhook", std::move(*certificates),
+      [this](const CertificateState& state) { use(state); });
   auto pair = temporary_certificate(context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
   AdmissionServerSettings settings{.port = settings_.port};

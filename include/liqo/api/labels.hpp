@@ -315,5 +315,16 @@ inline constexpr std::string_view liqo_runtime_class = "liqo";
 /// The provisioner of StorageClass liqo.
 inline constexpr std::string_view storage_provisioner = "liqo.io/storage";
 inline constexpr std::string_view root_ca_name = "kube-root-ca.crt";
+/// Both webhook configurations, and the Secret with the certificate of the webhooks, in Liqo's namespace.
+inline constexpr std::string_view webhook_configuration = "liqo-webhook";
+inline constexpr std::string_view webhook_certificate_secret = "liqo-webhook-certs";
+/// The ClusterRole of the chart to which the APIService of the metric agent belongs. The chart creates it only with
+/// metricAgent.enabled. It owns the APIService, so that Kubernetes removes both together, even if liqod does not run
+/// any more.
+inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
+/// The Secret with the certificate of the metric agent, in Liqo's namespace.
+inline constexpr std::string_view metric_agent_secret = "liqo-metric-agent-certs";
+/// The Service of the chart before the port of liqod's metrics, in Liqo's namespace.
+inline constexpr std::string_view metrics_service = "liqod-metrics";
 
 }  // namespace liqo::api

@@ -14,10 +14,6 @@ namespace liqo::figures {
 
 namespace asio = boost::asio;
 
-/// The ClusterRole of the chart to which the APIService belongs. The chart creates it only with metricAgent.enabled. It
-/// owns the APIService, so that Kubernetes removes both together, even if this program does not run any more.
-inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
-
 /// Keeps the APIService; runs where this process leads. Makes it once there is a certificate: before somebody answers,
 /// it would hold up the removal of every namespace. Makes none while the role is not there, and leaves alone one that
 /// is for another Service. Deletes it as soon as the namespace of the Service is being removed: Kubernetes would wait

@@ -34,8 +34,6 @@ struct MetricAgentContext : kube::Environment {
   Scraper::Ask ask = nullptr;             ///< in tests, in place of kubelets
 };
 
-inline constexpr std::string_view metric_agent_secret = "liqo-metric-agent-certs";
-
 /// Serves the figures of consumers' pods to API servers. It believes what they say about the user if they show the
 /// certificate of the front proxy; every other caller is refused. Every replica serves. Order of use: listen(), run().
 /// One thread.

@@ -15,9 +15,6 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// The name of the Secret with the webhooks' certificate.
-inline constexpr std::string_view certificate_secret = "liqo-webhook-certs";
-
 /// What the Secret holds; what is missing or no base64 reads as empty.
 CertificateState read_certificate_secret(const kube::Object& secret);
 /// The Secret with that data, otherwise as it was.

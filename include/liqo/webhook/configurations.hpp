@@ -15,8 +15,6 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// The name of both objects.
-inline constexpr std::string_view configuration_name = "liqo-webhook";
 /// The Service in front of the webhook port.
 inline constexpr std::string_view service_name = "liqo-webhook";
 using api::kinds::mutating_configurations;

@@ -25,8 +25,6 @@ using namespace std::chrono_literals;
 using model::Finding;
 using model::State;
 
-/// The webhook configurations, which the daemon makes and liqo-installation owns.
-constexpr std::string_view configuration_name = "liqo-webhook";
 constexpr kube::Duration patience = 10s;
 
 model::Certificate certificate_of(std::string what, const std::string& pem) {
@@ -178,7 +176,8 @@ asio::awaitable<void> Checkup::look_at_versions() {
 asio::awaitable<void> Checkup::look_at_webhooks() {
   std::size_t configurations = 0;
   for (const kube::Resource& kind : {kinds::mutating_configurations, kinds::validating_configurations})
-    for (const Object& object : co_await all("webhooks", kind)) configurations += object.name() == configuration_name;
+    for (const Object& object : co_await all("webhooks", kind))
+      configurations += object.name() == liqo::api::webhook_configuration;
   // The webhooks refuse a NamespaceOffloading of any other name than its own; nothing is stored in any case.
   Object wrong = Object::make(kinds::namespace_offloadings, {"default", "liqoctl-check"});
   wrong.mutable_spec();
@@ -190,7 +189,8 @@ asio::awaitable<void> Checkup::look_at_webhooks() {
 
 asio::awaitable<void> Checkup::look_at_certificates() {
   std::vector<model::Certificate> found;
-  auto secret = co_await cluster_.find(kube::resources::secrets, {cluster_.liqo_namespace(), "liqo-webhook-certs"});
+  auto secret = co_await cluster_.find(kube::resources::secrets,
+                                       {cluster_.liqo_namespace(), std::string(liqo::api::webhook_certificate_secret)});
   if (!secret) {
     tell({"certificates", State::bad, "that of the webhooks cannot be looked at: " + secret.error().text()});
     co_return;
@@ -249,7 +249,7 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
 
 asio::awaitable<void> Checkup::look_at_metrics() {
   const std::string ns = cluster_.liqo_namespace();
-  auto service = co_await cluster_.find(kube::resources::services, {ns, "liqod-metrics"});
+  auto service = co_await cluster_.find(kube::resources::services, {ns, std::string(liqo::api::metrics_service)});
   auto policy = co_await cluster_.find(kinds::network_policies, {ns, "liqod"});
   for (const auto* found : {&service, &policy})
     if (!*found) {
@@ -262,8 +262,9 @@ asio::awaitable<void> Checkup::look_at_metrics() {
   if (daemon && look.has_service) {
     const std::string scheme = model::has_secure_metrics(daemon) ? "https" : "http";
     // A path that does not exist keeps the answer small. A secure port answers nothing to a caller without a token.
-    auto answer = co_await cluster_.api().raw(
-        "/api/v1/namespaces/" + ns + "/services/" + scheme + ":liqod-metrics:metrics/proxy/", patience);
+    auto answer = co_await cluster_.api().raw("/api/v1/namespaces/" + ns + "/services/" + scheme + ":" +
+                                                  std::string(liqo::api::metrics_service) + ":metrics/proxy/",
+                                              patience);
     const int code = answer ? 200 : answer.error().http_code();
     if (code != 200 && code != 401 && code != 404) look.trouble = answer.error().text();
   }

@@ -30,7 +30,6 @@ constexpr std::string_view field_manager = "liqoctl";
 constexpr std::string_view chart_objects =
     "app.kubernetes.io/name=liqod,app.kubernetes.io/instance=liqo,app.kubernetes.io/part-of=liqo";
 constexpr int oldest_minor = 30;
-constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
 
 /// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more;
 /// then what owns the objects that it made, which Kubernetes removes.
@@ -186,14 +185,15 @@ asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& clus
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
   // The daemon does not make the API again without its role.
-  auto removed = co_await cluster.remove(kinds::cluster_roles, {"", std::string(metric_agent_role)});
+  auto removed = co_await cluster.remove(kinds::cluster_roles, {"", std::string(liqo::api::metric_agent_role)});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
   auto found = co_await cluster.find(liqo::api::kinds::api_services, key);
   if (!found) co_return std::unexpected(std::move(found.error()));
   const bool is_ours =
-      *found && std::ranges::any_of((*found)->owner_references(),
-                                    [](const kube::OwnerReference& owner) { return owner.name == metric_agent_role; });
+      *found && std::ranges::any_of((*found)->owner_references(), [](const kube::OwnerReference& owner) {
+        return owner.name == liqo::api::metric_agent_role;
+      });
   if (!is_ours) co_return Result<void>();
   removed = co_await cluster.remove(liqo::api::kinds::api_services, key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
@@ -219,8 +219,8 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
       co_return done;
   // These are liqod's own objects in its namespace, which may belong to somebody else.
   const std::array<std::pair<kube::Resource, std::string_view>, 5> own{
-      {{kube::resources::secrets, "liqo-webhook-certs"},
-       {kube::resources::secrets, "liqo-metric-agent-certs"},
+      {{kube::resources::secrets, liqo::api::webhook_certificate_secret},
+       {kube::resources::secrets, liqo::api::metric_agent_secret},
        {kube::resources::secrets, liqo::core::cluster_keys_secret},
        {kube::resources::config_maps, liqo::core::cluster_id_config_map},
        {kube::resources::leases, "liqod"}}};

@@ -5,6 +5,7 @@
 #include "kube/k8s/condition.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/api/auth_params.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
@@ -122,8 +123,8 @@ Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look) {
   constexpr std::string_view about = "metrics";
   if (!deployment) return open(about, "there is no Deployment liqod whose metrics could be asked for");
   if (!look.has_service)
-    return open(about,
-                "there is no Service liqod-metrics through which they could be asked for (value metrics.enabled)");
+    return open(about, "there is no Service " + std::string(liqo::api::metrics_service) +
+                           " through which they could be asked for (value metrics.enabled)");
   if (look.trouble.empty()) return good(about, "the API server reaches port " + shown(metrics_port(deployment)));
   if (look.confined)
     return open(about,

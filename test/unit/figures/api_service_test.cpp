@@ -7,6 +7,7 @@
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 
 namespace {
@@ -14,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = kube::json;
 using kube::testing::Simulator;
+using liqo::api::metric_agent_role;
 using liqo::api::kinds::api_services;
 using liqo::api::kinds::cluster_roles;
-using liqo::figures::metric_agent_role;
 
 const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
 

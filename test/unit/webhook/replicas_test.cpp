@@ -12,6 +12,7 @@
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/webhook/certificates.hpp"
 #include "liqo/webhook/configurations.hpp"
 #include "webhook/configuration_plan.hpp"
@@ -36,7 +37,8 @@ struct Cluster {
   /// What the chart brings.
   void install() { server.create(cluster_roles, {{"metadata", {{"name", installation_role}}}}, "somebody"); }
   CertificateState stored() {
-    const auto secret = server.get(kube::resources::secrets, {"liqo", std::string(certificate_secret)});
+    const auto secret =
+        server.get(kube::resources::secrets, {"liqo", std::string(liqo::api::webhook_certificate_secret)});
     return secret ? read_certificate_secret(kube::Object(kube::json::object(*secret))) : CertificateState();
   }
   Simulator simulator;
@@ -53,8 +55,8 @@ struct Replica {
         home(cluster.simulator.executor(), api, metrics),
         configurations({cluster.simulator.executor(), cluster.simulator.clock(), cluster.simulator.random(), metrics},
                        api, home, {.url = "https://192.168.1.1:9443", .ns = "liqo"}),
-        certificates(cluster.simulator.executor(), api, home, {"liqo", std::string(certificate_secret)}, "webhook",
-                     settings(lifetime),
+        certificates(cluster.simulator.executor(), api, home,
+                     {"liqo", std::string(liqo::api::webhook_certificate_secret)}, "webhook", settings(lifetime),
                      [this](const CertificateState& state) {
                        used = state;
                        history.insert(state.certificate);
@@ -85,7 +87,7 @@ struct Replica {
 };
 
 std::string configured(Cluster& cluster) {
-  const auto found = cluster.server.get(validating_configurations, {{}, std::string(configuration_name)});
+  const auto found = cluster.server.get(validating_configurations, {{}, std::string(liqo::api::webhook_configuration)});
   if (!found) return "";
   const kube::json::array& hooks = kube::array_at(*found, {"webhooks"});
   if (hooks.empty()) return "";
@@ -178,14 +180,15 @@ TEST_CASE("a configuration that somebody changes or deletes is put right") {
   Replica one(cluster, "one", true, 2160h);
   const auto is_right = [&] { return !one.used.certificate.empty() && configured(cluster) == one.used.authority; };
   REQUIRE(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
-  const kube::ObjectKey key{{}, std::string(configuration_name)};
+  const kube::ObjectKey key{{}, std::string(liqo::api::webhook_configuration)};
   cluster.server.update(
       {validating_configurations, key}, [](kube::json::object& tree) { tree["webhooks"] = kube::json::array(); },
       "somebody");
   CHECK(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
   cluster.server.remove(validating_configurations, key, {}, "somebody");
   CHECK(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
-  cluster.server.remove(kube::resources::secrets, {"liqo", std::string(certificate_secret)}, {}, "somebody");
+  cluster.server.remove(kube::resources::secrets, {"liqo", std::string(liqo::api::webhook_certificate_secret)}, {},
+                        "somebody");
   const std::string before = one.used.certificate;
   CHECK(cluster.simulator.run_until([&] { return one.used.certificate != before && is_right(); }, 1min) ==
         Simulator::End::reached);
@@ -198,7 +201,8 @@ TEST_CASE("configurations go with the installation, and are not made again for o
     Cluster cluster(seed);
     Replica one(cluster, "one", true, 2160h);
     one.link.set_faults({.refused = 0.1, .lost_answer = 0.1, .failing = 0.1, .conflict = 0.1});
-    const kube::ObjectKey role{"", std::string(installation_role)}, key{"", std::string(configuration_name)};
+    const kube::ObjectKey role{"", std::string(installation_role)},
+        key{"", std::string(liqo::api::webhook_configuration)};
     const auto are_there = [&] {
       return cluster.server.get(validating_configurations, key) && cluster.server.get(mutating_configurations, key);
     };
@@ -222,10 +226,11 @@ TEST_CASE("configurations go with the installation, and are not made again for o
 
 TEST_CASE("configurations of an older version get their owner, and are kept right without one") {
   Cluster cluster(5);
-  const kube::ObjectKey role{"", std::string(installation_role)}, key{"", std::string(configuration_name)};
+  const kube::ObjectKey role{"", std::string(installation_role)},
+      key{"", std::string(liqo::api::webhook_configuration)};
   cluster.server.remove(cluster_roles, role, {}, "somebody");
   for (const kube::Resource& kind : {validating_configurations, mutating_configurations})
-    cluster.server.create(kind, {{"metadata", {{"name", configuration_name}}}}, "somebody");
+    cluster.server.create(kind, {{"metadata", {{"name", liqo::api::webhook_configuration}}}}, "somebody");
   Replica one(cluster, "one", true, 2160h);
   const auto is_right = [&] { return !one.used.certificate.empty() && configured(cluster) == one.used.authority; };
   REQUIRE(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
