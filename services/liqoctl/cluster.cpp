@@ -20,7 +20,7 @@ namespace {
 using kube::Errc;
 namespace json = kube::json;
 
-constexpr int conflict_attempts = 8;
+constexpr int max_attempts = 8;
 
 std::string dry_key(const kube::Resource& resource, const kube::ObjectKey& key) {
   return std::string(resource.plural) + "/" + key.text();
@@ -248,7 +248,7 @@ asio::awaitable<Result<Ensured>> update(Cluster& cluster, const kube::Resource& 
     if (!change(*found)) co_return Ensured::unchanged;
     auto written = co_await cluster.replace(resource, *found);
     if (written) co_return cluster.flags().dry_run ? Ensured::dry_run : Ensured::changed;
-    if (!written.error().is_conflict() || attempt == conflict_attempts)
+    if (!written.error().is_conflict() || attempt == max_attempts)
       co_return std::unexpected(std::move(written.error()));
   }
 }

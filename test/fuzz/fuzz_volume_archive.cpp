@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!next) return 0;
       if (!*next) break;
       const ArchiveEntry& entry = **next;
-      if (entry.kind == Kind::directory && ++depth > deepest_directory) std::abort();
+      if (entry.kind == Kind::directory && ++depth > max_depth) std::abort();
       if (entry.kind == Kind::up && depth-- == 0) std::abort();
       const bool is_named = entry.kind == Kind::file || entry.kind == Kind::symlink || entry.kind == Kind::hard_link;
       if ((is_named || (entry.kind == Kind::directory && depth > 1)) && !is_file_name(entry.name)) std::abort();

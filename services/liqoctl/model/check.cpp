@@ -236,7 +236,7 @@ std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers) {
     const json::object info = peer_info({.foreign_cluster = peer});
     std::vector<std::string> alerts;
     for (const json::value& condition : array_at(peer.status(), {"conditions"}))
-      if (const auto status = string_at(condition, {"status"}); status != "Established" && status != "Ready")
+      if (!is_well(string_at(condition, {"status"})))
         alerts.push_back(shown(string_at(condition, {"type"})) + ": " + shown(string_at(condition, {"message"})));
     for (const char* module : {"authentication", "offloading"})
       for (const json::value& alert : array_at(info, {module, "alerts"}))

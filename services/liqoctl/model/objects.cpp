@@ -185,7 +185,7 @@ std::string nodes_in_words(const std::vector<Object>& nodes) {
 }
 
 std::string pods_in_words(const std::vector<Object>& pods) {
-  constexpr std::size_t named = 3, namespaces = 5;
+  constexpr std::size_t max_named = 3, max_namespaces = 5;
   std::map<std::string, std::vector<std::string>, std::less<>> by_namespace;
   for (const Object& pod : pods)
     if (!pod.is_deleting() && !liqo::api::is_final_phase(liqo::api::phase_of(pod)) && !is_of_daemon_set(pod))
@@ -193,9 +193,10 @@ std::string pods_in_words(const std::vector<Object>& pods) {
   std::string out;
   std::size_t told = 0;
   for (auto& [ns, names] : by_namespace) {
-    if (told++ == namespaces) return out + " and in " + std::to_string(by_namespace.size() - namespaces) + " more";
+    if (told++ == max_namespaces)
+      return out + " and in " + std::to_string(by_namespace.size() - max_namespaces) + " more";
     std::ranges::sort(names);
-    out += (out.empty() ? "" : ", ") + ns + " (" + kube::join_some(names, named) + ")";
+    out += (out.empty() ? "" : ", ") + ns + " (" + kube::join_some(names, max_named) + ")";
   }
   return out;
 }

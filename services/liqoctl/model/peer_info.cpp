@@ -27,8 +27,6 @@ using text::shown;
 /// Reason of the condition of a slice whose grant stands but takes no new pods.
 constexpr std::string_view cordoned = "ResourceSliceCordoned";
 
-bool is_well(std::string_view status) { return status == "Ready" || status == "Established"; }
-
 /// "Type: what it says", for each condition that is not as it should be.
 json::array alerts(const json::array& conditions, bool (*well)(std::string_view)) {
   json::array out;
@@ -237,6 +235,8 @@ std::string health_in_words(std::string_view status, const text::Palette& palett
   if (status == "Unhealthy") return palette.bad(status);
   return palette.faint(shown(status));
 }
+
+bool is_well(std::string_view status) { return status == "Ready" || status == "Established"; }
 
 std::string module_status(const kube::Object& foreign_cluster, std::string_view module) {
   const json::value* found = kube::find(foreign_cluster.status(), {"modules", module});

@@ -26,6 +26,9 @@ kube::json::object peer_info(const PeerObjects& objects);
 /// `path` is where the part was picked from, "" = the whole.
 std::string render_peer(const kube::json::value& part, std::string_view path, const text::Palette& palette);
 
+/// Whether a condition of a ForeignCluster is as it should be, by its status.
+bool is_well(std::string_view status);
+
 /// "Healthy", "Unhealthy" or "Disabled": a module of a ForeignCluster by its conditions; "Pending" while it has none.
 std::string module_status(const kube::Object& foreign_cluster, std::string_view module);
 

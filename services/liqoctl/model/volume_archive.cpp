@@ -85,7 +85,7 @@ bool is_inner_path(std::string_view path) {
   std::size_t depth = 0;
   while (true) {
     const std::size_t slash = path.find('/');
-    if (!is_file_name(path.substr(0, slash)) || ++depth > deepest_directory) return false;
+    if (!is_file_name(path.substr(0, slash)) || ++depth > max_depth) return false;
     if (slash == std::string_view::npos) return true;
     path.remove_prefix(slash + 1);
   }
@@ -179,9 +179,9 @@ kube::Result<void> ArchiveReader::follow(const ArchiveEntry& entry) {
   if (is_named) ++count_;
   switch (entry.kind) {
     case Kind::directory:
-      if (++depth_ > deepest_directory)
+      if (++depth_ > max_depth)
         return kube::fail(Errc::too_large,
-                          "directories are nested deeper than " + std::to_string(deepest_directory) + " levels");
+                          "directories are nested deeper than " + std::to_string(max_depth) + " levels");
       break;
     case Kind::up:
       --depth_;

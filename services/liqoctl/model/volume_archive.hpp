@@ -45,8 +45,8 @@ struct ArchiveEntry {
 
 inline constexpr std::string_view archive_magic = "liqo volume 1\n";
 /// Bounds of a stream. A name is as long as file systems have it.
-inline constexpr std::size_t max_name = 255, max_link = 4095, deepest_directory = 256, archive_chunk = 128 * 1024,
-                             max_path = deepest_directory * (max_name + 1), digest_size = 32;
+inline constexpr std::size_t max_name = 255, max_link = 4095, max_depth = 256, archive_chunk = 128 * 1024,
+                             max_path = max_depth * (max_name + 1), digest_size = 32;
 
 /// Whether a directory can have a file of that name.
 bool is_file_name(std::string_view name);

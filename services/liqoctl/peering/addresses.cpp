@@ -27,15 +27,19 @@ asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& consumer, std:
   co_return oldest;
 }
 
-/// All objects of the kind; none where the cluster does not know the kind or the user may not see it.
-asio::awaitable<Result<std::vector<Object>>> list_if_any(Cluster& cluster, const kube::Resource& resource,
-                                                         std::string ns, bool* refused = nullptr) {
+/// All objects of a kind that this user may see.
+struct Seen {
+  std::vector<Object> objects = {};
+  bool refused = false;  ///< the user may not see them
+};
+
+/// None where the cluster does not know the kind.
+asio::awaitable<Result<Seen>> list_if_any(Cluster& cluster, const kube::Resource& resource, std::string ns) {
   auto found = co_await cluster.list(resource, std::move(ns));
-  if (found) co_return found;
+  if (found) co_return Seen{.objects = std::move(*found)};
   if (!found.error().is_not_found() && !found.error().is_forbidden())
     co_return std::unexpected(std::move(found.error()));
-  if (refused && found.error().is_forbidden()) *refused = true;
-  co_return std::vector<Object>();
+  co_return Seen{.refused = found.error().is_forbidden()};
 }
 
 asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Cluster& provider, std::string id) {
@@ -47,12 +51,12 @@ asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Clus
   if (ranges.empty()) {
     auto networks = co_await list_if_any(provider, kinds::networks, ns);
     if (!networks) co_return kube::fail(std::move(networks.error()), provider.scope());
-    ranges = model::published_ranges(nullptr, *networks);
+    ranges = model::published_ranges(nullptr, networks->objects);
   }
   if (ranges.empty()) {
     auto nodes = co_await list_if_any(provider, kube::resources::nodes, "");
     if (!nodes) co_return kube::fail(std::move(nodes.error()), provider.scope());
-    ranges = model::node_ranges(*nodes);
+    ranges = model::node_ranges(nodes->objects);
     how = " (those of its nodes today; --pod-cidr says which there may be)";
   }
   if (ranges.empty()) {
@@ -77,18 +81,17 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
     for (const model::Cidr& range : *ranges) own.push_back({range, "its own addresses (--local-cidr)"});
     co_return own;
   }
-  bool refused = false;
-  auto services = co_await list_if_any(consumer, kinds::service_cidrs, "", &refused);
+  auto services = co_await list_if_any(consumer, kinds::service_cidrs, "");
   if (!services) co_return kube::fail(std::move(services.error()), consumer.scope());
-  auto nodes = co_await list_if_any(consumer, kube::resources::nodes, "", &refused);
+  auto nodes = co_await list_if_any(consumer, kube::resources::nodes, "");
   if (!nodes) co_return kube::fail(std::move(nodes.error()), consumer.scope());
   auto api = co_await consumer.api().get(kube::resources::services, {"default", "kubernetes"});
   if (!api && !api.error().is_not_found() && !api.error().is_forbidden())
     co_return kube::fail(std::move(api.error()), consumer.scope());
-  if (refused)
+  if (services->refused || nodes->refused)
     session.output().warn(consumer.scope(),
                           "this user may not read which ranges this cluster has itself: give them with --local-cidr");
-  co_return model::own_ranges(*services, api ? &*api : nullptr, *nodes);
+  co_return model::own_ranges(services->objects, api ? &*api : nullptr, nodes->objects);
 }
 
 cli::Option check_ranges(cli::Option option) {

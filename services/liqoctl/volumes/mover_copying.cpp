@@ -18,7 +18,7 @@ using liqo::api::phase_of;
 using model::Carrier;
 
 /// How often the data is copied when connections are cut.
-constexpr int attempts = 5;
+constexpr int max_attempts = 5;
 
 }  // namespace
 
@@ -151,7 +151,7 @@ RemoteProgram Mover::program(Carrier carrier, std::vector<std::string> words) co
 
 asio::awaitable<Result<std::string>> Mover::state() {
   auto state = co_await run_program(cluster_, session_.deadline(), program(Carrier::reads, {"state"}));
-  for (int attempt = 1; !state && state.error().code() == Errc::closed && attempt < attempts; ++attempt)
+  for (int attempt = 1; !state && state.error().code() == Errc::closed && attempt < max_attempts; ++attempt)
     state = co_await run_program(cluster_, session_.deadline(), program(Carrier::reads, {"state"}));
   if (!state) co_return kube::fail(std::move(state.error()), "looking at the files of " + words());
   co_return state;
@@ -160,7 +160,7 @@ asio::awaitable<Result<std::string>> Mover::state() {
 asio::awaitable<Result<void>> Mover::copy() {
   for (int attempt = 1;; ++attempt) {
     auto copied = co_await copy_once();
-    if (copied || copied.error().code() != Errc::closed || attempt == attempts) co_return copied;
+    if (copied || copied.error().code() != Errc::closed || attempt == max_attempts) co_return copied;
     cluster_.output().warn(cluster_.scope(), copied.error().text() + "; it is copied again");
   }
 }

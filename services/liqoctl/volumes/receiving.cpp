@@ -23,7 +23,7 @@ using model::FileMeta;
 using Kind = ArchiveEntry::Kind;
 
 Result<void> clear_directory(int directory, const std::string& path, std::size_t depth) {
-  if (depth > model::deepest_directory) return kube::fail(Errc::too_large, path + " is nested too deep to be removed");
+  if (depth > model::max_depth) return kube::fail(Errc::too_large, path + " is nested too deep to be removed");
   auto names = names_in(directory, path);
   if (!names) return std::unexpected(std::move(names.error()));
   for (const std::string& name : *names) {

@@ -36,9 +36,9 @@ class Walk {
  private:
   Result<void> visit(int directory, const WalkedFile& walked, std::size_t depth) {
     const std::string& path = walked.path;
-    if (depth > model::deepest_directory)
+    if (depth > model::max_depth)
       return kube::fail(Errc::too_large,
-                        path + " is nested deeper than " + std::to_string(model::deepest_directory) + " levels");
+                        path + " is nested deeper than " + std::to_string(model::max_depth) + " levels");
     if (auto seen = visitor_.enter(walked); !seen) return seen;
     auto names = names_in(directory, path);
     if (!names) return std::unexpected(std::move(names.error()));
