@@ -7,7 +7,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/net/http_client.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "server_tls.hpp"
 #include "support/raw_socket.hpp"
 #include "support/run.hpp"
 
@@ -85,7 +85,7 @@ struct World {
                                   .provider = "milan",
                                   .node = "node"};
                 },
-                tls(), {.address = "127.0.0.1", .port = 0}),
+                liqo::test::make_tls(), {.address = "127.0.0.1", .port = 0}),
         tasks(executor, TaskGroup::OnFailure::keep_others),
         server(executor, real, {.address = "127.0.0.1"},
                [this](const net::ServerRequest& request, net::ServerResponse& response) {
@@ -97,11 +97,6 @@ struct World {
   asio::awaitable<void> handle(net::ServerRequest request, net::ServerResponse& response) {
     request.peer = net::PeerIdentity{"admin", {}};
     co_await kubelet.handle(request, response);
-  }
-  static net::TlsContext tls() {
-    static const auto pair =
-        make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-    return net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
   }
   asio::awaitable<void> stop() {
     co_await server.stop(1s);

@@ -3,8 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
-#include "kube/net/x509.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "server_tls.hpp"
 
 namespace {
 
@@ -14,6 +13,7 @@ using liqo::test::FakeAnswer;
 using liqo::test::FakeHome;
 using liqo::test::FakeResponse;
 using liqo::test::FakeTransport;
+using liqo::test::make_tls;
 namespace asio = boost::asio;
 
 /// Lets "admin" do everything to every node, and "local" everything to the node milan.
@@ -24,12 +24,6 @@ kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
   const bool allowed = user == "admin" || (user == "local" && milan);
   return FakeAnswer{.status = 201,
                     .pieces = {allowed ? R"({"status":{"allowed":true}})" : R"({"status":{"allowed":false}})"}};
-}
-
-kube::net::TlsContext make_tls() {
-  static const auto pair =
-      make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-  return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
 }
 
 struct World {

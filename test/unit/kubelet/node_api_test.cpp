@@ -5,7 +5,7 @@
 
 #include "fakes.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "server_tls.hpp"
 
 namespace {
 
@@ -14,6 +14,7 @@ using liqo::test::FakeAnswer;
 using liqo::test::FakeHome;
 using liqo::test::FakeResponse;
 using liqo::test::FakeTransport;
+using liqo::test::make_tls;
 
 /// "admin" may do everything with every node; "local" everything, and "viewer" only see pods, of the node milan.
 kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
@@ -23,12 +24,6 @@ kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
   const bool is_pods = kube::string_at(body, {"spec", "resourceAttributes", "subresource"}) == "pods";
   const bool allowed = user == "admin" || (user == "local" && is_milan) || (user == "viewer" && is_milan && is_pods);
   return FakeAnswer{.status = 201, .pieces = {allowed ? R"({"status":{"allowed":true}})" : R"({"status":{}})"}};
-}
-
-kube::net::TlsContext make_tls() {
-  static const auto pair =
-      make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-  return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
 }
 
 kube::Object node_named(const std::string& name) {

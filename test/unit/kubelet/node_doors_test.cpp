@@ -6,7 +6,7 @@
 #include "fakes.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "server_tls.hpp"
 
 namespace {
 
@@ -14,6 +14,7 @@ using namespace liqo::kubelet;
 using namespace std::chrono_literals;
 using liqo::test::FakeAnswer;
 using liqo::test::FakeHome;
+using liqo::test::make_tls;
 namespace asio = boost::asio;
 namespace labels = liqo::api::labels;
 using Names = std::set<std::string>;
@@ -21,12 +22,6 @@ using Names = std::set<std::string>;
 // Below those that a kernel gives to connections that are made, which would be in the way now and then.
 constexpr std::uint16_t first = 21250;
 const std::string selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node);
-
-kube::net::TlsContext make_tls() {
-  static const auto pair =
-      make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-  return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
-}
 
 /// A server of the ports 21250 to 21253 at home, where Nodes are as `show` and `hide` say.
 struct World {

@@ -7,7 +7,7 @@
 
 #include "fakes.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "server_tls.hpp"
 
 namespace liqo::test {
 
@@ -30,14 +30,8 @@ struct OneNodeServer {
                                                            .provider = "milan",
                                                            .node = "node"};
                                 },
-                                tls(),
+                                make_tls(),
                                 {.address = "127.0.0.1", .port = 0}};
-
-  static kube::net::TlsContext tls() {
-    static const auto pair =
-        kubelet::make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-    return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
-  }
 };
 
 }  // namespace liqo::test

@@ -3,10 +3,9 @@
 
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
-#include "kube/net/x509.hpp"
 #include "kube/wire/spdy_session.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "server_tls.hpp"
 
 namespace {
 
@@ -14,6 +13,7 @@ using namespace liqo::kubelet;
 using liqo::test::FakeAnswer;
 using liqo::test::FakeHome;
 using liqo::test::FakeResponse;
+using liqo::test::make_tls;
 namespace asio = boost::asio;
 namespace wire = kube::wire;
 
@@ -47,12 +47,6 @@ class Link final : public kube::net::Transport, public kube::net::Upgrader {
   std::function<void()> during_;
   bool is_stopped_ = false;
 };
-
-kube::net::TlsContext make_tls() {
-  static const auto pair =
-      make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-  return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
-}
 
 /// A kubelet API whose session with the provider is `link`, and whose API server runs `during_review` while it decides.
 struct World {

@@ -4,7 +4,7 @@
 
 #include "fakes.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "server_tls.hpp"
 
 namespace {
 
@@ -49,7 +49,7 @@ struct World {
         if (pod != "web") return kube::fail(kube::Errc::missing, "pod " + pod + " is not there");
         return PodRoute{.transport = provider, .remote_namespace = ns, .remote_pod = pod, .node = "milan"};
       },
-      tls(),
+      liqo::test::make_tls(),
       {.address = "127.0.0.1", .port = 0},
       NodeApi([](std::uint16_t) { return std::set<std::string>{"milan"}; }, pods,
               [](const std::string& node) { return std::optional(node_named(node)); },
@@ -70,12 +70,6 @@ struct World {
     return kube::Object(
         kube::json::object{{"metadata", kube::json::object{{"name", name}}}, {"status", kube::json::object()}});
   }
-  static kube::net::TlsContext tls() {
-    static const auto pair =
-        make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-    return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
-  }
-
   /// The status of the answer.
   int ask(std::string_view user, std::string method, std::string target) {
     kube::net::ServerRequest request;
