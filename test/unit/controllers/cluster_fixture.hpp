@@ -12,11 +12,27 @@
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/controllers/process.hpp"
+#include "liqo/controllers/providers/provider_link.hpp"
 
 namespace liqo::testing {
 
 namespace asio = boost::asio;
 namespace json = kube::json;
+
+/// A provider's API server of the simulation. Tests override send() for what such a server refuses or counts.
+class PlainLink : public controllers::ProviderLink, public kube::net::Transport {
+ public:
+  explicit PlainLink(kube::testing::SimLink& link) : transport_(link) {}
+  kube::net::Transport& transport() final { return *this; }
+  kube::net::Upgrader* upgrader() final { return nullptr; }
+  asio::awaitable<void> stop() final { co_return; }
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    return transport_.send(std::move(request), deadline);
+  }
+
+ private:
+  kube::testing::SimTransport transport_;
+};
 
 /// A cluster named `id` and its liqod, which may be stopped and started anew. stop() before the end.
 class ClusterFixture {

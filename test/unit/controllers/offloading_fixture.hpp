@@ -40,23 +40,19 @@ using Outage = std::function<bool(kube::HttpRequest&)>;
 /// In which words the provider forbids a request, "" = it does not.
 using Refusal = std::function<std::string(const kube::HttpRequest&)>;
 
-class AdmittingLink final : public controllers::ProviderLink, public kube::net::Transport {
+class AdmittingLink final : public PlainLink {
  public:
   AdmittingLink(kube::testing::SimLink& link, const Admission& admit, const Outage& outage, const Refusal& refuse)
-      : transport_(link), admit_(admit), outage_(outage), refuse_(refuse) {}
-  kube::net::Transport& transport() override { return *this; }
-  kube::net::Upgrader* upgrader() override { return nullptr; }
-  asio::awaitable<void> stop() override { co_return; }
+      : PlainLink(link), admit_(admit), outage_(outage), refuse_(refuse) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (outage_(request)) co_return refusal("failed calling webhook", 500);
     if (const std::string words = refuse_(request); !words.empty()) co_return refusal(words);
     const bool is_order = request.verb == "create" && request.resource == "shadowpods";
     if (const std::string words = is_order ? admit_() : std::string(); !words.empty()) co_return refusal(words);
-    co_return co_await transport_.send(std::move(request), deadline);
+    co_return co_await PlainLink::send(std::move(request), deadline);
   }
 
  private:
-  kube::testing::SimTransport transport_;
   const Admission& admit_;
   const Outage& outage_;
   const Refusal& refuse_;

@@ -37,24 +37,20 @@ std::string http_date(kube::WallTime time) {
 }
 
 /// A link over which reads of several objects, or all requests, are refused, and whose server has a clock of its own.
-class GuardedLink final : public controllers::ProviderLink, public kube::net::Transport {
+class GuardedLink final : public PlainLink {
  public:
   GuardedLink(kube::testing::SimLink& link, kube::async::Clock& clock, const Rights& rights,
               const std::chrono::seconds& ahead)
-      : transport_(link), clock_(clock), rights_(rights), ahead_(ahead) {}
-  kube::net::Transport& transport() override { return *this; }
-  kube::net::Upgrader* upgrader() override { return nullptr; }
-  asio::awaitable<void> stop() override { co_return; }
+      : PlainLink(link), clock_(clock), rights_(rights), ahead_(ahead) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     const bool is_list = request.verb == "list" || request.verb == "watch";
     if (rights_ == Rights::none || (rights_ == Rights::one_object && is_list)) co_return forbidden();
-    auto response = co_await transport_.send(std::move(request), deadline);
+    auto response = co_await PlainLink::send(std::move(request), deadline);
     if (response) response->head.headers.emplace_back("date", http_date(clock_.wall() + ahead_));
     co_return response;
   }
 
  private:
-  kube::testing::SimTransport transport_;
   kube::async::Clock& clock_;
   const Rights& rights_;
   const std::chrono::seconds& ahead_;

@@ -26,23 +26,19 @@ struct Bug {
 };
 
 /// A link with a bug in it.
-class BuggyLink final : public controllers::ProviderLink, public kube::net::Transport {
+class BuggyLink final : public PlainLink {
  public:
-  BuggyLink(kube::testing::SimLink& link, Bug& bug) : transport_(link), bug_(bug) {}
-  kube::net::Transport& transport() override { return *this; }
-  kube::net::Upgrader* upgrader() override { return nullptr; }
-  asio::awaitable<void> stop() override { co_return; }
+  BuggyLink(kube::testing::SimLink& link, Bug& bug) : PlainLink(link), bug_(bug) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     const std::string path(kube::path_of(request.target));
     if (bug_.left > 0 && path.ends_with(bug_.path)) {
       --bug_.left;
       throw std::runtime_error("a bug");
     }
-    co_return co_await transport_.send(std::move(request), deadline);
+    co_return co_await PlainLink::send(std::move(request), deadline);
   }
 
  private:
-  kube::testing::SimTransport transport_;
   Bug& bug_;
 };
 

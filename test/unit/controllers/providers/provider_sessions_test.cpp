@@ -18,12 +18,9 @@ struct Line {
   int token_lists = 0;  ///< of the Secrets with tokens in a twin
 };
 
-class CountedLink final : public controllers::ProviderLink, public kube::net::Transport {
+class CountedLink final : public PlainLink {
  public:
-  CountedLink(kube::testing::SimLink& link, Line& line) : transport_(link), line_(line) {}
-  kube::net::Transport& transport() override { return *this; }
-  kube::net::Upgrader* upgrader() override { return nullptr; }
-  asio::awaitable<void> stop() override { co_return; }
+  CountedLink(kube::testing::SimLink& link, Line& line) : PlainLink(link), line_(line) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (line_.is_refused) co_return refusal("unknown certificate", 401);
     if (line_.is_dead) co_return kube::fail(kube::Errc::connect, "there is no such host");
@@ -33,11 +30,10 @@ class CountedLink final : public controllers::ProviderLink, public kube::net::Tr
     if (request.verb == "list" && path == resources::secrets.path(twin))
       line_.token_lists += request.target.contains("labelSelector=") ? 1 : 0;
     if (request.verb == "create" && request.resource == "shadowpods") line_.orders.push_back(path);
-    co_return co_await transport_.send(std::move(request), deadline);
+    co_return co_await PlainLink::send(std::move(request), deadline);
   }
 
  private:
-  kube::testing::SimTransport transport_;
   Line& line_;
 };
 

@@ -16,17 +16,6 @@ namespace resources = kube::resources;
 const std::string tenant = "liqo-tenant-rome", twin = "shop-rome";
 const kube::ObjectKey key{twin, "web-1"};
 
-class PlainLink final : public controllers::ProviderLink {
- public:
-  explicit PlainLink(kube::testing::SimLink& link) : transport_(link) {}
-  kube::net::Transport& transport() override { return transport_; }
-  kube::net::Upgrader* upgrader() override { return nullptr; }
-  asio::awaitable<void> stop() override { co_return; }
-
- private:
-  kube::testing::SimTransport transport_;
-};
-
 /// Provider milan, whose consumer rome has a twin namespace here.
 struct Provider : ClusterFixture {
   Provider() : ClusterFixture("milan"), rome(simulator.clock()), to_rome(simulator, rome, "milan") {
