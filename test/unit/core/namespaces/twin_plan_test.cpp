@@ -1,21 +1,12 @@
 // Twin namespaces at the provider: made, taken over, refused; and what a hostile NamespaceMap gets.
 #include "liqo/core/namespaces/twin_plan.hpp"
 
-#include "../objects.hpp"
+#include "twins.hpp"
 
 namespace liqo::core {
 namespace {
 
 using namespace testing;
-
-TwinContext ctx() {
-  return {.map = {"liqo-tenant-rome", "milan"},
-          .origin = "rome",
-          .pod_security = "baseline",
-          .liqo_namespace = "liqo",
-          .storage_namespace = "liqo-storage",
-          .names = {.consumer = "rome", .consumers = {"rome"}, .allowed = {}, .mistake = {}}};
-}
 
 /// A namespace that was made for that map, with `labels` and `annotations` (JSON objects) in place of some.
 kube::Object twin(std::string_view labels = "{}", std::string_view annotations = "{}", bool deleting = false) {

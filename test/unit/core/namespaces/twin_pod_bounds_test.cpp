@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <random>
 
-#include "../objects.hpp"
+#include "twins.hpp"
 
 namespace liqo::core {
 namespace {
 
 using namespace testing;
 
-Resources amounts(std::string_view text) { return read_resources(parse_value(text).get_object()).value(); }
 Resources pods(std::int64_t count) { return {{"pods", kube::Quantity(count)}}; }
 
 /// A twin whose ResourceQuota the controller of Kubernetes has taken note of.

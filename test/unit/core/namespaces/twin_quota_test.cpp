@@ -1,23 +1,12 @@
 // What twins may hold: bounds, what is spent, and the ResourceQuota of a twin.
 #include "liqo/core/namespaces/twin_quota.hpp"
 
-#include "../objects.hpp"
+#include "twins.hpp"
 
 namespace liqo::core {
 namespace {
 
 using namespace testing;
-
-Resources amounts(std::string_view text) { return read_resources(parse_value(text).get_object()).value(); }
-
-TwinContext ctx() {
-  return {.map = {"liqo-tenant-rome", "milan"},
-          .origin = "rome",
-          .pod_security = "baseline",
-          .liqo_namespace = "liqo",
-          .storage_namespace = "liqo-storage",
-          .names = {.consumer = "rome", .consumers = {"rome"}, .allowed = {}, .mistake = {}}};
-}
 
 kube::Object granting(std::string_view resources) {
   return parse(R"({"metadata": {"name": "q"}, "spec": {"user": "u", "resources": )" + std::string(resources) + "}}");
