@@ -52,10 +52,6 @@ TARGET_P99_MS, TARGET_CPU_MS, TARGET_DECISION_US, TARGET_COMMITS = 50, 0.5, 50, 
 MAX_LATE_MS = 20
 
 
-def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
-
-
 class Stage:
     """A provider with one consumer's twin namespace and quota, and the liqods that the API server asks."""
 
@@ -352,7 +348,7 @@ def stage(replicas: int, controllers: bool, large: bool, level: int) -> Iterator
         yield Stage(run, policy, replicas, controllers, large, level)
     except BaseException:
         if run.clusters:
-            say(f"logs are kept in {run.keep_logs('bench')}")
+            report.say(f"logs are kept in {run.keep_logs('bench')}")
         raise
     finally:
         run.close()
@@ -373,11 +369,11 @@ def main() -> int:
     if missing := settings.missing_requirements():
         sys.exit(f"bench: real clusters need {', '.join(missing)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    say("starting a cluster")
+    report.say("starting a cluster")
     with stage(chosen.replicas, chosen.controllers, chosen.large, chosen.level) as on:
         if chosen.before_others:
             go_before_others(os.getpid())
-        say(f"{chosen.rate:g} creations a second for {chosen.seconds:g} s")
+        report.say(f"{chosen.rate:g} creations a second for {chosen.seconds:g} s")
         try:
             figures = measure(on, chosen.rate, chosen.seconds, chosen.profile)
         finally:

@@ -30,10 +30,6 @@ PATIENCE = 600.0
 AGREEMENT = 0.01
 
 
-def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
-
-
 def run_limit(on: Stage, pods: int) -> dict[str, Any]:
     """One load through the bare client; no liqod runs meanwhile."""
     meter = Meter(on.peering)
@@ -191,17 +187,17 @@ def figures(
 
 
 def bench(pods: int, admission: bool, profile: Path | None) -> dict:
-    say("starting two clusters")
+    report.say("starting two clusters")
     with stage(pods, admission) as on:
-        say(f"{SINGLE_PODS} single pods, offloaded and plain in turn")
+        report.say(f"{SINGLE_PODS} single pods, offloaded and plain in turn")
         single = measure_single_pods(on)
         rounds, limits = [], []
         for number in range(1, ROUNDS + 1):
             limits.append(run_limit(on, pods))
-            say(f"round {number}: bare client, {pods} pods Running in {limits[-1]['seconds']:.1f} s")
+            report.say(f"round {number}: bare client, {pods} pods Running in {limits[-1]['seconds']:.1f} s")
             rounds.append(run_liqod(on, pods, profile if number == ROUNDS else None))
             last = rounds[-1]
-            say(
+            report.say(
                 f"round {number}: liqod, {pods} pods Running in {last['seconds']:.1f} s, {last['writes_per_pod']:.2f} "
                 f"writes and {last['cpu_ms_per_pod']:.2f} ms per pod, gone in {last['deletion_seconds']:.1f} s"
             )

@@ -41,10 +41,6 @@ COPIED = ("configmaps", "secrets", "services")
 OF_NODES = {"leases", "nodes", "nodes/status"}
 
 
-def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
-
-
 class Tally:
     """Counts words in what is appended to a file. To parse an audit log while it is written takes a tenth of the two cores
     from what is measured on them."""
@@ -221,23 +217,23 @@ class Bench:
 def measure(namespaces: int, profile: Path | None) -> dict[str, Any]:
     run = Run()
     try:
-        say(f"starting two clusters, and making {namespaces} namespaces")
+        report.say(f"starting two clusters, and making {namespaces} namespaces")
         on = Namespaces(run, namespaces)
         bench = Bench(on)
         limit_cpu = bench.cpu()
         seconds = on.post(on.milan, on.user, "limit-", "-rome")
         limit_cpu = {name: used - limit_cpu[name] for name, used in bench.cpu().items()}
         rate = namespaces * MADE / seconds
-        say(f"bare client: {namespaces * MADE} objects in {seconds:.1f} s, {rate:.0f} a second")
+        report.say(f"bare client: {namespaces * MADE} objects in {seconds:.1f} s, {rate:.0f} a second")
         on.liqod.start()
         on.peering.wait_ready(120)
         bench.wait_quiet(bench.marks())
         empty_mb, watches = resident_mb(on.liqod), [bench.watches()]
         offloaded = bench.offload()
         watches.append(bench.watches())
-        say(f"offloaded: {offloaded['mb']:.1f} MB, {offloaded['cpu_seconds']:.1f} s of CPU")
+        report.say(f"offloaded: {offloaded['mb']:.1f} MB, {offloaded['cpu_seconds']:.1f} s of CPU")
         reflected = bench.reflect(profile)
-        say(
+        report.say(
             f"liqod: {namespaces * REFLECTED} objects in {reflected['seconds']:.1f} s, "
             f"{reflected['cpu_ms_per_object']:.2f} ms and {reflected['kb_per_object']:.2f} KB per object"
         )
@@ -259,7 +255,7 @@ def measure(namespaces: int, profile: Path | None) -> dict[str, Any]:
         }
     except BaseException:
         if run.clusters:
-            print(f"bench: logs are kept in {run.keep_logs('bench')}", file=sys.stderr, flush=True)
+            report.say(f"logs are kept in {run.keep_logs('bench')}")
         raise
     finally:
         run.close()

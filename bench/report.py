@@ -1,9 +1,15 @@
-"""The table: what was measured, beside what the Go version needs and the goals."""
+"""Lines of progress, and the table: what was measured, beside what the Go version needs and the goals."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
+
+
+def say(text: str) -> None:
+    """A line of progress: the table alone goes to standard output."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)

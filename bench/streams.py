@@ -52,10 +52,6 @@ BLOCK = 1_000_000
 STREAMS = "liqod_kubelet_streams{"
 
 
-def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
-
-
 class Stage:
     """rome, which offloads to milan's real kubelet; one pod `one`, and at home another of that name for the relay."""
 
@@ -175,7 +171,7 @@ def measure_ways(on: Stage, gb: float, rounds: int, directory: Path) -> dict[str
             for direction, transfer in transfers.items():
                 seconds, cpu = timed(process, transfer)
                 found[way][direction].append((count / seconds / 1e6, cpu / (count / 1e9)))
-                say(f"round {number + 1}: {way}, {direction}: {seconds:.1f} s, {cpu:.2f} s of CPU in between")
+                report.say(f"round {number + 1}: {way}, {direction}: {seconds:.1f} s, {cpu:.2f} s of CPU in between")
     return {
         way: {
             direction: {
@@ -223,9 +219,9 @@ def wait_standing(on: Stage) -> None:
 def measure(gb: float, rounds: int) -> dict[str, Any]:
     run = Run()
     try:
-        say("starting two clusters")
+        report.say("starting two clusters")
         on = Stage(run)
-        say(f"{STILL} execs whose readers stand still, {STILL} such port-forwards, then {CROWD} execs at once")
+        report.say(f"{STILL} execs whose readers stand still, {STILL} such port-forwards, then {CROWD} execs at once")
         # liqod gives no memory back to the system, so the order matters, and the port-forwards get a liqod that has
         # just started.
         still = measure_crowd(on, STILL, still=True)
@@ -237,7 +233,7 @@ def measure(gb: float, rounds: int) -> dict[str, Any]:
         return {"gb": gb, "rounds": rounds, "ways": ways, "still": still, "stuck": stuck, "crowd": crowd}
     except BaseException:
         if run.clusters:
-            say(f"logs are kept in {run.keep_logs('bench')}")
+            report.say(f"logs are kept in {run.keep_logs('bench')}")
         raise
     finally:
         run.close()
