@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import threading
 from pathlib import Path
@@ -104,12 +103,6 @@ def broken_node(rome_to_milan: Peering, name: str, kubeconfig: str | None) -> Pe
     return peering
 
 
-def told(peering: Peering) -> str:
-    """Everything that a user finds at the VirtualNode: its conditions and its events."""
-    virtual_node = peering.consumer.api.get("virtualnodes", peering.home, peering.node)
-    return json.dumps(virtual_node.get("status", {})) + json.dumps(peering.consumer.events(peering.home, peering.node))
-
-
 def changed_user(kubeconfig: str, user: dict[str, Any]) -> str:
     config = yaml.safe_load(kubeconfig)
     config["users"][0]["user"] = user
@@ -119,7 +112,7 @@ def changed_user(kubeconfig: str, user: dict[str, Any]) -> str:
 def test_a_virtualnode_without_its_secret_says_so_and_recovers(rome_to_milan: Peering) -> None:
     peering = broken_node(rome_to_milan, "no-secret", None)
     try:
-        wait_for(lambda: peering.secret in told(peering), 60, "the VirtualNode to name the missing Secret")
+        wait_for(lambda: peering.secret in peering.told(), 60, "the VirtualNode to name the missing Secret")
         assert not peering.node_ready()
         assert rome_to_milan.node_ready(), "the other virtual node is not concerned"
         peering.write_secret(peering.kubeconfig())
@@ -146,7 +139,7 @@ def test_a_secret_with_a_bad_kubeconfig_is_refused_and_says_why(rome_to_milan: P
     kubeconfig = "garbage: [" if user is None else changed_user(rome_to_milan.kubeconfig(), user)
     peering = broken_node(rome_to_milan, name, kubeconfig)
     try:
-        wait_for(lambda: word in told(peering) and "kubeconfig" in told(peering), 60, "the VirtualNode to say why")
+        wait_for(lambda: word in peering.told() and "kubeconfig" in peering.told(), 60, "the VirtualNode to say why")
         assert not is_ready(peering.node_object())
         assert not Path("/tmp/liqo-test-pwned").exists()
         assert rome_to_milan.node_ready(), "the other virtual node is not concerned"
@@ -213,7 +206,7 @@ def test_a_kubeconfig_of_a_stranger_is_refused_by_the_provider_and_says_so(rome_
     kubeconfig = pki.kubeconfig(provider.server, provider.authority.pair.certificate, user)
     peering = broken_node(rome_to_milan, "stranger", kubeconfig)
     try:
-        wait_for(lambda: "401" in told(peering) or "nauthorized" in told(peering), 60, "the VirtualNode to say why")
+        wait_for(lambda: "401" in peering.told() or "nauthorized" in peering.told(), 60, "the VirtualNode to say why")
         assert not peering.node_ready()
     finally:
         peering.dissolve()

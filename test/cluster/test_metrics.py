@@ -16,7 +16,7 @@ import pytest
 
 from harness import pki, rights, settings
 from harness.api import Api
-from harness.cluster import Cluster, busybox
+from harness.cluster import Cluster, asking
 from harness.components import Options
 from harness.monitoring import CHART, Prometheus, board, documented, names, queries, scraping, shortened
 from harness.peers import SOON, Peer
@@ -94,12 +94,6 @@ def token_of(peer: Peer, name: str, reads: bool) -> str:
         role = "liqo-metrics-reader"
         rights.bind(peer.cluster, None, f"{role}-{name}", rights.service_account("default", name), role)
     return peer.cluster.kubectl("create", "token", name).strip()
-
-
-def asking(name: str, cpu: str) -> dict:
-    pod = busybox(name)
-    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "8Mi"}}
-    return pod
 
 
 def test_pods_are_counted_on_both_sides(watched: Watched) -> None:

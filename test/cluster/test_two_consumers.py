@@ -16,7 +16,7 @@ import pytest
 
 from harness import inventory, settings
 from harness.api import MERGE, Api, path
-from harness.cluster import busybox
+from harness.cluster import asking, busybox
 from harness.components import Options
 from harness.peers import SOON, Peer, as_identity
 from harness.run import Run
@@ -62,12 +62,6 @@ class Two:
 
         wait_for(is_settled, 120, "nothing to change any more", interval=1)
         return seen[-1]
-
-
-def asking(name: str, cpu: str) -> dict[str, Any]:
-    pod = busybox(name)
-    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "8Mi"}}
-    return pod
 
 
 def shadow(origin: str, cpu: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import ssl
 import subprocess
@@ -97,12 +96,6 @@ def serving(cluster: Cluster, pair: pki.Pair) -> Iterator[int]:
         server.close()
 
 
-def told(peering: Peering) -> str:
-    """Everything that a user finds at the VirtualNode: its conditions and its events."""
-    virtual_node = peering.consumer.api.get("virtualnodes", peering.home, peering.node)
-    return json.dumps(virtual_node.get("status", {})) + json.dumps(peering.consumer.events(peering.home, peering.node))
-
-
 @contextmanager
 def second_node(usual: Peering, name: str, kubeconfig: str) -> Iterator[Peering]:
     peering = Peering(usual.consumer, usual.provider, node=name)
@@ -130,7 +123,7 @@ def test_a_client_certificate_of_another_time_is_named(
     authority = milan.authority.pair.certificate
     kubeconfig = pki.kubeconfig(milan.server, authority, pki.certificate_user(pair), milan.name)
     with second_node(rome_to_milan, name, kubeconfig) as peering:
-        wait_for(lambda: words in told(peering) and "certificate" in told(peering), 60, "the VirtualNode to say why")
+        wait_for(lambda: words in peering.told() and "certificate" in peering.told(), 60, "the VirtualNode to say why")
         assert not is_ready(peering.node_object())
         wait_for(rome_to_milan.node_ready, 60, "the other virtual node, which is not concerned, to be ready")
         peering.write_quota()
@@ -153,7 +146,7 @@ def test_a_server_certificate_of_another_time_is_named(
         config["clusters"][0]["cluster"]["server"] = f"https://{milan.address}:{port}"
         name = "server-" + ("old" if begin < 0 else "young")
         with second_node(rome_to_milan, name, yaml.safe_dump(config)) as peering:
-            wait_for(lambda: words in told(peering), 60, "the VirtualNode to say why")
+            wait_for(lambda: words in peering.told(), 60, "the VirtualNode to say why")
             assert not is_ready(peering.node_object())
             wait_for(rome_to_milan.node_ready, 60, "the other virtual node, which is not concerned, to be ready")
             peering.write_quota()

@@ -298,3 +298,10 @@ def busybox(name: str, script: str = "sleep 1000000", **spec: Any) -> dict[str, 
     }
     spec = {"containers": [container], "terminationGracePeriodSeconds": 1, **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+def asking(name: str, cpu: str) -> dict[str, Any]:
+    """A busybox pod that requests so much CPU, and 8 MiB of memory."""
+    pod = busybox(name)
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "8Mi"}}
+    return pod

@@ -8,6 +8,7 @@ for each offloaded namespace, its twin with the binding that lets that user work
 from __future__ import annotations
 
 import hashlib
+import json
 import ssl
 from collections.abc import Mapping
 from typing import Any
@@ -127,6 +128,11 @@ class Peering:
         self.consumer.api.apply("namespaceoffloadings", namespace, body)
         self._map(namespace, twin, {"remoteNamespace": twin, "phase": "Accepted"})
         return twin
+
+    def told(self) -> str:
+        """Everything that a user finds at the VirtualNode: its conditions and its events."""
+        virtual_node = self.consumer.api.get("virtualnodes", self.home, self.node)
+        return json.dumps(virtual_node.get("status", {})) + json.dumps(self.consumer.events(self.home, self.node))
 
     def carry(self) -> dict | None:
         """What replication does, once: the NamespaceMap's wishes to the provider, the answer back; returns the copy."""
