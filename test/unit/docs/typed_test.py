@@ -67,6 +67,22 @@ def test_a_wrong_command_is_seen(programs):
     assert not programs.wrong("liqoctl create rs batch --remote-cluster-id milan --cpu=2  # --not a flag")
 
 
+def lacks_an_image(line: str) -> bool:
+    """Whether liqoctl would refuse it, or would reset the values that a file has: single values are not all."""
+    return bool(re.match(r"liqoctl (install|upgrade) .*--set", line)) and not re.search(r"image\.repository=| -f ", line)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_installs_has_an_image(page):
+    assert not [line for line in typed(page) if lacks_an_image(line)]
+
+
+def test_an_installation_without_an_image_is_seen():
+    assert lacks_an_image("liqoctl install --cluster-id rome --set storage.enabled=true")
+    assert not lacks_an_image("liqoctl upgrade -f rome.yaml --set storage.enabled=true")
+    assert not lacks_an_image("liqoctl install --set image.repository=registry.example/liqo/liqod")
+
+
 # What makes dist/ is typed in the tree. These pages are for those who have one, or tell of what was tried there.
 MAKES_DIST = {"tools/release", "tools/image", "tools/demo", "build/image"}
 OF_THE_TREE = {"architecture.md", "compatibility.md", "conformance.md", "decisions.md", "stories.md"}
