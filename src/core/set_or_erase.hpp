@@ -1,4 +1,5 @@
 // A field of an object that is left out where it says nothing.
+// Tested by test/unit/core/peering/foreign_cluster_test.cpp and test/unit/core/slices/objects_test.cpp.
 #pragma once
 
 #include <string_view>

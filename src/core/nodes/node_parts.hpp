@@ -1,4 +1,5 @@
 // The wanted parts of a virtual node's Node.
+// Tested by test/unit/core/nodes/node_test.cpp.
 #pragma once
 
 #include "liqo/core/nodes/node.hpp"

@@ -1,4 +1,5 @@
 // The parts of a ShadowPod that follow the local pod: used when it is created and when it is updated.
+// Tested by test/unit/core/offloading/shadow_pod_test.cpp and test/unit/core/offloading/shadow_pod_update_test.cpp.
 #pragma once
 
 #include "kube/k8s/object.hpp"

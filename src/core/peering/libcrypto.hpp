@@ -1,4 +1,5 @@
 // OpenSSL's libcrypto for the files of this folder: owners of its objects, and conversions of bytes.
+// Tested by test/unit/core/peering/csr_test.cpp and test/unit/core/peering/strict_csr_test.cpp.
 #pragma once
 
 #include <openssl/err.h>

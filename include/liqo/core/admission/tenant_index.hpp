@@ -1,4 +1,5 @@
 // The index of an informer of namespaces by which the tenant namespaces of a consumer are found.
+// Tested by test/unit/core/namespaces/belonging_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // Amounts of resources as metrics show them.
+// Tested by test/unit/quota/quota_display_test.cpp.
 #pragma once
 
 #include <array>
