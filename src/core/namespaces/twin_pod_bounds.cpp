@@ -5,9 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "core/difference.hpp"
-#include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "core/namespaces/resource_quota.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/namespaces/twin_quota.hpp"
@@ -16,7 +14,6 @@
 
 namespace liqo::core {
 namespace json = kube::json;
-namespace labels = api::labels;
 namespace {
 
 using Units = std::int64_t;
@@ -269,15 +266,10 @@ bool is_bounded(const TwinPods& twin, const Resources& granted) {
 }
 
 kube::Object forge_twin_pods_quota(std::string_view twin, const TwinPodsQuota& wanted) {
-  kube::Object quota =
-      kube::Object::make(api::kinds::resource_quotas, {std::string(twin), std::string(twin_pods_quota_name)});
-  quota.set_label(labels::app_managed_by, labels::app_managed_by_liqo);
-  quota.set_label(labels::remote_cluster_id, wanted.consumer);
   Resources all = wanted.hard;
   for (const std::string& kind : wanted.kinds)
     all.emplace(std::string(count_prefix) + kind, kube::Quantity(max_custom_objects));
-  quota.mutable_spec()["hard"] = write_resources(all);
-  return quota;
+  return forge_resource_quota({std::string(twin), std::string(twin_pods_quota_name)}, wanted.consumer, all);
 }
 
 bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds) {
@@ -288,12 +280,7 @@ bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds) 
 
 std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, const TwinPodsQuota& wanted,
                                                  const Resources& granted, bool recount) {
-  json::object metadata, changes;
-  if (json::object marks = changed_entries(quota.labels(), {{labels::app_managed_by, labels::app_managed_by_liqo},
-                                                            {labels::remote_cluster_id, wanted.consumer}});
-      !marks.empty())
-    metadata["labels"] = std::move(marks);
-  const Resources present = read_resources(kube::object_at(quota.spec(), {"hard"})).value_or(Resources());
+  const Resources present = hard_of(quota);
   Resources amounts = wanted.hard;
   for (const std::string& kind : wanted.kinds) {
     const std::string name = std::string(count_prefix) + kind;
@@ -302,19 +289,10 @@ std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, cons
     const bool takes_other = recount && !are_counted(quota, {kind}) ? !has_other : has_other;
     amounts.emplace(name, kube::Quantity(max_custom_objects + (takes_other ? 1 : 0)));
   }
-  for (const auto& [name, bound] : amounts)
-    if (const auto found = present.find(name); found == present.end() || found->second != bound)
-      changes[name] = bound.text();
-  for (const auto& [name, bound] : present) {
-    const bool is_over = (name.starts_with(count_prefix) && !amounts.contains(name)) ||
-                         (name.starts_with(limits_prefix) && !granted.contains(name));
-    if (is_over) changes[name] = nullptr;
-  }
-  if (metadata.empty() && changes.empty()) return std::nullopt;
-  metadata["resourceVersion"] = quota.resource_version();
-  json::object patch{{"metadata", std::move(metadata)}};
-  if (!changes.empty()) patch["spec"] = json::object{{"hard", std::move(changes)}};
-  return patch;
+  return plan_resource_quota(quota, wanted.consumer, amounts, [&](std::string_view name) {
+    return (name.starts_with(count_prefix) && !amounts.contains(name)) ||
+           (name.starts_with(limits_prefix) && !granted.contains(name));
+  });
 }
 
 }  // namespace liqo::core

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "core/difference.hpp"
+#include "core/namespaces/resource_quota.hpp"
 #include "kube/k8s/request.hpp"
-#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 
@@ -36,10 +35,6 @@ constexpr Bound usual[] = {
 constexpr std::int64_t pods_step = 1'000;
 
 bool is_of_liqo(std::string_view name) { return name.ends_with(".liqo.io"); }
-
-Resources hard_of(const kube::Object& quota) {
-  return read_resources(kube::object_at(quota.spec(), {"hard"})).value_or(Resources());
-}
 
 }  // namespace
 
@@ -93,31 +88,11 @@ Resources twin_hard(const TwinBounds& bounds, const std::set<std::string>& spent
 }
 
 kube::Object forge_twin_quota(std::string_view twin, const TwinContext& ctx, const Resources& hard) {
-  kube::Object quota =
-      kube::Object::make(api::kinds::resource_quotas, {std::string(twin), std::string(twin_quota_name)});
-  quota.set_label(labels::app_managed_by, labels::app_managed_by_liqo);
-  quota.set_label(labels::remote_cluster_id, ctx.origin);
-  quota.mutable_spec()["hard"] = write_resources(hard);
-  return quota;
+  return forge_resource_quota({std::string(twin), std::string(twin_quota_name)}, ctx.origin, hard);
 }
 
 std::optional<json::object> plan_twin_quota(const kube::Object& quota, const TwinContext& ctx, const Resources& hard) {
-  json::object metadata, changes;
-  if (json::object marks = changed_entries(quota.labels(), {{labels::app_managed_by, labels::app_managed_by_liqo},
-                                                            {labels::remote_cluster_id, ctx.origin}});
-      !marks.empty())
-    metadata["labels"] = std::move(marks);
-  const Resources present = hard_of(quota);
-  for (const auto& [name, bound] : hard)
-    if (const auto found = present.find(name); found == present.end() || found->second != bound)
-      changes[name] = bound.text();
-  for (const auto& [name, bound] : kube::object_at(quota.spec(), {"hard"}))
-    if (!hard.contains(std::string_view(name))) changes[name] = nullptr;
-  if (metadata.empty() && changes.empty()) return std::nullopt;
-  metadata["resourceVersion"] = quota.resource_version();
-  json::object patch{{"metadata", std::move(metadata)}};
-  if (!changes.empty()) patch["spec"] = json::object{{"hard", std::move(changes)}};
-  return patch;
+  return plan_resource_quota(quota, ctx.origin, hard, [&](std::string_view name) { return !hard.contains(name); });
 }
 
 bool is_counted(const kube::Object& quota) {
