@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/quota/quota_ledger.hpp"
 
 namespace liqo::quota {
@@ -17,7 +18,7 @@ inline std::size_t record_bytes(const kube::Object& config_map) {
 
 /// Whose record a ConfigMap is; an empty key where it does not say.
 inline kube::ObjectKey quota_of(const kube::Object& config_map) {
-  return kube::ObjectKey::parse(config_map.annotation(core::ledger_quota_annotation)).value_or(kube::ObjectKey());
+  return kube::ObjectKey::parse(config_map.annotation(api::annotations::ledger_quota)).value_or(kube::ObjectKey());
 }
 
 }  // namespace liqo::quota

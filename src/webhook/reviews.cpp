@@ -245,7 +245,7 @@ asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request) {
   if (request.operation == Operation::create && core::admission::is_tenant(request.user)) {
     auto ns = co_await read_namespace(request.ns, true);
     if (!ns) co_return cannot_read(ns.error());
-    if (*ns) decisions = (*ns)->annotation(core::decisions_annotation);
+    if (*ns) decisions = (*ns)->annotation(api::annotations::tenant_decisions);
   }
   co_return core::admission::mutate_tenant(request, decisions);
 }
@@ -259,7 +259,7 @@ asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
     if (*ns) {
       around.is_tenant_namespace = core::is_tenant_namespace(**ns);
       around.namespace_cluster = (*ns)->label(labels::remote_cluster_id);
-      around.decisions = (*ns)->annotation(core::decisions_annotation);
+      around.decisions = (*ns)->annotation(api::annotations::tenant_decisions);
       if (request.operation == Operation::create)
         around.owned_namespace = namespace_of_id(kube::string_at(request.object.spec(), {"clusterID"}), **ns);
     }

@@ -154,6 +154,21 @@ inline constexpr std::string_view sharing_percentage = "liqo.io/sharing-percenta
 inline constexpr std::string_view keep_pods = "liqo.io/keep-pods";
 /// On a Secret with an issued certificate: when it was received, RFC 3339.
 inline constexpr std::string_view certificate_received = "liqo.io/certificate-received";
+/// On a ControlPlane Identity: the digest, in hex, of the provider's answer that was last written into it. Without it
+/// the answer is written again.
+inline constexpr std::string_view taken_answer = "liqo.io/taken-answer";
+/// On a Tenant: the last heartbeat before silence cordoned the Tenant. A Tenant that somebody uncordons is not cordoned
+/// again for the same silence.
+inline constexpr std::string_view silent_since = "liqo.io/cordoned-silent-since";
+/// On a tenant namespace: the decisions of the last Tenant in it; removing the annotation forgets them.
+inline constexpr std::string_view tenant_decisions = "liqo.io/tenant-decisions";
+/// On the ConfigMap with the record of a Quota's reservations: "namespace/name" of the Quota.
+inline constexpr std::string_view ledger_quota = "liqo.io/quota";
+/// On the object by which callers of the webhook are proven (core/admission/callers.hpp): the address that asked.
+inline constexpr std::string_view asked_from = "liqo.io/asked-from";
+/// On a Secret with the tokens of a pod: digest of the tokens and their expiration. It tells a process that has not
+/// requested them whether somebody else has changed the Secret.
+inline constexpr std::string_view tokens_digest = "offloading.liqo.io/service-account-tokens-digest";
 /// On a ShadowPod and its pod: UID of the consumer's pod. Absent on objects made by the Go version.
 inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-uid";
 /// On a ShadowPod: when the consumer sent it, or its creationTimestamp once the consumer has confirmed it

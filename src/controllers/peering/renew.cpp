@@ -80,7 +80,7 @@ asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object
   if (answer.empty() || !keys_.key()) co_return kube::Result<void>();
   // A Renew shows its last answer for ever; taking it again would undo what an operator has changed since.
   const std::string digest = core::sha256_hex(json::serialize(answer));
-  if (identity.annotation(core::taken_answer_annotation) == digest) co_return kube::Result<void>();
+  if (identity.annotation(api::annotations::taken_answer) == digest) co_return kube::Result<void>();
   const bool is_news = answer != api::Identity(identity).auth_params();
   const auto params = api::read_auth_params(answer);
   const auto certificate = core::read_certificate(params ? params->certificate_pem : "");
@@ -92,7 +92,7 @@ asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object
   }
   kube::Object next = identity;
   next.mutable_spec()["authParams"] = answer;
-  next.set_annotation(core::taken_answer_annotation, digest);
+  next.set_annotation(api::annotations::taken_answer, digest);
   auto replaced = co_await context_.home.api().replace(api::kinds::identities, next);
   if (!replaced) co_return std::unexpected(std::move(replaced.error()));
   identities_->observe(std::move(*replaced));

@@ -440,9 +440,10 @@ asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Objec
   if (!ns && ns.error().is_not_found()) co_return kube::Result<void>();
   if (!ns) co_return kube::fail(std::move(ns.error()), "reading the tenant namespace");
   const std::string decisions = core::remember_decisions(tenant);
-  if (ns->annotation(core::decisions_annotation) == decisions || ns->is_deleting()) co_return kube::Result<void>();
+  if (ns->annotation(api::annotations::tenant_decisions) == decisions || ns->is_deleting())
+    co_return kube::Result<void>();
   json::object annotations;
-  annotations[core::decisions_annotation] = decisions.empty() ? json::value(nullptr) : json::value(decisions);
+  annotations[api::annotations::tenant_decisions] = decisions.empty() ? json::value(nullptr) : json::value(decisions);
   json::object changes{{"metadata", json::object{{"annotations", std::move(annotations)}}}};
   auto patched =
       co_await home.patch(kube::resources::namespaces, key, {kube::PatchType::merge, json::serialize(changes)});

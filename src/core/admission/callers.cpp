@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/admission/patch.hpp"
 
 namespace liqo::core::admission {
 namespace {
 
-constexpr std::string_view probe_name = "liqo-probe", asked_from = "liqo.io/asked-from";
+using api::annotations::asked_from;
+
+constexpr std::string_view probe_name = "liqo-probe";
 
 }  // namespace
 

@@ -20,9 +20,6 @@ namespace annotations = api::annotations;
 
 constexpr std::size_t max_tokens = 100;
 constexpr std::chrono::seconds default_lifetime{3600};
-/// The annotation with a digest of the tokens and their expiration. It tells a process that has not requested them
-/// whether somebody else has changed the Secret.
-constexpr std::string_view tokens_digest = "offloading.liqo.io/service-account-tokens-digest";
 
 bool belongs_to(const kube::Object& secret, const kube::Object& local_pod) {
   return secret.annotation(annotations::token_pod_uid) == local_pod.uid();
@@ -131,7 +128,7 @@ IssuedTokens read_token_secret(const kube::Object& secret) {
     tokens.emplace(std::string(key), IssuedToken{.token = std::move(*token), .expires = *expires});
   }
   // The Go version and earlier ones of this program wrote no digest.
-  const std::string_view noted = secret.annotation(tokens_digest);
+  const std::string_view noted = secret.annotation(annotations::tokens_digest);
   if (!noted.empty() && noted != digest_of(secret.annotation(annotations::token_expiration), texts)) return {};
   return tokens;
 }
@@ -198,7 +195,8 @@ kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view 
   }
   if (earliest) {
     secret.set_annotation(annotations::token_expiration, kube::format_time(*earliest));
-    secret.set_annotation(tokens_digest, digest_of(secret.annotation(annotations::token_expiration), texts));
+    secret.set_annotation(annotations::tokens_digest,
+                          digest_of(secret.annotation(annotations::token_expiration), texts));
   }
   secret.tree()["immutable"] = false;
   secret.tree()["type"] = "Opaque";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/owner.hpp"
 
@@ -25,7 +26,7 @@ SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, 
   const std::string_view last = kube::string_at(lease.spec(), {"renewTime"});
   const auto time = kube::parse_time(last);
   // A consumer that writes an unreadable time is there all the same, so it is not cordoned.
-  if (time && now - *time >= max_silence && tenant.annotation(silent_since_annotation) != last)
+  if (time && now - *time >= max_silence && tenant.annotation(api::annotations::silent_since) != last)
     return silence_action::Cordon{std::string(last)};
   return silence_action::LookAgain{
       std::clamp<kube::Duration>(max_silence / 10, std::chrono::seconds(1), heartbeat_interval)};
@@ -33,7 +34,7 @@ SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, 
 
 json::object silence_patch(const kube::Object& tenant, std::string_view last) {
   return {{"metadata", json::object{{"resourceVersion", tenant.resource_version()},
-                                    {"annotations", json::object{{silent_since_annotation, last}}}}},
+                                    {"annotations", json::object{{api::annotations::silent_since, last}}}}},
           {"spec", json::object{{"tenantCondition", api::to_string(api::TenantCondition::cordoned)}}}};
 }
 

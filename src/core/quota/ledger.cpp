@@ -90,7 +90,7 @@ kube::Object forge_ledger(std::string_view liqo_namespace, const kube::ObjectKey
   auto made = kube::Object::make(kube::resources::config_maps, {std::string(liqo_namespace), ledger_name(quota)});
   made.set_label(api::labels::app_managed_by, api::labels::app_managed_by_liqo);
   made.set_label(api::labels::ledger, "true");
-  made.set_annotation(ledger_quota_annotation, quota.text());
+  made.set_annotation(api::annotations::ledger_quota, quota.text());
   made.tree()["data"] = kube::json::object{{ledger_key, record.text()}};
   return made;
 }

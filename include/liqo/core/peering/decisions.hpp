@@ -9,9 +9,6 @@
 
 namespace liqo::core {
 
-/// On a tenant namespace: the decisions of the last Tenant in it. Ours alone; removing the annotation forgets them.
-inline constexpr std::string_view decisions_annotation = "liqo.io/tenant-decisions";
-
 /// The Tenant's condition and its annotations of Liqo as text; "" where they are those of every new Tenant.
 std::string remember_decisions(const kube::Object& tenant);
 

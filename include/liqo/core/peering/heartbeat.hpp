@@ -13,9 +13,6 @@ namespace liqo::core {
 
 /// The name of the Lease. The provider makes it, so that the consumer needs the right to change this one and no other.
 inline constexpr std::string_view heartbeat_lease = "liqo-heartbeat";
-/// On a Tenant: the last heartbeat before silence cordoned the Tenant. A Tenant that somebody uncordons is not cordoned
-/// again for the same silence.
-inline constexpr std::string_view silent_since_annotation = "liqo.io/cordoned-silent-since";
 /// The time between two heartbeats.
 inline constexpr kube::Duration heartbeat_interval = std::chrono::minutes(10);
 

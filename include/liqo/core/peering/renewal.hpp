@@ -9,10 +9,6 @@
 
 namespace liqo::core {
 
-/// On a ControlPlane Identity: the digest, in hex, of the provider's answer that was last written into it. Ours alone;
-/// without it the answer is written again.
-inline constexpr std::string_view taken_answer_annotation = "liqo.io/taken-answer";
-
 /// What liqod reads of a certificate that a cluster's signer has issued.
 struct IssuedCertificate {
   kube::WallTime not_before, not_after;

@@ -48,8 +48,6 @@ struct LedgerRecord {
 
 /// The key of the record in its ConfigMap.
 inline constexpr std::string_view ledger_key = "ledger.json";
-/// On the ConfigMap: "namespace/name" of its Quota.
-inline constexpr std::string_view ledger_quota_annotation = "liqo.io/quota";
 /// A record of more bytes than this is full: the API server takes objects of up to 1 MiB, etcd 1.5 MiB.
 inline constexpr std::size_t max_ledger_bytes = 512 * 1024;
 /// One reservation may take so much of it: longest names, and some ten resources with long names, need a tenth.

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../../log_text.hpp"
-#include "liqo/core/peering/decisions.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/renewal.hpp"
 #include "peering_fixture.hpp"
 
@@ -246,7 +246,7 @@ TEST_CASE("what was decided about a consumer outlives its Tenant") {
   milan.admit();
   const auto kept = [&] {
     const auto ns = milan.find(resources::namespaces, {"", milan.ns});
-    return ns ? std::string(ns->annotation(core::decisions_annotation)) : "";
+    return ns ? std::string(ns->annotation(api::annotations::tenant_decisions)) : "";
   };
   const auto replaced = [&] {
     static_cast<void>(milan.server.remove(kinds::tenants, milan.tenant_key, {}, "operator"));
