@@ -20,12 +20,10 @@ ApiServiceKeeper::ApiServiceKeeper(const kube::Environment& environment, kube::A
     : leader_api_(leader_api),
       ns_(std::move(ns)),
       log_("metric-agent"),
-      services_(home.acquire({.resource = api::kinds::api_services,
-                              .ns = {},
-                              .selection = {.field_selector = "metadata.name=" + key.name}})),
-      space_(home.acquire({.resource = kube::resources::namespaces,
-                           .ns = {},
-                           .selection = {.field_selector = "metadata.name=" + ns_}})),
+      services_(home.acquire(
+          {.resource = api::kinds::api_services, .ns = {}, .selection = {.field_selector = kube::name_is(key.name)}})),
+      space_(home.acquire(
+          {.resource = kube::resources::namespaces, .ns = {}, .selection = {.field_selector = kube::name_is(ns_)}})),
       controller_(environment, {.name = "metrics-api-service"}, [this](const kube::WorkKey&) { return reconcile(); }) {
   for (kube::InformerHandle* handle : {&services_, &space_})
     handle->subscribe([this](const kube::ObjectKey&) { controller_.enqueue({.object = key}); },

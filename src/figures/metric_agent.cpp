@@ -52,10 +52,9 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
       certificates_(context_.executor, context_.replica_api, context_.home,
                     {settings_.ns, std::string(api::metric_agent_secret)}, "metric-agent",
                     certificate_settings(settings_), [this](const webhook::CertificateState& state) { use(state); }),
-      front_proxy_map_(
-          context_.home.acquire({.resource = kube::resources::config_maps,
-                                 .ns = front_proxy_map.ns,
-                                 .selection = {.field_selector = "metadata.name=" + front_proxy_map.name}})) {
+      front_proxy_map_(context_.home.acquire({.resource = kube::resources::config_maps,
+                                              .ns = front_proxy_map.ns,
+                                              .selection = {.field_selector = kube::name_is(front_proxy_map.name)}})) {
   front_proxy_map_.follow([this](const kube::Change&) { use_front_proxy(); });
 }
 

@@ -31,7 +31,7 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
   if (!settings_.client_ca_file.empty()) return;
   client_ca_map_ = context_.home.acquire({.resource = kube::resources::config_maps,
                                           .ns = client_ca_map.ns,
-                                          .selection = {.field_selector = "metadata.name=" + client_ca_map.name}});
+                                          .selection = {.field_selector = kube::name_is(client_ca_map.name)}});
   client_ca_map_.subscribe([this](const kube::ObjectKey& key) {
     const auto map = client_ca_map_->find(key);
     // Where the ConfigMap is gone, the CA stays in force.

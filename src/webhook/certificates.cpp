@@ -48,7 +48,7 @@ Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& rep
       log_(std::move(part)),
       changed_(executor),
       secrets_(home.acquire(
-          {.resource = secrets, .ns = key_.ns, .selection = {.field_selector = "metadata.name=" + key_.name}})) {
+          {.resource = secrets, .ns = key_.ns, .selection = {.field_selector = kube::name_is(key_.name)}})) {
   secrets_.subscribe([this](const kube::ObjectKey&) { changed_.set(); });
 }
 

@@ -368,14 +368,12 @@ Configurations::Configurations(const kube::Environment& environment, kube::Api& 
     : leader_api_(leader_api),
       reach_(std::move(reach)),
       log_("webhook"),
-      mutating_(
-          home.acquire({.resource = mutating_configurations,
-                        .ns = {},
-                        .selection = {.field_selector = "metadata.name=" + std::string(api::webhook_configuration)}})),
-      validating_(
-          home.acquire({.resource = validating_configurations,
-                        .ns = {},
-                        .selection = {.field_selector = "metadata.name=" + std::string(api::webhook_configuration)}})),
+      mutating_(home.acquire({.resource = mutating_configurations,
+                              .ns = {},
+                              .selection = {.field_selector = kube::name_is(api::webhook_configuration)}})),
+      validating_(home.acquire({.resource = validating_configurations,
+                                .ns = {},
+                                .selection = {.field_selector = kube::name_is(api::webhook_configuration)}})),
       controller_(environment, {.name = "webhook-configuration"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   for (kube::InformerHandle* handle : {&mutating_, &validating_})

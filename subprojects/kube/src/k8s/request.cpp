@@ -17,6 +17,7 @@ std::string label_is(std::string_view key, std::string_view value) {
 std::string label_is_not(std::string_view key, std::string_view value) {
   return std::string(key) + "!=" + std::string(value);
 }
+std::string name_is(std::string_view name) { return "metadata.name=" + std::string(name); }
 
 namespace {
 

@@ -4,10 +4,11 @@
 
 using namespace kube;
 
-TEST_CASE("a label selects the objects that have that value, or do not") {
+TEST_CASE("a selector names a label with its value, or a name") {
   CHECK(label_is("liqo.io/replicated") == "liqo.io/replicated=true");
   CHECK(label_is("liqo.io/originID", "rome") == "liqo.io/originID=rome");
   CHECK(label_is_not("liqo.io/type", "virtual-node") == "liqo.io/type!=virtual-node");
+  CHECK(name_is("milan") == "metadata.name=milan");
 }
 
 TEST_CASE("a header is found whatever its case") {

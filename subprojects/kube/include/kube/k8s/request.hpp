@@ -48,6 +48,8 @@ struct Selection {
 /// Join them with a comma for objects that meet both.
 std::string label_is(std::string_view key, std::string_view value = "true");
 std::string label_is_not(std::string_view key, std::string_view value);
+/// The field selector of the objects with that name.
+std::string name_is(std::string_view name);
 
 /// What a list is to hold, and how it comes.
 struct ListOptions {
