@@ -32,7 +32,7 @@ asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey no
       !virtual_nodes_->store().keys("name", node_key.name).empty())
     co_return Outcome::done();
   // A consistent read: the cache may be behind another replica, which has made the Node.
-  const kube::ListOptions options{.selection = {.field_selector = "metadata.name=" + node_key.name}, .limit = 1};
+  const kube::ListOptions options{.selection = {.field_selector = kube::name_is(node_key.name)}, .limit = 1};
   auto page = co_await context_.home.api().list(api::kinds::virtual_nodes, "", options);
   if (!page) co_return Outcome::retry(std::move(page.error()).in("looking for the VirtualNode of a Node"));
   if (!page->items.empty()) co_return Outcome::done();

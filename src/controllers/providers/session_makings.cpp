@@ -58,7 +58,7 @@ std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings
     entry.secret_name = secret_name;
     entry.secret = context_.home.acquire({.resource = kube::resources::secrets,
                                           .ns = key.ns,
-                                          .selection = {.field_selector = "metadata.name=" + secret_name}});
+                                          .selection = {.field_selector = kube::name_is(secret_name)}});
     entry.secret.subscribe([this, key](const kube::ObjectKey&) { enqueue(key); });
   }
   if (!entry.secret->has_synced()) {

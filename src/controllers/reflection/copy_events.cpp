@@ -126,7 +126,7 @@ asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::Cop
   if (!found.original) co_return found.is_known;
   // The metadata of the original say enough, and a Secret's content is nobody's business here.
   const kube::Resource resource = found.original->resource;
-  const std::string selected = "metadata.name=" + found.original->name;
+  const std::string selected = kube::name_is(found.original->name);
   auto page = co_await context_.home.api().list(
       resource, local, {.selection = {.field_selector = selected}, .metadata_only = true}, max_bytes);
   if (!page) co_return false;

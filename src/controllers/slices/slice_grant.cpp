@@ -49,10 +49,9 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
-      config_(context_.home.acquire(
-          {.resource = kube::resources::config_maps,
-           .ns = context_.settings.liqo_namespace,
-           .selection = {.field_selector = "metadata.name=" + std::string(core::policy_config_map)}})),
+      config_(context_.home.acquire({.resource = kube::resources::config_maps,
+                                     .ns = context_.settings.liqo_namespace,
+                                     .selection = {.field_selector = kube::name_is(core::policy_config_map)}})),
       policy_(context_.settings.slices),
       capacity_(context_,
                 [this] {

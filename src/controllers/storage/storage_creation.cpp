@@ -70,8 +70,8 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
 
 asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
   const std::string name(storage::volume_to_take(claim));
-  auto volumes = co_await context_.home.api().list(
-      kinds::volumes, "", {.selection = {.field_selector = "metadata.name=" + name}}, max_bytes);
+  auto volumes = co_await context_.home.api().list(kinds::volumes, "",
+                                                   {.selection = {.field_selector = kube::name_is(name)}}, max_bytes);
   if (!volumes) co_return Outcome::retry(std::move(volumes.error()).in("looking for the volume to take"));
   const auto refuse = [&](std::string why) {
     context_.events.warning(claim, kinds::claims, reasons::provisioning_failed, std::move(why));

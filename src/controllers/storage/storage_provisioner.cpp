@@ -43,10 +43,9 @@ StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
       classes_(context.home.acquire({.resource = kinds::storage_classes})),
       virtual_nodes_(context.home.acquire({.resource = kinds::virtual_nodes})),
       namespace_maps_(context.home.acquire({.resource = kinds::namespace_maps})),
-      config_(context.home.acquire(
-          {.resource = kube::resources::config_maps,
-           .ns = context.settings.liqo_namespace,
-           .selection = {.field_selector = "metadata.name=" + std::string(core::policy_config_map)}})),
+      config_(context.home.acquire({.resource = kube::resources::config_maps,
+                                    .ns = context.settings.liqo_namespace,
+                                    .selection = {.field_selector = kube::name_is(core::policy_config_map)}})),
       controller_(context,
                   {.name = "storage-provisioner",
                    .limits = {.workers = 16, .workers_per_group = 4},
