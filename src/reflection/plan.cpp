@@ -50,11 +50,17 @@ std::string why_foreign(const ReflectedKind& kind, const kube::Object& remote, c
   return std::string(kind.no_copy(remote, ctx));
 }
 
+/// The beginning of a sentence: "Secret login is `how` to cluster milan".
+std::string tell_reflection(const ReflectionRule& rule, const kube::Object& local, std::string_view how) {
+  return std::string(rule.kind.resource.kind) + " " + std::string(local.name()) + " is " + std::string(how) +
+         " to cluster " + rule.ctx.clusters.remote;
+}
+
 /// The plan for an object that is never reflected. A copy by the Go version stays, because pods may use it.
-ReflectionPlan leave_out(const kube::Object* remote, std::string_view reason, const core::ForgingContext& ctx) {
+ReflectionPlan leave_out(const ReflectionRule& rule, const kube::Object& local, const kube::Object* remote,
+                         std::string_view reason) {
   std::string message;
-  if (!reason.empty())
-    message = "it is not reflected to cluster " + ctx.clusters.remote + ": it " + std::string(reason);
+  if (!reason.empty()) message = tell_reflection(rule, local, "not reflected") + ": it " + std::string(reason);
   if (!remote || remote->is_deleting() || !remote->has_annotation(annotations::reflected_digest))
     return Keep{std::move(message)};
   return Remove{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = std::move(message)};
@@ -86,7 +92,7 @@ ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* l
   const auto& [kind, policy, ctx] = rule;
   const std::string foreign = remote ? why_foreign(kind, *remote, ctx) : std::string();
   if (const auto never = local && is_wished(rule, *local) ? kind.never_reflected(*local) : std::nullopt)
-    return leave_out(foreign.empty() ? remote : nullptr, *never, ctx);
+    return leave_out(rule, *local, foreign.empty() ? remote : nullptr, *never);
   if (!foreign.empty()) {
     if (!wanted) return Keep{};
     return Refuse{"cluster " + ctx.clusters.remote + " has a " + std::string(kind.copies().kind) + " named \"" +
@@ -97,7 +103,7 @@ ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* l
     if (!remote || remote->is_deleting()) return Keep{};
     Remove removal{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = {}};
     if (local)
-      removal.message = "it is no longer reflected to cluster " + ctx.clusters.remote +
+      removal.message = tell_reflection(rule, *local, "no longer reflected") +
                         (policy == SelectionPolicy::allow_list && !kind.is_always_reflected(local->name())
                              ? ": under an AllowList only what is annotated liqo.io/allow-reflection is"
                              : ", as annotated");

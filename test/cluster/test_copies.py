@@ -286,7 +286,10 @@ def test_bad_and_large_input_is_copied_or_told_once_and_the_rest_goes_on(with_ra
     wait_for(
         lambda: (
             told(story, "EndpointSlice", "names", "ReflectionDisabled")
-            == [f"it is not reflected to cluster {story.provider.name}: it has names in place of addresses"]
+            == [
+                f"EndpointSlice names is not reflected to cluster {story.provider.name}: "
+                "it has names in place of addresses"
+            ]
         ),
         SOON,
         "an Event about names",

@@ -182,7 +182,8 @@ ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory,
   const api::ShadowPod view(shadow);
   if (view.is_finished()) return Nothing{};
   if (view.origin().empty()) return Refuse{"the label " + std::string(api::labels::reflection_origin) + " is missing"};
-  if (kube::array_at(view.pod_spec(), {"containers"}).empty()) return Refuse{"it has no spec.pod with containers"};
+  if (kube::array_at(view.pod_spec(), {"containers"}).empty())
+    return Refuse{"ShadowPod " + shadow.key().text() + " has no spec.pod with containers"};
   const bool started = memory.pod_started || view.phase() == "Running";
   if (started && !restarts_always(view.pod_spec())) return RecordLoss{phase_patch(shadow, "Failed")};
   if (memory.pod_created) return AwaitPod{};

@@ -173,10 +173,11 @@ json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundin
 /// was.
 std::string judge_ports(const kube::Object& shadow) {
   const json::array& given = kube::array_at(shadow.spec(), {"template", "ports"});
-  if (given.size() > max_ports) return "it has more than " + std::to_string(max_ports) + " ports";
+  if (given.size() > max_ports)
+    return "ShadowEndpointSlice " + shadow.key().text() + " has more than " + std::to_string(max_ports) + " ports";
   std::set<std::string_view> names;
   for (const json::value& port : given) {
-    if (!port.is_object()) return "one of its ports is no object";
+    if (!port.is_object()) return "one of the ports is no object";
     const auto given_as = [&port](std::string_view field) -> const json::value* {
       const json::value* value = port.get_object().if_contains(field);
       return value && !value->is_null() ? value : nullptr;
@@ -185,7 +186,7 @@ std::string judge_ports(const kube::Object& shadow) {
     const std::string_view called = kube::string_at(port, {"name"});
     if (name && (!name->is_string() || (!called.empty() && !is_dns_label(called))))
       return "the name of a port is no DNS label: " + kube::in_quotes(called, max_address_text);
-    if (!names.insert(called).second) return "two of its ports have the name " + kube::in_quotes(called);
+    if (!names.insert(called).second) return "two ports have the name " + kube::in_quotes(called);
     const std::string_view protocol = kube::string_at(port, {"protocol"});
     if (given_as("protocol") && protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
       return "the protocol of a port is not TCP, UDP or SCTP: " + kube::in_quotes(protocol, max_address_text);

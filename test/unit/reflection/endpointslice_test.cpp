@@ -150,7 +150,7 @@ TEST_CASE("what no provider can use is not sent, and told where somebody may wai
   const auto plan = reflection.plan(&names, nullptr);
   REQUIRE(name_of(plan) == "Keep");
   CHECK(std::get<reflection_action::Keep>(plan).message ==
-        "it is not reflected to cluster remote-cluster: it has names in place of addresses");
+        "EndpointSlice web-x7 is not reflected to cluster remote-cluster: it has names in place of addresses");
   kube::Object anothers = slice("[]");
   anothers.set_label("endpointslice.kubernetes.io/managed-by", "endpointslice.reflection.liqo.io");
   CHECK(name_of(reflection.plan(&anothers, nullptr)) == "Keep");

@@ -189,7 +189,9 @@ TEST_CASE("a copy that an AllowList takes back is told of with the reason") {
   reflection.policy = SelectionPolicy::allow_list;
   const ReflectionPlan plan = reflection.plan(&local, &copy);
   REQUIRE(name_of(plan) == "Remove");
-  CHECK(std::get<reflection_action::Remove>(plan).message.contains("liqo.io/allow-reflection"));
+  CHECK(std::get<reflection_action::Remove>(plan).message ==
+        "ConfigMap words is no longer reflected to cluster remote-cluster: under an AllowList only what is annotated "
+        "liqo.io/allow-reflection is");
 }
 
 }  // namespace liqo::reflection

@@ -77,10 +77,11 @@ TEST_CASE("Secrets that are of use in their cluster only are never reflected") {
   };
   for (const Case& c : {
            Case{"kubernetes.io/service-account-token",
-                "it is not reflected to cluster remote-cluster: it holds a token of a service account of this cluster, "
-                "and pods get tokens of their own"},
+                "Secret login is not reflected to cluster remote-cluster: it holds a token of a service account of "
+                "this cluster, and pods get tokens of their own"},
            Case{"bootstrap.kubernetes.io/token",
-                "it is not reflected to cluster remote-cluster: it holds a token by which machines join this cluster"},
+                "Secret login is not reflected to cluster remote-cluster: it holds a token by which machines join this "
+                "cluster"},
            Case{"helm.sh/release.v1", ""},
        }) {
     CAPTURE(c.type);

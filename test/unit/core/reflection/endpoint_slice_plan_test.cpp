@@ -224,15 +224,15 @@ TEST_CASE("ports that Kubernetes would refuse make none, and end what there was"
       {R"([{"protocol": "FOO"}])", "the protocol of a port is not TCP, UDP or SCTP: \"FOO\""},
       {R"([{"protocol": "tcp\u0007"}])", "the protocol of a port is not TCP, UDP or SCTP: \"tcp?\""},
       {R"([{"protocol": 6}])", "the protocol of a port is not TCP, UDP or SCTP: \"\""},
-      {R"([{"port": 80}, {"name": "", "port": 81}])", "two of its ports have the name \"\""},
-      {R"([{"name": "a"}, {"name": "b"}, {"name": "a"}])", "two of its ports have the name \"a\""},
+      {R"([{"port": 80}, {"name": "", "port": 81}])", "two ports have the name \"\""},
+      {R"([{"name": "a"}, {"name": "b"}, {"name": "a"}])", "two ports have the name \"a\""},
       {R"([{"name": "A"}])", "the name of a port is no DNS label: \"A\""},
       {R"([{"name": 1}])", "the name of a port is no DNS label: \"\""},
       {R"([{"port": 0}])", "the number of a port is not in 1 to 65535"},
       {R"([{"port": 65536}])", "the number of a port is not in 1 to 65535"},
       {R"([{"port": "80"}])", "the number of a port is not in 1 to 65535"},
-      {"[80]", "one of its ports is no object"},
-      {"[" + many + "]", "it has more than 100 ports"},
+      {"[80]", "one of the ports is no object"},
+      {"[" + many + "]", "ShadowEndpointSlice shop-rome/web-1 has more than 100 ports"},
   };
   const Milan milan;
   const kube::Object live = applied(milan.plan(shadow({"10.1.0.5"})));
