@@ -5,7 +5,6 @@
 #include <memory>
 #include <set>
 
-#include "../log_text.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/leadership.hpp"
@@ -15,6 +14,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/webhook/certificates.hpp"
 #include "liqo/webhook/configurations.hpp"
+#include "support/captured_stderr.hpp"
 #include "webhook/configuration_plan.hpp"
 
 namespace {
@@ -151,7 +151,7 @@ TEST_CASE("over many renewals, what is configured trusts what every replica serv
 
 TEST_CASE("why there is no new certificate is told now and then, and whether there is one") {
   Cluster cluster(7);
-  liqo::test::LogText log;
+  kube::test::CapturedStderr log;
   Replica one(cluster, "one", false, 24h);
   // Everything is read, and nothing can be stored.
   const auto refuse = [&](const kube::HttpRequest& request) {

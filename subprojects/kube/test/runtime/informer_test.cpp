@@ -154,17 +154,17 @@ TEST_CASE("a failure that stays the same is told once, and so is its end; one th
   w.link.refuse();
   w.start();
   w.pass(5min);
-  CHECK(log.count("informer: cannot read") == 1);
+  CHECK(log.lines_with("informer: cannot read") == 1);
   w.link.heal();
   REQUIRE(w.syncs());
-  CHECK(log.count("informer: reads again") == 1);
+  CHECK(log.lines_with("informer: reads again") == 1);
   w.pass(10s);
   w.server.manners().watch_error = 500;
   w.link.cut_watches();
   REQUIRE(w.reaches([&] { return w.informer.trouble().has_value(); }));
   w.server.manners().watch_error = 0;
   REQUIRE(w.reaches([&] { return !w.informer.trouble().has_value(); }));
-  CHECK(log.count("informer: ") == 2);
+  CHECK(log.lines_with("informer: ") == 2);
 }
 
 TEST_CASE("an informer that only hears of errors pauses longer and longer") {

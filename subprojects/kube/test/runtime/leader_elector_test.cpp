@@ -150,7 +150,7 @@ TEST_CASE("of two replicas that make the lease at once one is too late, and has 
   w.two.start();
   REQUIRE(w.reaches([&] { return w.one.may_write() || w.two.may_write(); }));
   w.simulator.run_for(1min);
-  CHECK(log.count("the lease cannot") == 0);
+  CHECK(log.lines_with("the lease cannot") == 0);
 }
 
 TEST_CASE("a replica that does not lead tells of a server that hangs") {
@@ -160,7 +160,7 @@ TEST_CASE("a replica that does not lead tells of a server that hangs") {
   w.two.start();
   const test::CapturedStderr log;
   w.two.link.partition();
-  CHECK(w.reaches([&] { return log.count("the lease cannot be read or written") > 0; }));
+  CHECK(w.reaches([&] { return log.lines_with("the lease cannot be read or written") > 0; }));
 }
 
 TEST_CASE("a foreign lease is counted from the moment when it was read") {

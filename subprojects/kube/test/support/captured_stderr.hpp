@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace kube::test {
 
@@ -30,12 +32,15 @@ class CapturedStderr {
       all.append(piece, static_cast<std::size_t>(got));
     return all;
   }
-  /// How often a text stands in it.
-  int count(std::string_view what) const {
+  /// How many lines have this in them.
+  int lines_with(std::string_view part) const {
     const std::string all = text();
-    int found = 0;
-    for (std::size_t at = all.find(what); at != std::string::npos; at = all.find(what, at + 1)) ++found;
-    return found;
+    int lines = 0;
+    for (std::size_t at = all.find(part); at != std::string::npos; at = all.find(part, at)) {
+      ++lines;
+      at = std::min(all.find('\n', at), all.size());
+    }
+    return lines;
   }
 
  private:

@@ -1,10 +1,10 @@
 // The provider's half of the handshake over a fake API server: what it gives a Tenant, refuses, and takes away.
 #include <doctest/doctest.h>
 
-#include "../../log_text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/renewal.hpp"
 #include "peering_fixture.hpp"
+#include "support/captured_stderr.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -94,7 +94,7 @@ TEST_CASE("a Tenant that asks for more than it may have is refused with an Event
 }
 
 TEST_CASE("a consumer whose name somebody of this cluster has is not let in before that is settled") {
-  test::LogText log;
+  kube::test::CapturedStderr log;
   PeeringProvider milan;
   kube::Object binding = kube::Object::make(kinds::role_bindings, {"default", "of-a-person"});
   binding.tree()["subjects"] = json::array{json::object{{"kind", "User"}, {"name", "rome"}}};
