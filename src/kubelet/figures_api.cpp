@@ -5,7 +5,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
-#include "kube/client/pod_log.hpp"
+#include "kube/client/read_failure.hpp"
 #include "kube/wire/metrics_text.hpp"
 #include "kubelet/answer_sizes.hpp"
 #include "kubelet/ask_provider.hpp"

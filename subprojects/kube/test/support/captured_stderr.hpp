@@ -33,9 +33,9 @@ class CapturedStderr {
     return all;
   }
   /// How many lines have this in them.
-  int lines_with(std::string_view part) const {
+  std::size_t lines_with(std::string_view part) const {
     const std::string all = text();
-    int lines = 0;
+    std::size_t lines = 0;
     for (std::size_t at = all.find(part); at != std::string::npos; at = all.find(part, at)) {
       ++lines;
       at = std::min(all.find('\n', at), all.size());

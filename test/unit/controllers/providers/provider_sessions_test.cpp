@@ -64,6 +64,11 @@ struct TwoNodes : Offloading {
   static std::ptrdiff_t of_pods(const std::vector<std::string>& paths) {
     return std::ranges::count(paths, resources::pods.path(twin));
   }
+  /// Whether the provider is read over the connection of milan, as soon as it is read.
+  bool milan_reads() {
+    REQUIRE(reaches([this] { return of_pods(milan_line().watches) + of_pods(other_line().watches) > 0; }));
+    return of_pods(milan_line().watches) > 0;
+  }
   void config_map(std::string_view name, std::string_view value) {
     kube::Object out = kube::Object::make(resources::config_maps, {shop, std::string(name)});
     out.tree()["data"] = json::object{{"key", value}};
@@ -169,7 +174,7 @@ TEST_CASE("where the provider does not know the credentials any more that are re
   TwoNodes world;
   world.config_map("words", "ciao");
   REQUIRE(world.reaches([&] { return world.copied("words") == "ciao"; }));
-  const bool milan_reads = TwoNodes::of_pods(world.milan_line().watches) > 0;
+  const bool milan_reads = world.milan_reads();
   Line& reads = milan_reads ? world.milan_line() : world.other_line();
   Line& takes_over = milan_reads ? world.other_line() : world.milan_line();
   CHECK(TwoNodes::of_pods(takes_over.watches) == 0);
@@ -189,7 +194,7 @@ TEST_CASE("where the provider does not know the credentials any more that are re
 
 TEST_CASE("a connection that leads nowhere leaves the other virtual nodes of the provider alone") {
   TwoNodes world;
-  const bool milan_reads = TwoNodes::of_pods(world.milan_line().watches) > 0;
+  const bool milan_reads = world.milan_reads();
   (milan_reads ? world.milan_line() : world.other_line()).is_dead = true;
   world.to_milan.refuse();
   world.pass(1s);
@@ -200,7 +205,7 @@ TEST_CASE("a connection that leads nowhere leaves the other virtual nodes of the
 
 TEST_CASE("the end of the process lends no connection for a moment") {
   TwoNodes world;
-  const bool milan_reads = TwoNodes::of_pods(world.milan_line().watches) > 0;
+  const bool milan_reads = world.milan_reads();
   Line& idle = milan_reads ? world.other_line() : world.milan_line();
   world.stop();
   CHECK(idle.watches.empty());

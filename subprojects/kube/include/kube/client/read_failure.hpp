@@ -12,8 +12,8 @@ namespace kube {
 namespace asio = boost::asio;
 
 /// Reads the body of an answer that is none of the codes 200 to 299, and makes a Failure of it: of as much as comes
-/// until the deadline, 256 KiB at most. For programs that send requests by a net::Transport themselves, because they
-/// pass the body of the answer on as it comes.
+/// until the deadline, in three seconds at most, and 256 KiB at most. For programs that send requests by a
+/// net::Transport themselves, because they pass the body of the answer on as it comes.
 asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock, Deadline deadline);
 
 }  // namespace kube
