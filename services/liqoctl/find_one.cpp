@@ -11,7 +11,7 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
                                                   std::string peer) {
   std::string selector;
   if (!peer.empty()) selector = model::about(peer);
-  auto found = co_await cluster.list(resource, cluster.flags().ns, selector, "metadata.name=" + name);
+  auto found = co_await cluster.list(resource, cluster.flags().ns, selector, kube::name_is(name));
   if (!found) co_return std::unexpected(std::move(found.error()));
   const std::string what = std::string(resource.kind) + " " + name;
   if (found->empty())

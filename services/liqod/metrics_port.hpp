@@ -37,8 +37,8 @@ class MetricsPort {
   MetricsPort(const kube::Environment& environment, kube::Api& replica_api, std::function<void()> refresh,
               MetricsPortSettings settings);
 
-  /// Opens the port and returns its number. Errors: Errc::connect ("address in use"), Errc::missing (a file of the
-  /// certificate cannot be read), Errc::tls (it cannot be used).
+  /// Opens the port and returns its number. Errors: Errc::connect ("address in use"), those of WatchedFile::read()
+  /// (a file of the certificate), Errc::tls (it cannot be used).
   kube::Result<std::uint16_t> listen();
   boost::asio::awaitable<void> run();
   /// What the server has done; nothing before listen().

@@ -65,7 +65,6 @@ std::optional<Outcome> Reflector::end_without_reading(Namespace& ns, Looked& of)
   if (!of.is_at_home) ns.referred.erase(of.name);
   const Copy* known = ns.copies.find(of.remote_name);
   if (!of.is_at_home && !known) {
-    ns.unsure.erase(of.remote_name);
     tell_references(ns, of.name, nullptr);
     ns.forget(of);
     return Outcome::done();

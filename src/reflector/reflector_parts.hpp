@@ -113,6 +113,7 @@ struct Reflector::Namespace {
     at_home.erase(of.name);
     looked_at.erase(of.name);
     replaced.erase(of.remote_name);
+    unsure.erase(of.remote_name);
   }
 };
 

@@ -15,9 +15,10 @@ namespace liqo::figures {
 namespace asio = boost::asio;
 
 /// Keeps the APIService; runs where this process leads. Makes it once there is a certificate: before somebody answers,
-/// it would hold up the removal of every namespace. Makes none while the role is not there, and leaves alone one that
-/// is for another Service. Deletes it as soon as the namespace of the Service is being removed: Kubernetes would wait
-/// for its answers before that namespace goes, and its owner with it. One thread.
+/// it would hold up the removal of every namespace. Makes none while the ClusterRole `api::metric_agent_role`, its
+/// owner, is not there, and leaves alone one that is for another Service. Deletes it as soon as the namespace of the
+/// Service is being removed: Kubernetes would wait for its answers before that namespace goes, and its owner with it.
+/// One thread.
 class ApiServiceKeeper {
  public:
   /// `ns` is that of the Service.

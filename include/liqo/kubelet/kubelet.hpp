@@ -49,7 +49,7 @@ class Kubelet {
   Kubelet(KubeletContext context, KubeletSettings settings);
 
   /// Opens the first port on every address and returns its number; run() opens those of the nodes. Errors:
-  /// Errc::connect ("address in use"), Errc::missing (the client CA file cannot be read), Errc::tls.
+  /// Errc::connect ("address in use"), those of WatchedFile::read() (the client CA file), Errc::tls.
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
   /// What the server has done; nothing before listen().

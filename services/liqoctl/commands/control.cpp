@@ -41,7 +41,7 @@ asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
     auto slices = co_await cluster.list(kinds::resource_slices, slice.ns, kube::label_is(liqo::api::labels::replicated),
-                                        slice.name.empty() ? "" : "metadata.name=" + slice.name);
+                                        slice.name.empty() ? "" : kube::name_is(slice.name));
     if (!slices) co_return std::unexpected(std::move(slices.error()));
     const std::string left = model::not_denied(*slices, consumer);
     if (left.empty()) co_return Look{.done = true};

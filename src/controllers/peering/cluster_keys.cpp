@@ -4,22 +4,18 @@
 #include "liqo/core/peering/names.hpp"
 
 namespace liqo::controllers {
-namespace {
 
 using kube::Outcome;
-
-std::string named(std::string_view name) { return "metadata.name=" + std::string(name); }
-
-}  // namespace
 
 ClusterKeys::ClusterKeys(Context context)
     : context_(std::move(context)),
       secrets_(context_.home.acquire({.resource = kube::resources::secrets,
                                       .ns = context_.settings.liqo_namespace,
-                                      .selection = {.field_selector = named(core::cluster_keys_secret)}})),
-      config_maps_(context_.home.acquire({.resource = kube::resources::config_maps,
-                                          .ns = context_.settings.liqo_namespace,
-                                          .selection = {.field_selector = named(core::cluster_id_config_map)}})),
+                                      .selection = {.field_selector = kube::name_is(core::cluster_keys_secret)}})),
+      config_maps_(
+          context_.home.acquire({.resource = kube::resources::config_maps,
+                                 .ns = context_.settings.liqo_namespace,
+                                 .selection = {.field_selector = kube::name_is(core::cluster_id_config_map)}})),
       controller_(context_, {.name = "cluster-keys", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // No event tells of an object that is not there, so each is enqueued by its name once the cache is complete.

@@ -99,6 +99,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   static std::shared_ptr<void> take_slot(const SharedLane& lane);
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
   asio::awaitable<void> connect(SharedLane lane, std::shared_ptr<Attempt> attempt);
+  void note_success();
   /// Has requests fail at once for a while.
   void note_failure(const Failure& failure);
   asio::awaitable<Result<void>> open(SharedLane lane, Deadline deadline);
@@ -206,13 +207,17 @@ asio::awaitable<void> HttpClient::Impl::connect(SharedLane lane, std::shared_ptr
   const Deadline deadline = clock.deadline_in(options.dial_timeout);
   auto made = co_await open(lane, deadline);
   if (made) {
-    backoff = Duration{0};
-    down.reset();
+    note_success();
     mine->failure.reset();
     co_return;
   }
   note_failure(made.error());
   mine->failure = std::move(made.error());
+}
+
+void HttpClient::Impl::note_success() {
+  backoff = Duration{0};
+  down.reset();
 }
 
 void HttpClient::Impl::note_failure(const Failure& failure) {
@@ -325,6 +330,7 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
           if (clock.now() < deadline.at) note_failure(dialed.error());
           co_return std::unexpected(std::move(dialed.error()));
         }
+        note_success();
         if (!dialed->http2)
           co_return Way(std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
         http1_server = false;  // and dial once more, as one for all

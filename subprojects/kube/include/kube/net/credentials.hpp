@@ -30,8 +30,7 @@ class CredentialPlugin {
 /// while a changed file cannot be read, what was read before stays in use. One thread.
 class Credentials {
  public:
-  /// Reads every file once. Errors: Errc::missing (a file cannot be read), Errc::too_large (a file of
-  /// more than it may have), Errc::tls (what is in it cannot be used),
+  /// Reads every file once. Errors: those of read_file(), Errc::tls (what is in a file cannot be used),
   /// Errc::unsupported (an exec plugin, and no `plugin` to ask). With an exec plugin there are no credentials before
   /// the first ready().
   static Result<std::shared_ptr<Credentials>> make(wire::ClusterConfig config, async::Clock& clock,

@@ -17,7 +17,7 @@ class WatchedFile {
   WatchedFile(async::Clock& clock, std::string path, Duration pause = std::chrono::seconds(30))
       : clock_(clock), path_(std::move(path)), pause_(pause) {}
 
-  /// All of it. Errors: Errc::missing (cannot be read, or is empty), Errc::too_large (more than 1 MiB).
+  /// All of it. Errors: those of net::read_file(), and Errc::missing where it is empty.
   Result<std::string> read() const;
   /// Reads again after each pause and hands over what was read, also where it is the same. A file that is being
   /// replaced may be away for a moment: then nothing is handed over. Ends only by cancellation.
