@@ -107,7 +107,8 @@ Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<k
       other.push_back(name);
     }
   }
-  const std::string mend = ": liqoctl upgrade, or helm upgrade, puts them right";
+  const std::string mend =
+      ": liqoctl upgrade, or helm upgrade, with the values of which liqod has its arguments puts them right";
   if (!missing.empty()) return bad("rights", "liqod lacks " + some_of(missing) + mend);
   if (!other.empty()) return bad("rights", "not those of this version: " + some_of(other) + mend);
   return good("rights", "liqod has those of this version");

@@ -69,7 +69,8 @@ bool has_metric_agent(const kube::Object* deployment) {
 
 json::object values_of_rights(const kube::Object* deployment) {
   if (!deployment) return {{"deployment", false}};
-  return {{"clusterID", argument(deployment, "--cluster-id=")},
+  // No role depends on the ID or the image, which the chart asks for.
+  return {{"clusterID", "liqod"},
           {"image", json::object{{"repository", "liqod"}}},
           {"metricAgent", json::object{{"enabled", has_metric_agent(deployment)}}},
           {"storage", json::object{{"enabled", !argument(deployment, "--virtual-storage-class-name=").empty()}}},

@@ -287,6 +287,8 @@ asio::awaitable<kube::Result<TwinPodBounds::Roles>> TwinPodBounds::look_at(std::
     roles.bound.insert(name);
     roles.kinds.insert(verdict.writable.begin(), verdict.writable.end());
   }
+  // The policy may have lost a role while it was being read.
+  forget_looks();
   co_return roles;
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("the roles that a daemon needs depend on its arguments") {
   CHECK(json::value(model::values_of_rights(nullptr)) == json::parse(R"({"deployment":false})"));
   const auto bare = deployment(R"(["--cluster-id=rome","--metric-agent-port=0"])");
   CHECK(json::value(model::values_of_rights(&bare)) ==
-        json::parse(R"({"clusterID":"rome","image":{"repository":"liqod"},"metricAgent":{"enabled":false},
+        json::parse(R"({"clusterID":"liqod","image":{"repository":"liqod"},"metricAgent":{"enabled":false},
             "storage":{"enabled":false},"offloading":{"namespaces":{"selector":""},"reflection":{"custom":[]}},
             "extraArgs":[]})"));
   const auto full = deployment(R"(["--cluster-id=rome","--metric-agent-port=8443","--virtual-storage-class-name=liqo",
@@ -92,7 +92,7 @@ TEST_CASE("the roles that a daemon needs depend on its arguments") {
       "--reflect-custom=gears.shop.example","--home-api-server-host","rome.example","--leader-elect",
       "--apiserver-support=needed","--listen-port=10250"])");
   CHECK(json::value(model::values_of_rights(&full)) ==
-        json::parse(R"({"clusterID":"rome","image":{"repository":"liqod"},"metricAgent":{"enabled":true},
+        json::parse(R"({"clusterID":"liqod","image":{"repository":"liqod"},"metricAgent":{"enabled":true},
             "storage":{"enabled":true},"offloading":{"namespaces":{"selector":"team=ml"},"reflection":{"custom":[
               {"resource":"widgets","group":"shop.example","status":true},
               {"resource":"gears","group":"shop.example","status":false}]}},
