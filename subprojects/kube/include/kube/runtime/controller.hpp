@@ -89,7 +89,7 @@ class Controller {
   /// From now on works on so many keys at a time, and on so many of one group.
   void set_workers(int workers, int workers_per_group);
   /// Reconciles what is asked for. Ends by cancellation, once the reconciles under way have ended or their grace is
-  /// over, or by an exception of ControllerSettings::fill or ::ready.
+  /// over, or by an exception of ControllerSettings::fill or ControllerSettings::ready.
   asio::awaitable<void> run();
   /// True while a key is due or being worked on. A key that waits for its time, also after a failure,
   /// does not count.
