@@ -1,6 +1,9 @@
 #include "find_one.hpp"
 
+#include <tuple>
+
 #include "kube/base/text.hpp"
+#include "liqo/api/kinds.hpp"
 #include "model/selectors.hpp"
 
 namespace liqoctl {
@@ -23,6 +26,18 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
     co_return kube::fail(Errc::invalid_input, what + " is in several namespaces: choose by --namespace from " + places);
   }
   co_return found->front().key();
+}
+
+asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer) {
+  auto all = co_await cluster.list(liqo::api::kinds::foreign_clusters, "");
+  if (!all) co_return std::unexpected(std::move(all.error()));
+  std::optional<Object> oldest;
+  for (Object& object : *all) {
+    if (kube::string_at(object.spec(), {"clusterID"}) != peer) continue;
+    const auto age = [](const Object& one) { return std::tuple(one.creation_timestamp(), one.name()); };
+    if (!oldest || age(object) < age(*oldest)) oldest = std::move(object);
+  }
+  co_return oldest;
 }
 
 }  // namespace liqoctl

@@ -1,6 +1,7 @@
-// Objects that a command names without their namespace.
+// Objects that a command names without their namespace, or by the cluster that they are about.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "session.hpp"
@@ -11,5 +12,8 @@ namespace liqoctl {
 /// empty only with its label. Errors: Errc::missing, and Errc::invalid_input where there are several.
 asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
                                                   std::string peer = {});
+
+/// The ForeignCluster about a peer: the oldest, as liqod takes it. One that people made may have any name.
+asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer);
 
 }  // namespace liqoctl

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "find_one.hpp"
 #include "kube/async/timeout.hpp"
-#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "model/events.hpp"
@@ -136,7 +136,7 @@ asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {
   // A peering user may not look there.
   if (cluster.is_remote() || !liqo::core::is_cluster_id(peer)) co_return "";
-  auto there = co_await cluster.find(liqo::api::kinds::foreign_clusters, {"", peer});
+  auto there = co_await find_peer(cluster, std::move(peer));
   co_return there && *there ? model::server_alert(**there) : "";
 }
 

@@ -3,6 +3,7 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -55,15 +56,15 @@ std::string question(const std::string& peer, const Stock& stock) {
   return out;
 }
 
-/// Tells the controllers not to wait for the peer any more.
-asio::awaitable<Result<void>> give_up(Cluster& cluster, std::string peer) {
+/// Tells the controllers not to wait for the peer of that ForeignCluster any more.
+asio::awaitable<Result<void>> give_up(Cluster& cluster, kube::ObjectKey peer) {
   const std::function<bool(Object&)> mark = [](Object& object) {
     constexpr std::string_view lost = liqo::api::annotations::permanently_unreachable;
     if (object.annotation(lost) == "true") return false;
     object.set_annotation(lost, "true");
     return true;
   };
-  auto marked = co_await update(cluster, kinds::foreign_clusters, {"", peer}, mark);
+  auto marked = co_await update(cluster, kinds::foreign_clusters, std::move(peer), mark);
   if (marked || marked.error().is_not_found()) co_return Result<void>();
   co_return std::unexpected(std::move(marked.error()));
 }
@@ -86,7 +87,7 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
   Cluster& cluster = **opened;
   auto id = co_await cluster.id();
   if (!id) co_return std::unexpected(std::move(id.error()));
-  auto peer = co_await cluster.find(kinds::foreign_clusters, {"", flags.peer});
+  auto peer = co_await find_peer(cluster, flags.peer);
   if (!peer) co_return std::unexpected(std::move(peer.error()));
   auto ns = co_await cluster.tenant_namespace(flags.peer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
@@ -96,9 +97,11 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
   if (!stock) co_return std::unexpected(std::move(stock.error()));
   if (auto yes = co_await session.confirm(question(flags.peer, *stock)); !yes) co_return yes;
 
-  auto done = co_await give_up(cluster, flags.peer);
-  if (!done) co_return done;
-  done = co_await remove_all(
+  if (*peer) {
+    auto marked = co_await give_up(cluster, (*peer)->key());
+    if (!marked) co_return marked;
+  }
+  auto done = co_await remove_all(
       session, cluster, {.resource = kinds::resource_slices, .label_selector = model::towards(flags.peer)}, flags.wait);
   if (!done) co_return done;
   done = co_await remove_all(

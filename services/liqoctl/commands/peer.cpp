@@ -2,6 +2,7 @@
 #include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
@@ -201,7 +202,7 @@ asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags)
                          pair.error().text() + "; if the provider will not come back: liqoctl force unpeer ID");
   if (!pair) co_return std::unexpected(std::move(pair.error()));
   Cluster& consumer = *pair->consumer;
-  auto peer = co_await consumer.find(kinds::foreign_clusters, {"", pair->provider_id});
+  auto peer = co_await find_peer(consumer, pair->provider_id);
   if (!peer) co_return std::unexpected(std::move(peer.error()));
   const bool both_ways = *peer && kube::string_at((*peer)->status(), {"role"}) == "ConsumerAndProvider";
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)

@@ -1,4 +1,4 @@
-// liqoctl generate|create|delete|get peering-user: a user at the provider that can do no more than peer one consumer.
+// liqoctl generate|create|delete peering-user: a user at the provider that can do no more than peer one consumer.
 #include <algorithm>
 
 #include "command_line.hpp"

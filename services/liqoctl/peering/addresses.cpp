@@ -1,7 +1,6 @@
 #include "peering/addresses.hpp"
 
-#include <tuple>
-
+#include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -13,19 +12,6 @@ namespace {
 
 namespace core = liqo::core;
 namespace kinds = liqo::api::kinds;
-
-/// The ForeignCluster about a peer: the oldest, as liqod takes it.
-asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& consumer, std::string peer) {
-  auto all = co_await consumer.list(kinds::foreign_clusters, "");
-  if (!all) co_return std::unexpected(std::move(all.error()));
-  std::optional<Object> oldest;
-  for (Object& object : *all) {
-    if (kube::string_at(object.spec(), {"clusterID"}) != peer) continue;
-    const auto age = [](const Object& one) { return std::tuple(one.creation_timestamp(), one.name()); };
-    if (!oldest || age(object) < age(*oldest)) oldest = std::move(object);
-  }
-  co_return oldest;
-}
 
 /// All objects of a kind that this user may see.
 struct Seen {

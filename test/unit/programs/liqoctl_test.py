@@ -287,7 +287,7 @@ def add_claim_with_data_in_milan(rome: FakeCluster) -> None:
 def test_unpeer_that_is_refused_has_deleted_no_data(tmp_path: pathlib.Path) -> None:
     rome = FakeCluster("rome")
     status = {"role": "ConsumerAndProvider"}
-    rome.add(CORE, "ForeignCluster", "foreignclusters", "milan", spec={"clusterID": "milan"}, status=status)
+    rome.add(CORE, "ForeignCluster", "foreignclusters", "of-a-person", spec={"clusterID": "milan"}, status=status)
     add_claim_with_data_in_milan(rome)
     with (
         rome.served(tmp_path / "rome.yaml") as consumer,
