@@ -21,6 +21,11 @@ QuotaVerdict no_quota(const kube::ObjectKey& quota, const kube::Failure& failure
   return QuotaVerdict::unavailable("quota " + quota.text() + " cannot be read: " + failure.text() + "; ask again");
 }
 
+QuotaVerdict unwritten(const kube::ObjectKey& quota, const kube::Failure& failure) {
+  return QuotaVerdict::unavailable("quota " + quota.text() + ": its record cannot be written: " + failure.text() +
+                                   "; ask again");
+}
+
 }  // namespace
 
 core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
@@ -32,6 +37,7 @@ core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
 
 asio::awaitable<void> QuotaLedger::decide(Desk& desk) {
   Look look{.quota = quotas_->find(desk.quota)};
+  desk.unanswered.reset();
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
     if (const auto trouble = co_await look_at(desk, look)) co_return tell_all(desk.batch, *trouble);
     // Nothing suspends from here to the write, so the caches and the record are those of one moment.
@@ -55,10 +61,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk) {
     }
     if (said.needs_write) {
       const auto stands = co_await write_round(desk, look, std::move(round).record(), said);
-      if (!stands)
-        co_return tell_all(desk.batch,
-                           QuotaVerdict::unavailable("quota " + desk.quota.text() + ": its record cannot be written: " +
-                                                     stands.error().text() + "; ask again"));
+      if (!stands) co_return tell_all(desk.batch, unwritten(desk.quota, stands.error()));
       if (!*stands) continue;
     }
     for (const auto& [asked, decision] : said.to) {
@@ -67,8 +70,10 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk) {
     }
     co_return;
   }
-  tell_all(desk.batch, QuotaVerdict::unavailable("quota " + desk.quota.text() + ": other replicas were faster " +
-                                                 std::to_string(max_attempts) + " times; ask again"));
+  tell_all(desk.batch, desk.unanswered
+                           ? unwritten(desk.quota, *desk.unanswered)
+                           : QuotaVerdict::unavailable("quota " + desk.quota.text() + ": other replicas were faster " +
+                                                       std::to_string(max_attempts) + " times; ask again"));
 }
 
 asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Look& look) {

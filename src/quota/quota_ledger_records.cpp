@@ -97,17 +97,22 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::
   auto written = fresh ? co_await replica_api_.create(kube::resources::config_maps, config_map)
                        : co_await replica_api_.replace(kube::resources::config_maps, config_map);
   commits_.add();
+  desk.unanswered.reset();
   if (written) {
     adopt(desk, std::move(next), std::string(written->resource_version()), bytes);
     co_return true;
   }
-  const kube::Failure& failure = written.error();
+  kube::Failure failure = std::move(written.error());
   // Another replica wrote, or this write was stored and its answer was lost: the caller reads and decides again, and
   // finds reservations that are stored already by their UIDs.
   const bool unclear = failure.http_code() == 0 || failure.http_code() >= 500;
   if (!failure.is_conflict() && !failure.is_already_exists() && !failure.is_not_found() && !unclear)
-    co_return std::unexpected(std::move(written.error()));
-  conflicts_.add();
+    co_return std::unexpected(std::move(failure));
+  if (unclear) {
+    desk.unanswered = std::move(failure);
+  } else {
+    conflicts_.add();
+  }
   co_return false;
 }
 

@@ -110,7 +110,8 @@ class QuotaLedger {
     core::LargeClaims large;
     std::size_t unproven = 0;  ///< reservations of the record that callers asked for whom nothing had proven
     std::deque<std::shared_ptr<Asked>> queue;
-    Batch batch;  ///< those that are being decided
+    Batch batch;                              ///< those that are being decided
+    std::optional<kube::Failure> unanswered;  ///< what the last write of the record failed by, where nobody was faster
     std::map<core::QuotaRefusal, kube::Counter> refusals;
     kube::async::Event wake;
     explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}

@@ -328,6 +328,19 @@ TEST_CASE("who waits while the ledger ends is told at once, also where the recor
   f.stop();
 }
 
+TEST_CASE("a record that cannot be written is told as such, and not as another replica's") {
+  LedgerFixture f;
+  f.start();
+  f.transport.fails = [](const kube::HttpRequest& request) {
+    return request.method != "GET" && request.resource == "configmaps";
+  };
+  const core::QuotaVerdict verdict = f.judge(LedgerFixture::shadow("web", "1"));
+  CHECK(verdict.ruling == core::QuotaVerdict::Ruling::unavailable);
+  CHECK(verdict.text.starts_with("quota liqo-tenant-rome/pool: its record cannot be written: "));
+  CHECK(f.metrics().contains("liqo_quota_conflicts_total 0"));
+  f.stop();
+}
+
 TEST_CASE("a Pod whose ShadowPod came and went between two lists counts, though the cache of Pods is late") {
   LedgerFixture f;
   f.server.manners().streaming_lists = kube::testing::FakeManners::StreamingLists::off;
