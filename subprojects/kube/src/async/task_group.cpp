@@ -134,12 +134,10 @@ void TaskGroup::finished(Children::iterator self) {
   const detail::ChildEnd end = std::move(self->end);
   children_.erase(self);
   if (end.failure && !end.cancelled) {
+    // Only the first one is thrown to whoever joins.
+    if (first_failure_ || policy_ == OnFailure::keep_others) log_lost(end.failure);
     if (!first_failure_) first_failure_ = end.failure;
-    if (policy_ == OnFailure::cancel_all) {
-      cancel();
-    } else {
-      log_lost(end.failure);
-    }
+    if (policy_ == OnFailure::cancel_all) cancel();
   }
   if (children_.empty()) idle_.cancel();
 }

@@ -331,11 +331,13 @@ void Informer::report(const Failure& failure) {
   // Any other failure is an answer: the server is there again.
   if (outage_ && !Outage::is_one(failure)) outage_->end(this);
   if (failure.is_expired()) return;
-  // A line at the second failure and when the words change, not at each try.
-  if (failures_ <= 1 || reported_ == failure.text()) return;
-  reported_ = failure.text();
+  if (failures_ <= 1) return;
   // All informers of a cluster find out at the same time.
-  if (outage_ && Outage::is_one(failure) && !outage_->begin(this)) {
+  const bool is_known = outage_ && Outage::is_one(failure) && !outage_->begin(this);
+  // A line at the second failure and when the words change, not at each try.
+  if (reported_ == failure.text()) return;
+  reported_ = failure.text();
+  if (is_known) {
     log_.debug("cannot read", {{"error", failure}, {"failures", failures_}});
   } else if (failure.is_not_found()) {
     log_.info("the server has no such kind", {{"error", failure}});

@@ -6,6 +6,7 @@
 #include "kube/async/event.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
+#include "support/captured_stderr.hpp"
 #include "support/run.hpp"
 
 namespace {
@@ -72,6 +73,24 @@ TEST_CASE("the first failing child cancels its siblings and join throws its fail
     CHECK_THROWS_WITH(co_await group.join(), "boom");
     CHECK(alive == 0);
   }());
+}
+
+TEST_CASE("of two children that fail one is thrown to whoever joins, and the other is logged") {
+  const kube::test::CapturedStderr log;
+  run([]() -> asio::awaitable<void> {
+    TaskGroup group(co_await asio::this_coro::executor);
+    const auto fail_when_cancelled = []() -> asio::awaitable<void> {
+      try {
+        co_await real.sleep(30s);
+      } catch (const boost::system::system_error&) {
+        throw std::runtime_error("crash");
+      }
+    };
+    group.spawn(fail_when_cancelled());
+    group.spawn(fail_after(1ms));
+    CHECK_THROWS_WITH(co_await group.join(), "boom");
+  }());
+  CHECK(log.lines_with("a worker has ended by an exception error=crash") == 1);
 }
 
 TEST_CASE("children of a group with keep_others survive a failing sibling") {

@@ -11,8 +11,8 @@ namespace kube {
 
 namespace asio = boost::asio;
 
-/// Reads the body of an answer that is none of the codes 200 to 299, and makes a Failure of it: of as much as comes
-/// until the deadline, in three seconds at most, and 256 KiB at most. For programs that send requests by a
+/// Makes a Failure of an answer other than 2xx: reads its body until the deadline, for three seconds and up to 256 KiB
+/// at most. For programs that send requests by a
 /// net::Transport themselves, because they pass the body of the answer on as it comes.
 asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock, Deadline deadline);
 
