@@ -7,8 +7,8 @@
 namespace liqo::controllers {
 
 /// Gauges are read from the caches at each scrape, so that a series goes with its object. Only the process that leads
-/// shows them: a sum over all replicas is right. Label values are names of objects of this cluster, and a closed set of
-/// resources. One thread.
+/// shows them: a sum over all replicas is right. Label values are names of objects of this cluster, and the
+/// resources that are common or that a slice of ours asks for. One thread.
 class StateMetrics {
  public:
   /// `nodes` outlives this.

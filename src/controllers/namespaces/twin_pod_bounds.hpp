@@ -91,7 +91,7 @@ class TwinPodBounds final : public Runnable {
   std::unordered_map<kube::ObjectKey, Counted> counted_;
   std::map<std::string, Sum> sums_;  ///< by twin that has a pod which counts
   core::HeldByUser held_;
-  std::map<std::string, core::Resources> last_used_;  ///< of twins that are leaving
+  std::map<std::string, core::Resources> last_used_;  ///< of each twin, for when it is leaving
   struct Uncounted {
     kube::TimePoint at{};    ///< when kube-controller-manager was reminded last
     kube::Duration pause{};  ///< until it is again

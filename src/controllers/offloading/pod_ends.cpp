@@ -38,6 +38,7 @@ asio::awaitable<kube::Result<void>> PodController::delete_shadow(kube::ObjectKey
   }
   kube::DeleteOptions options{.uid = remove.uid};
   if (remove.foreground) options.propagation = kube::Propagation::foreground;
+  // Another ShadowPod of the name is looked at anew: 409 is a failure here.
   auto removed = co_await provider_.api.remove(api::kinds::shadow_pods, remote_key, options);
   if (!removed && removed.error().is_not_found()) {
     if (auto* cache = cache_of(key.ns, remote_key.ns, &TwinWatch::shadows)) cache->observe_gone(remote_key, remove.uid);

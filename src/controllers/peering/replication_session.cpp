@@ -232,6 +232,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
     }
   }
   if (replica && !replica->is_deleting()) {
+    // Another object of the name is looked at anew: 409 is a failure here.
     auto removed = co_await provider_api_.remove(kind.resource, remote_key, {.uid = std::string(replica->uid())});
     if (removed) {
       log_.info("replica deleted", {{"kind", kind.resource.kind}, {"object", remote_key}});

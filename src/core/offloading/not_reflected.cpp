@@ -27,7 +27,7 @@ std::string not_reflected(const kube::Object& pod, const std::function<bool(std:
 }
 
 std::string describe_not_reflected(const std::string& objects, const std::string& provider) {
-  return "the pod uses " + objects + ", which are not copied to cluster " + provider +
+  return "the pod uses " + objects + ", and nothing of that is copied to cluster " + provider +
          ": unless objects of these names are in its namespace there, it cannot start; keep such pods at home, have "
          "these objects made there, or use claims of the StorageClass of Liqo (storage.enabled)";
 }
