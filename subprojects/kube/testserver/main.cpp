@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "crds.hpp"
+#include "kube/async/task_group.hpp"
 #include "test_server.hpp"
 
 namespace {
@@ -63,11 +64,12 @@ int serve(const Options& options) {
     return 1;
   }
   std::cout << url << std::endl;
-  boost::asio::co_spawn(io, server.run(), [](const std::exception_ptr& ended) {
-    if (ended) std::rethrow_exception(ended);
-  });
+  std::exception_ptr thrown;
+  boost::asio::co_spawn(io, server.run(), [&thrown](std::exception_ptr how) { thrown = std::move(how); });
   io.run();
-  return 0;
+  if (!thrown) return 0;
+  std::cerr << "kube-testserver: the server has ended by an exception: " << kube::async::describe(thrown) << "\n";
+  return 1;
 }
 
 }  // namespace

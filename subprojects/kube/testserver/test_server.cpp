@@ -1,8 +1,8 @@
 #include "test_server.hpp"
 
 #include <algorithm>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "kube/async/event.hpp"
@@ -32,6 +32,12 @@ json::object node() {
           {"kind", "Node"},
           {"metadata", json::object{{"name", node_name}}},
           {"status", json::object{{"conditions", json::array{ready}}}}};
+}
+
+asio::awaitable<void> end_by_signal(async::TaskGroup& group) {
+  asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
+  co_await signals.async_wait(asio::use_awaitable);
+  group.cancel();
 }
 
 }  // namespace
@@ -75,10 +81,8 @@ asio::awaitable<void> TestServer::run() {
   async::TaskGroup group(executor_);
   group.spawn(keep_time());
   group.spawn(http_.serve());
-  boost::asio::signal_set signals(executor_, SIGINT, SIGTERM);
-  boost::system::error_code ignored;
-  co_await signals.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-  co_await group.stop();
+  group.spawn(end_by_signal(group));
+  co_await group.join();
 }
 
 asio::awaitable<void> TestServer::answer(const net::ServerRequest& request, net::ServerResponse& response) {

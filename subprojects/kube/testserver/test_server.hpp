@@ -37,7 +37,7 @@ class TestServer {
 
   /// Opens the port and returns its number. Errors: as net::HttpServer::listen().
   Result<std::uint16_t> listen() { return http_.listen(); }
-  /// Serves until SIGINT or SIGTERM.
+  /// Serves until SIGINT or SIGTERM, and throws what ends it before.
   asio::awaitable<void> run();
 
  private:

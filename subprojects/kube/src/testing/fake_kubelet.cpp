@@ -197,13 +197,14 @@ void FakeKubelet::end(const ObjectKey& key, const std::string& uid, std::int64_t
     json::value& statuses = status["containerStatuses"];
     if (!statuses.is_array()) return;
     for (json::value& entry : statuses.get_array()) {
-      json::object& container = entry.as_object();
-      const std::string old_id(string_at(container, {"containerID"}));
-      const std::string started(string_at(container, {"state", "running", "startedAt"}));
-      container["lastState"] = json::object{{"terminated", terminated(code, started, now, old_id)}};
-      container["state"] = json::object{{"running", json::object{{"startedAt", now}}}};
-      container["restartCount"] = generation + 1;
-      container["containerID"] = old_id.substr(0, old_id.rfind('/') + 1) + std::to_string(generation + 1);
+      json::object* container = entry.if_object();
+      if (!container) continue;
+      const std::string old_id(string_at(*container, {"containerID"}));
+      const std::string started(string_at(*container, {"state", "running", "startedAt"}));
+      (*container)["lastState"] = json::object{{"terminated", terminated(code, started, now, old_id)}};
+      (*container)["state"] = json::object{{"running", json::object{{"startedAt", now}}}};
+      (*container)["restartCount"] = generation + 1;
+      (*container)["containerID"] = old_id.substr(0, old_id.rfind('/') + 1) + std::to_string(generation + 1);
     }
   });
   if (restarts) end_later(key, *before, generation + 1);

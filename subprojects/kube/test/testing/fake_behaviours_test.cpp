@@ -124,6 +124,20 @@ TEST_CASE("bound pods run, and end as their policy says") {
   }
 }
 
+TEST_CASE("a kubelet restarts a pod of whose containers somebody has written that they are no objects") {
+  Cluster c;
+  json::object pod = Fixture::pod("a", "node");
+  pod["metadata"].as_object()["annotations"] = json::object{{FakeKubelet::run_seconds, "10"}};
+  c.make(std::move(pod), resources::pods);
+  c.simulator.run_for(5s);
+  const auto written = c.server.update(
+      {resources::pods, {"d", "a"}, "status"},
+      [](json::object& next) { next["status"].as_object()["containerStatuses"] = json::array{"x"}; }, "test");
+  REQUIRE(written.has_value());
+  CHECK_NOTHROW(c.simulator.run_for(20s));
+  CHECK(c.phase("a") == "Running");
+}
+
 TEST_CASE("a deleted pod ends before it is gone, and an evicted one stays Failed") {
   Cluster c;
   c.make(Fixture::pod("a", "node"), resources::pods);
