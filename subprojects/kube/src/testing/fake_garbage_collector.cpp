@@ -31,7 +31,7 @@ FakeGarbageCollector::FakeGarbageCollector(Simulator& simulator, FakeApiServer& 
 }
 
 void FakeGarbageCollector::seen(const FakeChange& change) {
-  const Place place{change.kind->plural + "." + change.kind->group, change.key};
+  const Place place{change.kind->plural + "." + change.kind->group + "/" + change.kind->version, change.key};
   if (!tables_.contains(place.first))
     tables_[place.first] = server_.store().find(change.kind->group, change.kind->version, change.kind->plural);
   const std::string uid = uid_of(*change.after);

@@ -58,6 +58,26 @@ TEST_CASE("objects of two groups whose kinds have one plural are collected each 
   CHECK_FALSE(c.server.get(knative, {"d", "twin"}));
 }
 
+TEST_CASE("objects of two versions of one kind are collected each by itself") {
+  Cluster c;
+  constexpr Resource newer{"example.io", "v2", "widgets", "Widget"};
+  c.server.serve(newer);
+  const std::string owner = c.make(Fixture::widget("owner"));
+  const auto make_newer = [&](json::object object) {
+    object["apiVersion"] = newer.api_version();
+    return c.make(std::move(object), newer);
+  };
+  const std::string newer_owner = make_newer(Fixture::widget("newer-owner"));
+  make_newer(owned("child", {owner}));
+  make_newer(owned("newer-child", {newer_owner}));
+  CHECK(c.server.remove(widgets, {"d", "owner"}, {}, "test").has_value());
+  CHECK(c.server.remove(newer, {"d", "newer-owner"}, {.propagation = Propagation::foreground}, "test").has_value());
+  c.simulator.run_for(5s);
+  CHECK_FALSE(c.server.get(newer, {"d", "child"}));
+  CHECK_FALSE(c.server.get(newer, {"d", "newer-child"}));
+  CHECK_FALSE(c.server.get(newer, {"d", "newer-owner"}));
+}
+
 TEST_CASE("what loses all its owners is collected, what keeps one loses only the reference") {
   Cluster c;
   const std::string one = c.make(Fixture::widget("one")), two = c.make(Fixture::widget("two"));

@@ -18,7 +18,7 @@ class FakeGarbageCollector {
                        Duration delay_high = std::chrono::milliseconds(500));
 
  private:
-  /// Plural and key: an order that does not depend on addresses.
+  /// The kind, by plural, group and version, and the key: an order that does not depend on addresses.
   using Place = std::pair<std::string, ObjectKey>;
   void seen(const FakeChange& change);
   void attend_later(const Place& place);
