@@ -33,7 +33,7 @@ Answer<Tree> FakeApiServer::remove(FakeTable& table, const ObjectKey& key, const
                             "Precondition failed: ResourceVersion in precondition: " + options.resource_version +
                                 ", ResourceVersion in object meta: " + std::string(version));
 
-  const bool is_pod = kind.plural == "pods" && kind.group.empty();
+  const bool is_pod = is_core(kind, "pods");
   const std::int64_t period = is_pod ? pod_grace_period(*before, options.grace_period_seconds.value_or(0),
                                                         options.grace_period_seconds.has_value())
                                      : 0;

@@ -82,8 +82,7 @@ std::optional<FakeAnswer> answer_review(const HttpRequest& http, std::string_vie
 /// Whether requests other than POST may name this subresource.
 bool serves_subresource(const FakeKind& kind, std::string_view subresource) {
   if (subresource == "status") return kind.status_subresource;
-  return kind.plural == "pods" && kind.group.empty() &&
-         (subresource == "ephemeralcontainers" || subresource == "resize");
+  return is_core(kind, "pods") && (subresource == "ephemeralcontainers" || subresource == "resize");
 }
 
 /// Whether the body of a PUT is an object of the name in the path.
@@ -117,12 +116,12 @@ Answer<Tree> FakeApiServer::post_subresource(const FakeRequest& request, std::st
   const FakeKind& kind = table.kind;
   const auto found = table.objects.find(request.key);
   if (found == table.objects.end()) return refuse::not_found(kind.group, kind.plural, request.key.name);
-  if (kind.plural == "pods" && request.subresource == "eviction") {
+  if (is_core(kind, "pods") && request.subresource == "eviction") {
     DeleteOptions options;
     options.uid = string_at(request.body, {"deleteOptions", "preconditions", "uid"});
     return remove(table, request.key, options, actor);
   }
-  if (kind.plural == "pods" && request.subresource == "binding") {
+  if (is_core(kind, "pods") && request.subresource == "binding") {
     const json::object& pod = *found->second;
     if (!string_at(pod, {"spec", "nodeName"}).empty())
       return refuse::conflict(kind.group, "pods/binding", request.key.name, "the pod is already assigned to a node");
@@ -130,7 +129,7 @@ Answer<Tree> FakeApiServer::post_subresource(const FakeRequest& request, std::st
     ensure_object(bound, "spec")["nodeName"] = string_at(request.body, {"target", "name"});
     return store_.put(table, std::move(bound), actor);
   }
-  if (kind.plural == "serviceaccounts" && request.subresource == "token") {
+  if (is_core(kind, "serviceaccounts") && request.subresource == "token") {
     json::object answer = request.body.is_object() ? request.body.get_object() : json::object();
     const std::int64_t seconds = int_at(answer, {"spec", "expirationSeconds"}, 3600);
     answer["status"] =
@@ -150,7 +149,9 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     return answer_with(status, json::serialize(**stored));
   };
   // The conditions of a signing request are written through a subresource of their own.
-  if (kind.plural == "certificatesigningrequests" && request.subresource == "approval") request.subresource = "status";
+  if (kind.group == "certificates.k8s.io" && kind.plural == "certificatesigningrequests" &&
+      request.subresource == "approval")
+    request.subresource = "status";
   if (request.method != "POST" && !request.subresource.empty() && !serves_subresource(kind, request.subresource))
     return refuse::no_such_path();
 
@@ -183,7 +184,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     auto removed = remove(table, request.key, delete_options(request), actor);
     if (!removed) return std::unexpected(std::move(removed.error()));
     // The answer is the object if it is a pod or still there, because of finalizers, and a Status otherwise.
-    if (kind.plural == "pods" || table.objects.contains(request.key))
+    if (is_core(kind, "pods") || table.objects.contains(request.key))
       return answer_with(200, json::serialize(**removed));
     return answer_with(200, success(kind, **removed));
   }

@@ -2,6 +2,8 @@
 
 namespace kube::testing {
 
+bool is_core(const FakeKind& kind, std::string_view plural) { return kind.group.empty() && kind.plural == plural; }
+
 FakeKind custom_kind(const Resource& resource) {
   return {.group = std::string(resource.group),
           .version = std::string(resource.version),

@@ -97,7 +97,7 @@ FakeKubelet::FakeKubelet(Simulator& simulator, FakeApiServer& server, FakeKubele
 }
 
 void FakeKubelet::seen(const FakeChange& change) {
-  if (change.kind->plural != "pods" || !change.kind->group.empty()) return;
+  if (!is_core(*change.kind, "pods")) return;
   const json::object& pod = *change.after;
   const std::string uid(string_at(pod, {"metadata", "uid"}));
   if (change.type == ChangeType::deleted) {

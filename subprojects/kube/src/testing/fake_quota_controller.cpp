@@ -35,7 +35,7 @@ FakeQuotaController::FakeQuotaController(Simulator& simulator, FakeApiServer& se
 
 void FakeQuotaController::seen(const FakeChange& change) {
   const std::string& ns = change.key.ns;
-  if (change.kind->plural == plural) {
+  if (is_core(*change.kind, plural)) {
     if (change.type == ChangeType::deleted)
       quotas_[ns].erase(change.key);
     else

@@ -7,7 +7,7 @@ using namespace std::chrono_literals;
 FakeScheduler::FakeScheduler(Simulator& simulator, FakeApiServer& server, Choice choice)
     : simulator_(simulator), server_(server), choice_(std::move(choice)), random_(simulator.random().next()) {
   server_.store().on_change([this](const FakeChange& change) {
-    if (change.type != ChangeType::added || change.kind->plural != "pods" || !change.kind->group.empty()) return;
+    if (change.type != ChangeType::added || !is_core(*change.kind, "pods")) return;
     const Duration delay = random_.between(1ms, 50ms);
     simulator_.clock().call_in(
         delay, [this, key = change.key, uid = std::string(string_at(*change.after, {"metadata", "uid"}))] {
@@ -66,7 +66,7 @@ FakeReplicaSet::FakeReplicaSet(Simulator& simulator, FakeApiServer& server, json
                                                          {"controller", true},
                                                          {"blockOwnerDeletion", true}}};
   server_.store().on_change([this](const FakeChange& change) {
-    if (change.kind->plural == "pods" && change.key.ns == ns_) reconcile_later();
+    if (is_core(*change.kind, "pods") && change.key.ns == ns_) reconcile_later();
   });
   reconcile_later();
 }

@@ -78,7 +78,7 @@ json::object wanted_part(const FakeKind& kind, json::object object) {
 
 /// The text of a Secret becomes its data, over what is there.
 void fold_text(const FakeKind& kind, json::object& object) {
-  if (kind.plural != "secrets" || !kind.group.empty()) return;
+  if (!is_core(kind, "secrets")) return;
   const json::value* found = object.if_contains("stringData");
   if (!found) return;
   const json::value text = *found;
@@ -157,7 +157,7 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
   if (kind.generation) metadata["generation"] = 1;
   if (auto fine = check_metadata(kind, object); !fine) return fine;
 
-  if (kind.plural == "pods" && kind.group.empty()) {
+  if (is_core(kind, "pods")) {
     if (array_at(object, {"spec", "containers"}).empty())
       return refuse::invalid({kind.group, kind.kind, name}, "spec.containers", "Required value");
     if (!array_at(object, {"spec", "ephemeralContainers"}).empty())
@@ -165,9 +165,9 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
                              "Forbidden: cannot be set on create");
     default_pod(object);
     object["status"] = json::object{{"phase", "Pending"}, {"qosClass", qos_class(object)}};
-  } else if (kind.plural == "namespaces") {
+  } else if (is_core(kind, "namespaces")) {
     object["status"] = json::object{{"phase", "Active"}};
-  } else if (kind.plural != "nodes" && kind.status_subresource) {
+  } else if (!is_core(kind, "nodes") && kind.status_subresource) {
     // A Node may be created with its status; nothing else may.
     object.erase("status");
   }
@@ -178,8 +178,8 @@ namespace {
 
 /// What of a ConfigMap or a Secret cannot be changed.
 Answer<> check_immutable(const FakeKind& kind, const json::object& before, const json::object& after) {
-  const bool is_secret = kind.plural == "secrets";
-  if (!kind.group.empty() || (!is_secret && kind.plural != "configmaps")) return {};
+  const bool is_secret = is_core(kind, "secrets");
+  if (!is_secret && !is_core(kind, "configmaps")) return {};
   const auto differs = [&](std::string_view field) {
     const json::value *was = before.if_contains(field), *is = after.if_contains(field);
     return was && is ? *was != *is : was != is;
@@ -224,7 +224,7 @@ Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, cons
                                "deletionTimestamp", "deletionGracePeriodSeconds", "generation"})
     copy_member(old_metadata, metadata, key);
 
-  const bool is_pod = kind.plural == "pods" && kind.group.empty();
+  const bool is_pod = is_core(kind, "pods");
   if (subresource == "status") {
     if (kind.custom) {
       json::object only_status = before;

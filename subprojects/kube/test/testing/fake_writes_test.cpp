@@ -22,6 +22,26 @@ TEST_CASE("a created pod gets identity, time, defaults and a pending status, wha
   CHECK(f.get(resources::pods, "a").body == made.body);
 }
 
+TEST_CASE("a custom kind with the plural of a built-in one is treated as any other custom kind") {
+  Fixture f;
+  for (const char* plural : {"nodes", "namespaces", "pods", "serviceaccounts", "certificatesigningrequests"}) {
+    CAPTURE(plural);
+    const Resource kind{"example.io", "v1", plural, "Other"};
+    f.server.serve(kind);
+    const json::object sent{{"metadata", json::object{{"name", "a"}, {"namespace", "d"}}},
+                            {"status", json::object{{"phase", "Ready"}}}};
+    const Said made = f.create(kind, sent);
+    CHECK(made.code == 201);
+    CHECK_FALSE(find(made.body, {"status"}));
+    const ObjectKey key{"d", "a"};
+    for (const char* subresource : {"binding", "eviction", "token"})
+      CHECK(f.ask(request::create_subresource(kind, key, subresource, "{}")).code == 404);
+    CHECK(f.ask(request::get(kind, key, "approval")).code == 404);
+    CHECK(f.get(kind, "a").code == 200);
+    CHECK(f.remove(kind, "a").text({"status"}) == "Success");
+  }
+}
+
 TEST_CASE("what is immutable of ConfigMaps and Secrets, and the type of a Secret, stays") {
   Fixture f;
   const ObjectKey key{"d", "x"};

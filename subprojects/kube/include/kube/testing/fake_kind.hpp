@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/k8s/resource.hpp"
@@ -21,6 +22,9 @@ struct FakeKind {
     return group == other.group && version == other.version && plural == other.plural;
   }
 };
+
+/// Whether it is the built-in kind of that plural in the group "": kinds of other groups may have the same plural.
+bool is_core(const FakeKind& kind, std::string_view plural);
 
 /// A kind defined by a CRD with the status subresource.
 FakeKind custom_kind(const Resource& resource);
