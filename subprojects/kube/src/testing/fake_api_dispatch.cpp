@@ -1,8 +1,8 @@
 // From a request to a verb, and from its outcome to an answer.
-#include <charconv>
 #include <optional>
 
 #include "fake_request.hpp"
+#include "kube/base/scalar.hpp"
 #include "kube/base/url.hpp"
 #include "kube/testing/fake_api_server.hpp"
 
@@ -24,16 +24,16 @@ FakeAnswer answer_with(const Refusal& refusal) {
   return answer;
 }
 
-DeleteOptions delete_options(const FakeRequest& request) {
+Answer<DeleteOptions> delete_options(const FakeRequest& request) {
   DeleteOptions options;
   options.uid = string_at(request.body, {"preconditions", "uid"});
   options.resource_version = string_at(request.body, {"preconditions", "resourceVersion"});
   if (find(request.body, {"gracePeriodSeconds"}))
     options.grace_period_seconds = int_at(request.body, {"gracePeriodSeconds"});
   if (const std::string_view seconds = request.parameter("gracePeriodSeconds"); !seconds.empty()) {
-    std::int64_t period = 0;
-    std::from_chars(seconds.data(), seconds.data() + seconds.size(), period);
-    options.grace_period_seconds = period;
+    options.grace_period_seconds = read_number<std::int64_t>(seconds);
+    if (!options.grace_period_seconds)
+      return refuse::bad_request("gracePeriodSeconds is no whole number: \"" + std::string(seconds) + "\"");
   }
   const std::string_view policy = string_at(request.body, {"propagationPolicy"});
   if (policy == "Foreground") options.propagation = Propagation::foreground;
@@ -180,23 +180,23 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     const bool existed = table.objects.contains(request.key);
     return object_answer(patch(request, actor), existed ? 200 : 201);
   }
-  if (request.method == "DELETE" && !collection) {
-    auto removed = remove(table, request.key, delete_options(request), actor);
+  if (request.method != "DELETE") return refuse::method_not_allowed();
+  const auto options = delete_options(request);
+  if (!options) return std::unexpected(options.error());
+  if (!collection) {
+    auto removed = remove(table, request.key, *options, actor);
     if (!removed) return std::unexpected(std::move(removed.error()));
     // The answer is the object if it is a pod or still there, because of finalizers, and a Status otherwise.
     if (is_core(kind, "pods") || table.objects.contains(request.key))
       return answer_with(200, json::serialize(**removed));
     return answer_with(200, success(kind, **removed));
   }
-  if (request.method == "DELETE") {
-    const auto keys = selected_keys(request);
-    if (!keys) return std::unexpected(keys.error());
-    for (const ObjectKey& key : *keys)
-      if (auto removed = remove(table, key, delete_options(request), actor); !removed)
-        return std::unexpected(std::move(removed.error()));
-    return answer_with(200, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"})");
-  }
-  return refuse::method_not_allowed();
+  const auto keys = selected_keys(request);
+  if (!keys) return std::unexpected(keys.error());
+  for (const ObjectKey& key : *keys)
+    if (auto removed = remove(table, key, *options, actor); !removed)
+      return std::unexpected(std::move(removed.error()));
+  return answer_with(200, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"})");
 }
 
 FakeAnswer FakeApiServer::handle(const HttpRequest& http, std::string_view actor) {

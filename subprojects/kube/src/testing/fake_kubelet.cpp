@@ -1,17 +1,13 @@
 #include "kube/testing/fake_kubelet.hpp"
 
-#include <charconv>
+#include "kube/base/scalar.hpp"
 
 namespace kube::testing {
 
 namespace {
 
 std::optional<std::int64_t> annotation(const json::object& pod, std::string_view key) {
-  const std::string_view text = string_at(pod, {"metadata", "annotations", key});
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || text.empty()) return std::nullopt;
-  return value;
+  return read_number<std::int64_t>(string_at(pod, {"metadata", "annotations", key}));
 }
 
 bool is_finished(const json::object& pod) {

@@ -1,7 +1,6 @@
 #include "fake_semantics.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "fake_pod_rules.hpp"
 #include "kube/base/base64.hpp"

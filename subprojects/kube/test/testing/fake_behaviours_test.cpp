@@ -144,6 +144,19 @@ TEST_CASE("bound pods run, and end as their policy says") {
   }
 }
 
+TEST_CASE("a pod runs for ever where its annotation is no whole number of seconds") {
+  for (const char* seconds : {"", "soon", "10m", "1.5"}) {
+    CAPTURE(seconds);
+    Cluster c;
+    json::object pod = Fixture::pod("a", "node");
+    pod["spec"].as_object()["restartPolicy"] = "Never";
+    pod["metadata"].as_object()["annotations"] = json::object{{FakeKubelet::run_seconds, seconds}};
+    c.make(std::move(pod), resources::pods);
+    c.simulator.run_for(3600s);
+    CHECK(c.phase("a") == "Running");
+  }
+}
+
 TEST_CASE("a kubelet restarts a pod of whose containers somebody has written that they are no objects") {
   Cluster c;
   json::object pod = Fixture::pod("a", "node");

@@ -223,6 +223,23 @@ TEST_CASE("a bound pod is deleted with grace, an unbound or finished one at once
   }
 }
 
+TEST_CASE("a deletion whose grace period in the query is no whole number is refused") {
+  Fixture f;
+  f.create(resources::pods, Fixture::pod("a", "n"));
+  for (const char* period : {"abc", "5s", "1.5", "99999999999999999999"}) {
+    CAPTURE(period);
+    HttpRequest one = request::remove(resources::pods, {"d", "a"});
+    HttpRequest all = request::remove_collection(resources::pods, "d", {});
+    for (HttpRequest* request : {&one, &all}) {
+      request->target += std::string(request->target.contains('?') ? "&" : "?") + "gracePeriodSeconds=" + period;
+      CHECK(f.ask(*request).code == 400);
+    }
+  }
+  HttpRequest now = request::remove(resources::pods, {"d", "a"});
+  now.target += "?gracePeriodSeconds=5";
+  CHECK(int_at(f.ask(now).body, {"metadata", "deletionGracePeriodSeconds"}) == 5);
+}
+
 TEST_CASE("a finalizer keeps a deleted object until it is taken off, and no new one can be added") {
   Fixture f;
   json::object sent = Fixture::widget("w");
