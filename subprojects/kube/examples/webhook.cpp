@@ -9,6 +9,7 @@
 #include "kube/client/api.hpp"
 #include "kube/k8s/admission.hpp"
 #include "kube/net/http_server.hpp"
+#include "kube/net/plain_text.hpp"
 #include "kube/net/x509.hpp"
 
 namespace {
@@ -28,7 +29,7 @@ Answer decide(const Request& request) {
 asio::awaitable<void> review(const kube::net::ServerRequest& request, kube::net::ServerResponse& response) {
   const auto asked = kube::admission::decode_review(request.body);
   if (!asked) {
-    static_cast<void>(co_await response.send(400, {{"content-type", "text/plain"}}, asked.error().text() + "\n"));
+    co_await kube::net::say(response, 400, asked.error().text());
     co_return;
   }
   static_cast<void>(co_await response.send(200, {{"content-type", "application/json"}},

@@ -2,6 +2,7 @@
 #include "http1_head.hpp"
 #include "http_server_impl.hpp"
 #include "kube/async/timeout.hpp"
+#include "kube/net/plain_text.hpp"
 #include "prefixed_stream.hpp"
 
 namespace kube::net {
@@ -92,7 +93,7 @@ class HttpServer::Impl::Answer final : public ServerResponse {
   }
 
   asio::awaitable<Result<void>> finish() {
-    if (!started_) co_return co_await send(500, {{"content-type", "text/plain"}}, "no answer\n");
+    if (!started_) co_return co_await send(500, {{"content-type", plain_text_type}}, "no answer\n");
     if (finished_) co_return Result<void>();
     finished_ = true;
     if (!chunks_ || head_only_) co_return Result<void>();
@@ -196,7 +197,7 @@ asio::awaitable<void> HttpServer::Impl::refuse(Session& session, Refusal refusal
   if (session.without_room) ++counters.without_room;
   refusal.why += "\n";
   auto head = Http1Head::answer(refusal.status)
-                  .add("content-type", "text/plain")
+                  .add("content-type", plain_text_type)
                   .add("connection", "close")
                   .add("content-length", std::to_string(refusal.why.size()))
                   .finish();

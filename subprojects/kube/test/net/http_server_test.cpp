@@ -91,6 +91,7 @@ TEST_CASE("what breaks a limit or the protocol is answered with its status, and 
       CAPTURE(answer.substr(0, 100));
       CHECK(answer.substr(0, test.status.size()) == test.status);
       CHECK(answer.empty() == test.status.empty());
+      CHECK(answer.contains("content-type: text/plain; charset=utf-8\r\n") == !test.status.empty());
     }
     const std::string fine = co_await talk(served.port, "GET /fine HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
     CHECK(fine.find("GET /fine") != std::string::npos);
