@@ -1,11 +1,11 @@
 // An admission webhook: refuses ConfigMaps without an owner's name, in namespaces labelled example.com/owners=true.
 //     webhook IP PORT     the API server reaches this process at https://IP:PORT
-#include <charconv>
 #include <iostream>
 
 #include "connect.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/base/scalar.hpp"
 #include "kube/client/api.hpp"
 #include "kube/k8s/admission.hpp"
 #include "kube/net/http_server.hpp"
@@ -81,12 +81,12 @@ asio::awaitable<kube::Result<void>> serve(example::Cluster cluster, std::string 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::uint16_t port = 0;
-  const std::string_view text = argc == 3 ? argv[2] : "";
-  if (std::from_chars(text.data(), text.data() + text.size(), port).ptr != text.data() + text.size() || port == 0) {
+  const auto port = kube::read_number<std::uint16_t>(argc == 3 ? argv[2] : "");
+  if (!port || *port == 0) {
     std::cerr << "webhook IP PORT\n";
     return 2;
   }
-  return example::run("webhook",
-                      [ip = std::string(argv[1]), port](example::Cluster cluster) { return serve(cluster, ip, port); });
+  return example::run("webhook", [ip = std::string(argv[1]), port = *port](example::Cluster cluster) {
+    return serve(cluster, ip, port);
+  });
 }

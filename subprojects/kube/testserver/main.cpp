@@ -4,15 +4,18 @@
 #include <boost/asio/io_context.hpp>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "crds.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/net/read_file.hpp"
 #include "test_server.hpp"
 
 namespace {
 
 using kube::testserver::TestServerSettings;
+
+/// The most bytes of a file with definitions: as many as read_yaml() takes.
+constexpr std::size_t max_crds = std::size_t{8} << 20;
 
 struct Options {
   TestServerSettings settings;
@@ -22,11 +25,9 @@ struct Options {
 
 kube::Result<void> read_kinds(Options& options) {
   for (const std::string& path : options.crd_files) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    if (!file) return kube::fail(kube::Errc::missing, path + " cannot be read");
-    auto kinds = kube::testserver::read_crds(text.str());
+    const auto text = kube::net::read_file(path, max_crds);
+    if (!text) return std::unexpected(text.error());
+    auto kinds = kube::testserver::read_crds(*text);
     if (!kinds) return kube::fail(std::move(kinds.error()), path);
     for (kube::testing::FakeKind& kind : *kinds) options.settings.kinds.push_back(std::move(kind));
   }
