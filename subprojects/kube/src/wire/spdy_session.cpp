@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "big_endian.hpp"
+#include "frame_limits.hpp"
 #include "take_first.hpp"
 
 namespace kube::wire {
@@ -11,12 +12,8 @@ namespace {
 constexpr std::size_t head_size = 8;
 constexpr std::uint8_t flag_fin = 0x01;
 constexpr std::uint8_t flag_unidirectional = 0x02;
-// Data of one frame, at most: what Go's programs move at a time.
-constexpr std::size_t sent_data = 32 * std::size_t{1024};
 // A piece of this size is about to fill a frame.
 constexpr std::size_t large_piece = 4 * std::size_t{1024};
-// More answers than this are not queued: a peer that floods us with pings and does not read gets fewer.
-constexpr std::size_t max_urgent = 64;
 // A peer that keeps breaking the rules of streams gets a reset for each; after so many the connection ends.
 constexpr std::size_t max_faults = 1000;
 
@@ -351,14 +348,14 @@ bool SpdySession::write(std::uint32_t id, std::string_view bytes) {
     // Small pieces that have to wait anyway go out together. The whole frame is reserved, because a string that grows
     // doubles its capacity.
     std::string& frame = output_.back();
-    if (bytes.size() >= large_piece) frame.reserve(sent_data + head_size);
-    const std::string_view piece = bytes.substr(0, sent_data + head_size - frame.size());
+    if (bytes.size() >= large_piece) frame.reserve(max_sent_data + head_size);
+    const std::string_view piece = bytes.substr(0, max_sent_data + head_size - frame.size());
     append_data(frame, piece);
     pending_ += piece.size();
     bytes.remove_prefix(piece.size());
   }
   while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, sent_data);
+    const std::string_view piece = bytes.substr(0, max_sent_data);
     push(data_frame(id, 0, piece));
     growing_ = id;
     bytes.remove_prefix(piece.size());

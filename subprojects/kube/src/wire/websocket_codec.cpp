@@ -8,6 +8,7 @@
 #include <span>
 
 #include "big_endian.hpp"
+#include "frame_limits.hpp"
 #include "kube/base/base64.hpp"
 #include "take_first.hpp"
 
@@ -21,8 +22,6 @@ constexpr std::uint8_t opcode_close = 0x8;
 constexpr std::uint8_t opcode_ping = 0x9;
 constexpr std::uint8_t opcode_pong = 0xa;
 constexpr std::uint16_t no_close_code = 1005;
-// More answers than this are not queued: a peer that floods us with pings and does not read gets fewer.
-constexpr std::size_t max_urgent = 64;
 
 bool is_control(std::uint8_t opcode) { return (opcode & 0x8) != 0; }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <deque>
 
+#include "frame_limits.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/wire/command_codec.hpp"
@@ -13,8 +14,6 @@ namespace {
 
 // Bytes of one message with base64, which is decoded whole.
 constexpr std::size_t max_text = 1 << 20;
-// Data of one message, at most: what Go's programs move at a time.
-constexpr std::size_t sent_data = 32 * std::size_t{1024};
 
 class WebSocketCommand final : public CommandCodec {
  public:
@@ -57,8 +56,8 @@ class WebSocketCommand final : public CommandCodec {
   bool write(CommandChannel channel, std::string_view bytes) override {
     if (codec_.is_closed() || finished_[index(channel)]) return false;
     while (!bytes.empty()) {
-      send(channel, bytes.substr(0, sent_data));
-      bytes.remove_prefix(std::min(bytes.size(), sent_data));
+      send(channel, bytes.substr(0, max_sent_data));
+      bytes.remove_prefix(std::min(bytes.size(), max_sent_data));
     }
     return true;
   }
