@@ -11,8 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t read_size = 16 * std::size_t{1024};
-// What is handed on at a time, at most: what one frame takes.
-constexpr std::size_t piece_size = 32 * std::size_t{1024};
+// What is handed on at a time: what one frame takes.
+constexpr std::size_t max_piece = 32 * std::size_t{1024};
 // A channel on which such a piece comes is about to be filled.
 constexpr std::size_t large_piece = 4 * std::size_t{1024};
 // How long our last words may take, and how long we listen to a peer that is still talking after them: closing a socket
@@ -213,9 +213,9 @@ asio::awaitable<Result<std::string>> CommandConnection::read(Channel channel) {
   }
   if (!box.bytes.empty()) {
     std::string bytes = std::exchange(box.bytes, {});
-    if (bytes.size() > piece_size) {
-      box.bytes = bytes.substr(piece_size);
-      bytes.resize(piece_size);
+    if (bytes.size() > max_piece) {
+      box.bytes = bytes.substr(max_piece);
+      bytes.resize(max_piece);
     }
     emptied_.set();
     co_return bytes;
@@ -240,7 +240,7 @@ asio::awaitable<void> CommandConnection::room() {
 asio::awaitable<Result<void>> CommandConnection::write(Channel channel, std::string_view bytes) {
   while (!bytes.empty()) {
     co_await room();
-    const std::string_view piece = bytes.substr(0, piece_size);
+    const std::string_view piece = bytes.substr(0, max_piece);
     if (over_.is_set() || !codec_->write(channel, piece)) {
       co_return failure_ ? Result<void>(std::unexpected(*failure_))
                          : fail(Errc::closed, "the peer takes no more on " + std::string(to_string(channel)));

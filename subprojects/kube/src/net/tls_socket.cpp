@@ -19,7 +19,7 @@ namespace {
 /// What a record holds at most.
 constexpr std::size_t record_size = SSL3_RT_MAX_PLAIN_LENGTH;
 /// So many records in a row may be read or written without waiting, before the others of the loop have their turn.
-constexpr int turns_in_a_row = 8;
+constexpr int max_turns_in_a_row = 8;
 
 error_code closed() { return asio::error::operation_aborted; }
 
@@ -121,7 +121,7 @@ asio::awaitable<error_code> TlsSocket::wait(Next next) {
 
 // Before an operation, not after it: a cancellation in between must not lose what was read.
 asio::awaitable<void> TlsSocket::give_way(int& turns) {
-  if (++turns < turns_in_a_row) co_return;
+  if (++turns < max_turns_in_a_row) co_return;
   turns = 0;
   co_await asio::post(socket_.get_executor(), asio::use_awaitable);
 }
