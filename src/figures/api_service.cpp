@@ -4,7 +4,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/webhook/ownership.hpp"
+#include "liqo/core/owner.hpp"
 
 namespace liqo::figures {
 namespace {
@@ -63,7 +63,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   }
   const json::object spec = wanted_spec();
   const bool is_right = found && found->spec() == spec;
-  if (is_right && webhook::is_owned_by(*found, api::kinds::cluster_roles, api::metric_agent_role))
+  if (is_right && core::is_owned_by(*found, api::kinds::cluster_roles, api::metric_agent_role))
     co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
   const auto role = co_await leader_api_.get(api::kinds::cluster_roles, {"", std::string(api::metric_agent_role)});
@@ -75,7 +75,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
                                                              " of the chart, with which it is removed: install that"});
   kube::Object wanted = found ? std::move(*found) : kube::Object::make(api::kinds::api_services, key);
   wanted.tree()["spec"] = spec;
-  if (auto owned = webhook::owned_by(wanted, *role, api::kinds::cluster_roles)) wanted = std::move(*owned);
+  if (auto owned = core::owned_by(wanted, *role)) wanted = std::move(*owned);
   auto stored = wanted.uid().empty() ? co_await leader_api_.create(api::kinds::api_services, wanted)
                                      : co_await leader_api_.replace(api::kinds::api_services, wanted);
   if (!stored) co_return kube::Outcome::retry(std::move(stored.error()).in("writing the APIService"));

@@ -2,14 +2,14 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/webhook/ownership.hpp"
+#include "liqo/core/owner.hpp"
 
 namespace liqo::webhook {
 namespace {
 
-constexpr kube::Resource roles = api::kinds::cluster_roles;
-
-bool belongs_to_role(const kube::Object& stored) { return is_owned_by(stored, roles, installation_role); }
+bool belongs_to_role(const kube::Object& stored) {
+  return core::is_owned_by(stored, api::kinds::cluster_roles, installation_role);
+}
 
 }  // namespace
 
@@ -26,14 +26,14 @@ ConfigurationPlan plan_configuration(std::optional<kube::Object> stored, kube::O
                                      const std::optional<kube::Object>& role) {
   if (!stored) {
     if (!role) return AwaitRole{};
-    if (auto owned = owned_by(wanted, *role, roles)) wanted = std::move(*owned);
+    if (auto owned = core::owned_by(wanted, *role)) wanted = std::move(*owned);
     return Create{std::move(wanted)};
   }
   if (is_as_wanted(*stored, wanted) && (!role || belongs_to_role(*stored))) return InPlace{};
   stored->set_label(api::labels::webhook, "true");
   stored->tree()["webhooks"] = std::move(wanted.tree()["webhooks"]);
   if (role)
-    if (auto owned = owned_by(*stored, *role, roles)) stored = std::move(owned);
+    if (auto owned = core::owned_by(*stored, *role)) stored = std::move(owned);
   return Replace{std::move(*stored)};
 }
 

@@ -3,8 +3,8 @@
 #include "kube/base/base64.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/owner.hpp"
 #include "liqo/core/selector_text.hpp"
-#include "liqo/webhook/ownership.hpp"
 #include "webhook/configuration_plan.hpp"
 
 namespace liqo::webhook {
@@ -399,7 +399,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::insta
   const auto space = co_await leader_api_.get(kube::resources::namespaces, {"", reach_.ns});
   if (!space && !space.error().is_not_found()) co_return std::unexpected(space.error());
   if (!space) co_return std::optional<kube::Object>(std::move(*role));
-  const auto owned = owned_by(*role, *space, kube::resources::namespaces);
+  const auto owned = core::owned_by(*role, *space);
   if (!owned) co_return std::optional<kube::Object>(std::move(*role));
   // The installer of a role owns the rest of it, so only the owners are patched. The version makes the patch fail if
   // the list of owners has changed.

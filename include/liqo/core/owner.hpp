@@ -1,6 +1,9 @@
 // Who owns an object. Pure.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {
@@ -13,5 +16,13 @@ kube::OwnerReference blocking_owner_of(const kube::Object& owner);
 
 /// Whether `owner` is the managing controller of `object`.
 bool is_controlled_by(const kube::Object& object, const kube::Object& owner);
+
+/// Whether the object names an owner of this kind with this name, whatever its UID.
+bool is_owned_by(const kube::Object& object, const kube::Resource& kind, std::string_view name);
+
+/// The same object, belonging to the owner, which needs what owner_of() needs; nothing where it does already.
+/// Kubernetes removes it with its owner: a ClusterRole of the chart owns what this program registers at the API server,
+/// whatever way Liqo is uninstalled.
+std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner);
 
 }  // namespace liqo::core
