@@ -3,17 +3,14 @@
 #include "kube/async/finally.hpp"
 #include "kube/base/url.hpp"
 #include "kube/net/plain_text.hpp"
-#include "kube/net/x509.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/telemetry/families.hpp"
-#include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::figures {
 namespace {
 
-using namespace std::chrono_literals;
 using kube::net::ServerRequest;
 using kube::net::ServerResponse;
 
@@ -59,10 +56,7 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
 }
 
 kube::Result<std::uint16_t> MetricAgent::listen() {
-  // A certificate to listen with until the real one is there. No API server trusts it.
-  kube::net::CertificateSubject subject;
-  subject.common_name = core::metric_agent_service;
-  auto pair = kube::net::make_self_signed(subject, context_.clock.wall(), 24h);
+  auto pair = webhook::temporary_certificate(core::metric_agent_service, context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "metric agent");
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "metric agent");
@@ -109,14 +103,11 @@ asio::awaitable<void> MetricAgent::run() {
 }
 
 void MetricAgent::use(const webhook::CertificateState& state) {
-  if (const auto used = identity_.use_certificate({.key_pem = state.key, .certificate_pem = state.certificate});
-      !used) {
+  if (const auto used = webhook::show_certificate(identity_, state, context_.metrics, "metric-agent"); !used) {
     log_.error("a new certificate cannot be used", {{"error", used.error()}});
     return;
   }
   api_service_.trust(state.authority);
-  if (const auto info = kube::net::read_certificate(state.certificate))
-    show_serving_certificate(context_.metrics, "metric-agent", info->not_before, info->not_after);
 }
 
 void MetricAgent::use_front_proxy() {

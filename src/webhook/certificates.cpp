@@ -3,6 +3,7 @@
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/secret_bytes.hpp"
+#include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -37,6 +38,21 @@ kube::Object write_certificate_secret(kube::Object secret, const CertificateStat
   for (const Entry& entry : entries) data[entry.key] = kube::encode_base64(state.*entry.member);
   secret.set_label(api::labels::webhook, "true");
   return secret;
+}
+
+kube::Result<kube::net::KeyAndCertificate> temporary_certificate(std::string_view name, kube::WallTime now) {
+  kube::net::CertificateSubject subject;
+  subject.common_name = name;
+  return kube::net::make_self_signed(subject, now, 24h);
+}
+
+kube::Result<void> show_certificate(kube::net::ServerIdentity& identity, const CertificateState& state,
+                                    kube::Metrics& metrics, const std::string& server) {
+  auto used = identity.use_certificate({.key_pem = state.key, .certificate_pem = state.certificate});
+  if (!used) return used;
+  if (const auto info = kube::net::read_certificate(state.certificate))
+    show_serving_certificate(metrics, server, info->not_before, info->not_after);
+  return used;
 }
 
 Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& replica_api, kube::InformerSet& home,

@@ -7,7 +7,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/addresses/ip.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -32,13 +31,6 @@ kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& se
   else
     made.dns_names.push_back(url->host);
   return made;
-}
-
-/// A certificate to listen with until the real one is there. No API server trusts it.
-kube::Result<kube::net::KeyAndCertificate> temporary_certificate(kube::WallTime now) {
-  kube::net::CertificateSubject subject;
-  subject.common_name = service_name;
-  return kube::net::make_self_signed(subject, now, 24h);
 }
 
 std::string without_slash(std::string url) {
@@ -76,7 +68,7 @@ kube::Result<std::uint16_t> Webhook::listen() {
       context_.executor, context_.replica_api, context_.home,
       kube::ObjectKey{settings_.ns, std::string(api::webhook_certificate_secret)}, "webhook", std::move(*certificates),
       [this](const CertificateState& state) { use(state); });
-  auto pair = temporary_certificate(context_.clock.wall());
+  auto pair = temporary_certificate(service_name, context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
   AdmissionServerSettings settings{.port = settings_.port};
   if (!settings_.client_ca_file.empty()) {
@@ -129,14 +121,11 @@ void Webhook::use_client_ca(std::string pem) {
 }
 
 void Webhook::use(const CertificateState& state) {
-  if (const auto used = identity_.use_certificate({.key_pem = state.key, .certificate_pem = state.certificate});
-      !used) {
+  if (const auto used = show_certificate(identity_, state, context_.metrics, "webhook"); !used) {
     log_.error("a new certificate cannot be used", {{"error", used.error()}});
     return;
   }
   configurations_.trust(state.authority);
-  if (const auto info = kube::net::read_certificate(state.certificate))
-    show_serving_certificate(context_.metrics, "webhook", info->not_before, info->not_after);
   log_.info("the webhooks have a certificate");
 }
 

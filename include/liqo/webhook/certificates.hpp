@@ -7,6 +7,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 
+#include "kube/net/server_identity.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/telemetry/repeats.hpp"
 #include "liqo/webhook/certificate_plan.hpp"
@@ -19,6 +20,13 @@ namespace asio = boost::asio;
 CertificateState read_certificate_secret(const kube::Object& secret);
 /// The Secret with that data, otherwise as it was.
 kube::Object write_certificate_secret(kube::Object secret, const CertificateState& state);
+
+/// A certificate of that name to listen with until the real one is there. No API server trusts it. Errors: Errc::tls.
+kube::Result<kube::net::KeyAndCertificate> temporary_certificate(std::string_view name, kube::WallTime now);
+/// Makes a server show the certificate from now on, and tells by the metrics when it begins and ends; `server` is the
+/// server's name there. Errors: those of ServerIdentity::use_certificate(), which changes nothing then.
+kube::Result<void> show_certificate(kube::net::ServerIdentity& identity, const CertificateState& state,
+                                    kube::Metrics& metrics, const std::string& server);
 
 /// Keeps the Secret fresh, and tells what it holds. Replicas that race agree by the Secret's resourceVersion: a new
 /// state is used only after it was stored, so that the first start of two ends with one authority. One thread.
