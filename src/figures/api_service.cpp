@@ -36,8 +36,8 @@ void ApiServiceKeeper::trust(std::string ca_pem) {
 }
 
 json::object ApiServiceKeeper::wanted_spec() const {
-  return {{"group", "metrics.liqo.io"},
-          {"version", "v1beta1"},
+  return {{"group", core::metrics_api_group},
+          {"version", core::metrics_api_version},
           {"groupPriorityMinimum", 1000},
           {"versionPriority", 15},
           {"caBundle", kube::encode_base64(ca_pem_)},

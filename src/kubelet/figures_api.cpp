@@ -12,6 +12,7 @@
 #include "kubelet/figure_texts.hpp"
 #include "kubelet/own_lines.hpp"
 #include "kubelet/plain_text.hpp"
+#include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {
@@ -176,7 +177,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(const FiguresQu
 asio::awaitable<std::expected<FiguresApi::Reply, Refusal>> FiguresApi::ask(const FigureSource& source,
                                                                            std::string_view path) {
   kube::HttpRequest request;
-  request.target = "/apis/metrics.liqo.io/v1beta1/scrape/" + source.consumer + std::string(path);
+  request.target = core::scrape_path(source.consumer, path);
   request.headers = {{"accept", "text/plain"}};
   request.verb = "get";
   request.resource = "scrape";

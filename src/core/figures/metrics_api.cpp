@@ -38,14 +38,20 @@ std::optional<std::string> metrics_api_document(std::string_view path) {
   return std::nullopt;
 }
 
+std::string scrape_path(std::string_view consumer, std::string_view kubelet_path) {
+  std::string path = "/apis/";
+  path.append(metrics_api_group).append("/").append(metrics_api_version).append("/scrape/").append(consumer);
+  return path.append(kubelet_path);
+}
+
 std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view path) {
-  constexpr std::string_view before[] = {"apis", "metrics.liqo.io", "v1beta1", "scrape"};
+  constexpr std::string_view before[] = {"apis", metrics_api_group, metrics_api_version, "scrape"};
   const std::vector<std::string_view> segments = kube::split(path, '/');
   constexpr std::size_t known = std::size(before);
   if (segments.size() < known + 2 || !std::equal(std::begin(before), std::end(before), segments.begin()) ||
       !is_cluster_id(segments[known]))
-    return std::unexpected(ScrapeRefusal{
-        404, "not found; figures are at /apis/metrics.liqo.io/v1beta1/scrape/<cluster ID>/metrics[/...]"});
+    return std::unexpected(
+        ScrapeRefusal{404, "not found; figures are at " + scrape_path("<cluster ID>", "/metrics[/...]")});
   ScrapeRoute route{.consumer = std::string(segments[known]), .kubelet_path = {}};
   for (std::size_t i = known + 1; i < segments.size(); ++i) route.kubelet_path.append("/").append(segments[i]);
   if (std::ranges::find(kubelet_paths, route.kubelet_path) == std::end(kubelet_paths))

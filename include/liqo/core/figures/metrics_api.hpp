@@ -10,6 +10,7 @@
 
 namespace liqo::core {
 
+inline constexpr std::string_view metrics_api_group = "metrics.liqo.io", metrics_api_version = "v1beta1";
 /// The APIService by which API servers send requests for metrics.liqo.io to the Service below.
 inline constexpr std::string_view metrics_api_service = "v1beta1.metrics.liqo.io";
 inline constexpr std::string_view metric_agent_service = "liqo-metric-agent";
@@ -28,6 +29,10 @@ struct ScrapeRefusal {
   int status = 404;
   std::string sentence;
 };
+
+/// Where a consumer reads what the kubelets that run its pods serve at `kubelet_path`: the path that
+/// read_scrape_route() parses.
+std::string scrape_path(std::string_view consumer, std::string_view kubelet_path);
 
 /// Parses `/apis/metrics.liqo.io/v1beta1/scrape/<consumer>/<path>[/<sub>]`, with any number of slashes between the
 /// parts. Refusals: 404 for other paths, 400 where kubelets have no such figures.

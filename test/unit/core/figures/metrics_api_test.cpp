@@ -62,6 +62,18 @@ TEST_CASE("a path names a consumer and what kubelets serve") {
   }
 }
 
+TEST_CASE("the path at which a consumer reads figures is one that is parsed") {
+  CHECK(scrape_path("rome", "/metrics/resource") == scrape + "rome/metrics/resource");
+  const auto route = read_scrape_route(scrape_path("rome", "/metrics"));
+  REQUIRE(route);
+  CHECK(route->consumer == "rome");
+  CHECK(route->kubelet_path == "/metrics");
+  const auto nothing = read_scrape_route("/apis");
+  REQUIRE_FALSE(nothing);
+  CHECK(nothing.error().sentence ==
+        "not found; figures are at /apis/metrics.liqo.io/v1beta1/scrape/<cluster ID>/metrics[/...]");
+}
+
 TEST_CASE("figures of a consumer are for its virtual nodes and for administrators") {
   using Groups = std::vector<std::string>;
   const auto may = [](Groups groups) { return !refuse_scrape({.name = "somebody", .groups = groups}, "rome"); };
