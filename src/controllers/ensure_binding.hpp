@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "kube/runtime/informer.hpp"
-#include "liqo/core/peering/binding_plan.hpp"
+#include "liqo/core/binding_plan.hpp"
 
 namespace liqo::controllers {
 

@@ -1,5 +1,5 @@
 // The parts of RoleBindings and ClusterRoleBindings, made and compared.
-// Tested by test/unit/core/peering/handshake_test.cpp and test/unit/core/peering/binding_plan_test.cpp.
+// Tested by test/unit/core/peering/handshake_test.cpp and test/unit/core/binding_plan_test.cpp.
 #pragma once
 
 #include <string_view>

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "liqo/api/namespace_map.hpp"
+#include "liqo/core/binding_plan.hpp"
 #include "liqo/core/namespaces/twin_names.hpp"
-#include "liqo/core/peering/binding_plan.hpp"
 
 namespace liqo::core {
 

@@ -1,4 +1,4 @@
-#include "liqo/core/peering/binding_plan.hpp"
+#include "liqo/core/binding_plan.hpp"
 
 #include <algorithm>
 
