@@ -76,10 +76,10 @@ kube::Result<std::map<std::string, std::string>> read_labels(std::string_view te
   return pairs;
 }
 
-kube::Result<bool> read_bool(std::string_view text) {
-  if (text == "true" || text == "True" || text == "1") return true;
-  if (text == "false" || text == "False" || text == "0") return false;
-  return wrong("\"" + std::string(text) + "\" is neither true nor false");
+kube::Result<bool> read_switch(std::string_view text) {
+  const auto is_on = kube::read_bool(text);
+  if (!is_on) return wrong("\"" + std::string(text) + "\" is neither true nor false");
+  return *is_on;
 }
 
 kube::Result<int> read_percentage(std::string_view text) {
@@ -115,9 +115,9 @@ kube::Result<void> set_policy(SlicePolicy& policy, std::string_view name, std::s
   if (name == "default-node-resources") return assign(policy.defaults, read_amounts(text));
   if (name == "sharing-percentage") return assign(policy.sharing_percentage, read_percentage(text));
   if (name == "default-limits-enforcement") return assign(policy.limits_enforcement, read_enforcement(text));
-  if (name == "default-resource-slice-class-enabled") return assign(policy.default_class_enabled, read_bool(text));
-  if (name == "share-resource-slice-class-enabled") return assign(policy.share_class_enabled, read_bool(text));
-  if (name == "enable-storage") return assign(policy.storage_enabled, read_bool(text));
+  if (name == "default-resource-slice-class-enabled") return assign(policy.default_class_enabled, read_switch(text));
+  if (name == "share-resource-slice-class-enabled") return assign(policy.share_class_enabled, read_switch(text));
+  if (name == "enable-storage") return assign(policy.storage_enabled, read_switch(text));
   if (name == "real-storage-class-name") return assign(policy.storage_class, read_class_name(text));
   if (name == "ingress-classes") return assign(policy.ingress_classes, read_classes(text));
   if (name == "load-balancer-classes") return assign(policy.load_balancer_classes, read_classes(text));

@@ -212,6 +212,13 @@ TEST_CASE("settings are read as flags write them, and a mistake changes nothing"
   CHECK(policy.ingress_classes == std::vector<OfferedClass>{{"nginx", true}, {"traefik", false}});
   REQUIRE(set_policy(policy, "cluster-labels", "region=eu,topology.kubernetes.io/zone=a").has_value());
   CHECK(policy.cluster_labels.at("region") == "eu");
+  for (const char* off : {"false", "False", "FALSE", "f", "0"}) {
+    CAPTURE(off);
+    REQUIRE(set_policy(policy, "enable-storage", "TRUE").has_value());
+    CHECK(policy.storage_enabled);
+    REQUIRE(set_policy(policy, "enable-storage", off).has_value());
+    CHECK_FALSE(policy.storage_enabled);
+  }
   for (const auto& [name, value] : {std::pair{"sharing-percentage", "0"},
                                     {"sharing-percentage", "101"},
                                     {"sharing-percentage", "90%"},
