@@ -1,7 +1,5 @@
 #include "kubelet/own_lines.hpp"
 
-#include <charconv>
-
 #include "kube/wire/metrics_text.hpp"
 
 namespace liqo::kubelet {
@@ -32,11 +30,7 @@ std::string OwnLines::take(std::string_view line) {
   if (pod.name.empty()) return {};
   const std::string uid = uid_of_(pod);
   if (uid.empty()) return {};
-  if (!sample->timestamp.empty()) {
-    std::int64_t at = 0;
-    std::from_chars(sample->timestamp.data(), sample->timestamp.data() + sample->timestamp.size(), at);
-    if (!is_time(at, now_)) return {};
-  }
+  if (const auto at = kube::wire::metric_time(*sample); at && !is_time(*at, now_)) return {};
   for (auto& label : sample->labels)
     if (label.name == "pod_uid") label.value = uid;
   std::string text;

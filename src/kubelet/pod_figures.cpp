@@ -1,7 +1,6 @@
 #include "liqo/kubelet/pod_figures.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 #include "kube/wire/metrics_text.hpp"
@@ -78,9 +77,8 @@ void LookReader::take(std::string_view line) {
   if (!sample) return;
   const auto value = value_of(family->figure, sample->value, now_);
   if (!value) return;
-  Reading reading{.value = *value, .at = milliseconds(now_.time_since_epoch())};
-  if (!sample->timestamp.empty())
-    std::from_chars(sample->timestamp.data(), sample->timestamp.data() + sample->timestamp.size(), reading.at);
+  const Reading reading{.value = *value,
+                        .at = kube::wire::metric_time(*sample).value_or(milliseconds(now_.time_since_epoch()))};
   if (!is_time(reading.at, now_)) return;
   const kube::ObjectKey pod{std::string(kube::wire::label_of(*sample, "namespace")),
                             std::string(kube::wire::label_of(*sample, "pod"))};

@@ -19,12 +19,6 @@ constexpr std::string_view node_cpu = "node_cpu_usage_seconds_total", node_memor
 /// An estimate of the memory of a map entry and its strings beside the text.
 constexpr std::size_t family_overhead = 128;
 
-std::int64_t number(std::string_view text) {
-  std::int64_t read = 0;
-  std::from_chars(text.data(), text.data() + text.size(), read);
-  return read;
-}
-
 /// The shortest text that parses to the same number.
 std::string text_of(double number) {
   char text[32];
@@ -37,7 +31,7 @@ void add(double& sum, std::int64_t& newest, const wire::MetricSample& sample) {
   // NaN, infinite and negative values would spoil the sum.
   if (!std::isfinite(more) || more < 0 || more > 1e300) return;
   sum += more;
-  newest = std::max(newest, number(sample.timestamp));
+  newest = std::max(newest, wire::metric_time(sample).value_or(0));
 }
 
 void tell(std::string& text, std::string_view name, std::string_view type, std::string_view help) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
 #include <utility>
 
 #include "kube/base/printable.hpp"
@@ -77,8 +76,6 @@ bool take_labels(std::string_view& text, std::vector<MetricLabel>& labels) {
   return true;
 }
 
-bool is_timestamp(std::string_view text) { return read_number<std::int64_t>(text).has_value(); }
-
 }  // namespace
 
 std::optional<MetricSample> parse_metric_sample(std::string_view line) {
@@ -95,7 +92,7 @@ std::optional<MetricSample> parse_metric_sample(std::string_view line) {
   if (!metric_number(sample.value)) return std::nullopt;
   skip_blanks(line);
   sample.timestamp = take_word(line);
-  if (!sample.timestamp.empty() && !is_timestamp(sample.timestamp)) return std::nullopt;
+  if (!sample.timestamp.empty() && !metric_time(sample)) return std::nullopt;
   skip_blanks(line);
   if (!line.empty()) return std::nullopt;
   return sample;
@@ -136,6 +133,10 @@ std::optional<double> metric_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || text.back() == ')') return std::nullopt;
   return number;
+}
+
+std::optional<std::int64_t> metric_time(const MetricSample& sample) {
+  return read_number<std::int64_t>(sample.timestamp);
 }
 
 std::string metric_line(const MetricSample& sample) {

@@ -36,6 +36,12 @@ TEST_CASE("a line of metrics is read") {
   }
 }
 
+TEST_CASE("the time of a sample is that of its line") {
+  CHECK(metric_time(*parse_metric_sample("up 1 1633253809720")) == 1633253809720);
+  CHECK(metric_time(*parse_metric_sample("up 1 -5")) == -5);
+  CHECK_FALSE(metric_time(*parse_metric_sample("up 1")));
+}
+
 TEST_CASE("what is no sample is none") {
   struct Case {
     const char* title;

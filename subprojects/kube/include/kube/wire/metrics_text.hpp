@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ std::string_view label_of(const MetricSample& sample, std::string_view name);
 
 /// The number of a sample's value; NaN and infinities are numbers, too. Nothing for other text.
 std::optional<double> metric_number(std::string_view text);
+
+/// The time of a sample in milliseconds since 1970; nothing where its line has none.
+std::optional<std::int64_t> metric_time(const MetricSample& sample);
 
 /// The sample as a line, with its line end.
 std::string metric_line(const MetricSample& sample);
