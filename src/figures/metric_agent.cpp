@@ -14,7 +14,6 @@ namespace {
 using kube::net::ServerRequest;
 using kube::net::ServerResponse;
 
-const kube::ObjectKey front_proxy_map{"kube-system", "extension-apiserver-authentication"};
 /// Each API server keeps some connections open.
 constexpr std::size_t max_connections = 256;
 constexpr std::size_t piece = 64U << 10;
@@ -49,9 +48,10 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
       certificates_(context_.executor, context_.replica_api, context_.home,
                     {settings_.ns, std::string(api::metric_agent_secret)}, "metric-agent",
                     certificate_settings(settings_), [this](const webhook::CertificateState& state) { use(state); }),
-      front_proxy_map_(context_.home.acquire({.resource = kube::resources::config_maps,
-                                              .ns = front_proxy_map.ns,
-                                              .selection = {.field_selector = kube::name_is(front_proxy_map.name)}})) {
+      front_proxy_map_(
+          context_.home.acquire({.resource = kube::resources::config_maps,
+                                 .ns = core::authentication_map.ns,
+                                 .selection = {.field_selector = kube::name_is(core::authentication_map.name)}})) {
   front_proxy_map_.follow([this](const kube::Change&) { use_front_proxy(); });
 }
 
@@ -111,7 +111,7 @@ void MetricAgent::use(const webhook::CertificateState& state) {
 }
 
 void MetricAgent::use_front_proxy() {
-  const auto map = front_proxy_map_->find(front_proxy_map);
+  const auto map = front_proxy_map_->find(core::authentication_map);
   // Without the ConfigMap no caller is believed.
   core::FrontProxy latest = map ? core::read_front_proxy(*map) : core::FrontProxy();
   if (latest == front_proxy_) return;

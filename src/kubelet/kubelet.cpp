@@ -1,15 +1,11 @@
 #include "liqo/kubelet/kubelet.hpp"
 
 #include "kube/async/task_group.hpp"
+#include "liqo/core/figures/front_proxy.hpp"
 #include "liqo/telemetry/families.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::kubelet {
-namespace {
-
-const kube::ObjectKey client_ca_map{"kube-system", "extension-apiserver-authentication"};
-
-}  // namespace
 
 Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
     : context_(std::move(context)),
@@ -29,9 +25,10 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
         ApproverContext{context_.environment(), context_.home, context_.leader_api, context_.nodes, settings_.node_ip});
   }
   if (!settings_.client_ca_file.empty()) return;
-  client_ca_map_ = context_.home.acquire({.resource = kube::resources::config_maps,
-                                          .ns = client_ca_map.ns,
-                                          .selection = {.field_selector = kube::name_is(client_ca_map.name)}});
+  client_ca_map_ =
+      context_.home.acquire({.resource = kube::resources::config_maps,
+                             .ns = core::authentication_map.ns,
+                             .selection = {.field_selector = kube::name_is(core::authentication_map.name)}});
   client_ca_map_.subscribe([this](const kube::ObjectKey& key) {
     const auto map = client_ca_map_->find(key);
     // Where the ConfigMap is gone, the CA stays in force.

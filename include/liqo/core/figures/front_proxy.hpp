@@ -10,7 +10,10 @@
 
 namespace liqo::core {
 
-/// What ConfigMap kube-system/extension-apiserver-authentication says of the proxy whose word about users is taken.
+/// The ConfigMap in which an API server says which CAs sign the certificates of its clients and of its front proxy.
+inline const kube::ObjectKey authentication_map{"kube-system", "extension-apiserver-authentication"};
+
+/// What that ConfigMap says of the proxy whose word about users is taken.
 struct FrontProxy {
   std::string ca_pem;                                    ///< signs its certificate; "" = there is no such proxy
   std::vector<std::string> names;                        ///< common names that it may have; none = any
