@@ -25,8 +25,6 @@ namespace storage = core::storage;
 namespace action = storage::volume_action;
 namespace claim_action = storage::claim_action;
 
-/// A claim that is not bound by then is told of.
-constexpr kube::Duration patience = 60s;
 /// A provider's claim that is not bound by then, and of which no provisioner has taken notice, waits for a pod, though
 /// no Event says so: Events may get lost.
 constexpr kube::Duration silence = 20s;
@@ -173,7 +171,7 @@ asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::lo
       if (users && users->empty()) waiting_since_.erase(std::string(claim.uid()));
     }
     behind.waited = waited(claim.uid());
-    sight.is_late = behind.waited >= patience;
+    sight.is_late = behind.waited >= storage::binding_patience;
     if (!volume && !site.cluster.empty())
       sight.waits_for_consumer =
           (behind.waited >= silence && behind.live->annotation(api::annotations::volume_provisioner).empty()) ||

@@ -72,7 +72,8 @@ void follow(const VolumeSight& sight, action::Keep& plan) {
 VolumeWarning late_warning(const VolumeSight& sight) {
   return {.reason = reasons::volume_pending,
           .message = "the claim " + sight.backing->key().text() + " in " + sight.where +
-                     ", which is to hold the data, is not bound after 60 s: its Events there say why",
+                     ", which is to hold the data, is not bound after " + std::to_string(binding_patience.count()) +
+                     " s: its Events there say why",
           .for_pods = true};
 }
 

@@ -2,6 +2,7 @@
 // Tested by test/unit/core/storage/volume_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace liqo::core::storage {
 /// The name of this process's own cluster in sentences.
 inline constexpr std::string_view this_cluster = "this cluster";
 
+/// A backing claim that is not bound after this time is late, and a Warning Event of its claim says so.
+inline constexpr std::chrono::seconds binding_patience{60};
+
 /// A claim and what was found about it. References outlive the call.
 struct VolumeSight {
   const kube::Object& claim;
@@ -24,7 +28,7 @@ struct VolumeSight {
   std::string where;  ///< the backing claim's cluster, for sentences: "cluster milan", "this cluster"
   /// The backing claim is bound only when a pod uses it, so that the volume has to be created first.
   bool waits_for_consumer = false;
-  bool is_late = false;  ///< the backing claim has not been bound for a minute
+  bool is_late = false;  ///< the backing claim has not been bound for `binding_patience`
 };
 
 /// A Warning Event of a claim.
