@@ -96,7 +96,7 @@ void QuotaDisplay::say_absent(const kube::ObjectKey& key) {
   if (std::exchange(absent_, true)) return;
   constexpr std::string_view text =
       "the CRD quotas.offloading.liqo.io that is installed has no status, so what is used is not shown; quotas bind as "
-      "before. Apply the CRD of this version of Liqo to see it";
+      "before; apply the CRD of this version of Liqo to see it";
   log_.warn(text, {{"quota", key}});
   if (const auto quota = quotas_->find(key))
     context_.events.warning(*quota, api::kinds::quotas, "UseNotShown", std::string(text));
