@@ -31,7 +31,7 @@ enum class ApiServerSupport {
 
 class HomeEndpoints;
 
-/// Everything about one virtual node that forging of its pods depends on.
+/// Everything about one virtual node that the forging of its pods and reflected objects depends on.
 struct ForgingContext {
   ClusterPair clusters;
   std::string node_name;
