@@ -10,6 +10,7 @@
 #include "kubelet/answer_sizes.hpp"
 #include "kubelet/ask_provider.hpp"
 #include "kubelet/figure_texts.hpp"
+#include "kubelet/node_routes.hpp"
 #include "kubelet/own_lines.hpp"
 #include "kubelet/plain_text.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
@@ -28,17 +29,9 @@ constexpr std::size_t max_figure_line = 4 * 1024;
 // average.
 constexpr std::size_t containers_per_pod = 8, more_containers = 64;
 
-std::string_view path_of(Endpoint endpoint) {
-  switch (endpoint) {
-    case Endpoint::metrics:
-      return "/metrics";
-    case Endpoint::metrics_cadvisor:
-      return "/metrics/cadvisor";
-    case Endpoint::metrics_probes:
-      return "/metrics/probes";
-    default:
-      return "/metrics/resource";
-  }
+/// The path of the provider's kubelets from which an endpoint is answered: the summary is made of the same figures.
+std::string_view asked_path(Endpoint endpoint) {
+  return node_path(endpoint == Endpoint::stats_summary ? Endpoint::metrics_resource : endpoint);
 }
 
 std::unexpected<Refusal> refuse(std::string sentence) {
@@ -152,7 +145,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(const FiguresQu
     co_return refuse("too many figures are being read; try again");
   const Endpoint endpoint = question.endpoint;
   const bool is_relayed = endpoint != Endpoint::metrics_resource && endpoint != Endpoint::stats_summary;
-  auto answer = co_await ask(source, path_of(endpoint));
+  auto answer = co_await ask(source, asked_path(endpoint));
   if (!answer) co_return std::unexpected(std::move(answer.error()));
   if (!answer->body) {
     // The node is well, and a failed scrape would raise the alert that it is not. Kubelets that cannot read what

@@ -1,5 +1,6 @@
 #include "kubelet/node_routes.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace liqo::kubelet {
@@ -47,6 +48,11 @@ std::optional<std::expected<Route, Refusal>> read_node_route(std::string_view me
     return route;
   }
   return std::nullopt;
+}
+
+std::string_view node_path(Endpoint endpoint) {
+  const auto known = std::ranges::find(node_paths, endpoint, &NodePath::endpoint);
+  return known == node_paths.end() ? std::string_view() : known->path;
 }
 
 }  // namespace liqo::kubelet
