@@ -56,8 +56,9 @@ inline constexpr std::string_view remote_tenant_csr = "liqo.io/remote-tenant-csr
 inline constexpr std::string_view app_managed_by = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view app_managed_by_liqo = "liqo";
 inline constexpr std::string_view app_name = "app.kubernetes.io/name";
-inline constexpr std::string_view webhook = "liqo.io/webhook";  ///< "true" on webhook configurations
-inline constexpr std::string_view ledger = "liqo.io/ledger";    ///< "true" on the record of a Quota's reservations
+/// "true" on webhook configurations, and on the Secrets with the certificates by which API servers call this program.
+inline constexpr std::string_view webhook = "liqo.io/webhook";
+inline constexpr std::string_view ledger = "liqo.io/ledger";  ///< "true" on the record of a Quota's reservations
 inline constexpr std::string_view webhook_skip = "liqo.io/webhook-skip";  ///< "true": some webhooks are not called
 /// Of Kubernetes: what the pods of a namespace may ask for.
 inline constexpr std::string_view pod_security = "pod-security.kubernetes.io/enforce";
