@@ -29,7 +29,8 @@ enum class Errc {
 /// The name of a kind of failure as logs and metrics show it, e.g. "timeout".
 std::string_view to_string(Errc code);
 
-/// A failure with its context. Cheap to move. Text from a peer may be in it: escape before logging raw bytes.
+/// A failure with its context. Cheap to move. Text from a peer may be in it: Log escapes that, and whoever
+/// prints it elsewhere uses printable().
 class [[nodiscard]] Failure {
  public:
   Failure(Errc code, std::string text) : code_(code), text_(std::move(text)) {}
