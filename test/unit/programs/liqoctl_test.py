@@ -235,7 +235,7 @@ def silent_milan(rome: FakeCluster) -> None:
 def test_who_waits_for_a_provider_is_told_that_it_does_not_answer(tmp_path: pathlib.Path) -> None:
     rome = consumer_of_milan()
     silent_milan(rome)
-    rome.before_reading = lambda path: deny(rome) if path == f"{CORE}/foreignclusters/milan" else None
+    rome.before_reading = lambda path: deny(rome) if path == f"{CORE}/foreignclusters" else None
     told = ask_for_pool(rome, tmp_path / "rome.yaml")
     assert "WARN: rome: milan does not answer since 2026-01-01T06:28:52Z\n" in told
 
