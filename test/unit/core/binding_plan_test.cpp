@@ -4,23 +4,12 @@
 
 #include <functional>
 
+#include "binding_plan_text.hpp"
 #include "liqo/core/peering/forge.hpp"
 
 namespace liqo::core {
-namespace {
 
 namespace json = kube::json;
-
-std::string name_of(const BindingPlan& plan) {
-  using namespace binding_action;
-  if (std::holds_alternative<Refuse>(plan)) return "refuse";
-  if (std::holds_alternative<Create>(plan)) return "create";
-  if (std::holds_alternative<Replace>(plan)) return "replace";
-  const auto* due = std::get_if<Patch>(&plan);
-  return due ? "patch " + json::serialize(due->patch) : "keep";
-}
-
-}  // namespace
 
 TEST_CASE("a binding whose name is ours is made, repaired, or replaced where its role is another one") {
   const kube::Object wanted = forge_cluster_role_binding("rome", "liqo-x");
@@ -50,9 +39,9 @@ TEST_CASE("a binding whose name is ours is made, repaired, or replaced where its
     CAPTURE(row.what);
     kube::Object live = wanted;
     row.change(live);
-    CHECK(name_of(plan_binding(&live, wanted)) == row.plan);
+    CHECK(text_of(plan_binding(&live, wanted)) == row.plan);
   }
-  CHECK(name_of(plan_binding(nullptr, wanted)) == "create");
+  CHECK(text_of(plan_binding(nullptr, wanted)) == "create");
 }
 
 }  // namespace liqo::core

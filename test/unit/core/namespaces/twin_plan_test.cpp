@@ -1,6 +1,7 @@
 // Twin namespaces at the provider: made, taken over, refused; and what a hostile NamespaceMap gets.
 #include "liqo/core/namespaces/twin_plan.hpp"
 
+#include "../binding_plan_text.hpp"
 #include "twins.hpp"
 
 namespace liqo::core {
@@ -112,14 +113,8 @@ TEST_CASE("the RoleBinding of a twin is made, corrected, and never taken from so
       R"("annotations":{"liqo.io/managed-by-namespace-map":"liqo-tenant-rome/milan"}},"subjects":[{)"
       R"("apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"rome"}],"roleRef":{)"
       R"("apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"liqo-virtual-kubelet-remote"}})");
-  const auto outcome_of = [](const kube::Object* existing) -> std::string {
-    const auto plan = plan_twin_binding("shop-rome", existing, ctx());
-    using namespace binding_action;
-    if (std::holds_alternative<Refuse>(plan)) return "refuse";
-    if (std::holds_alternative<Create>(plan)) return "create";
-    if (std::holds_alternative<Replace>(plan)) return "replace";
-    const auto* due = std::get_if<Patch>(&plan);
-    return due ? "patch " + json::serialize(due->patch) : "keep";
+  const auto outcome_of = [](const kube::Object* existing) {
+    return text_of(plan_twin_binding("shop-rome", existing, ctx()));
   };
   CHECK(outcome_of(nullptr) == "create");
   CHECK(outcome_of(&made) == "keep");

@@ -1,0 +1,21 @@
+// What a plan of a binding does, as text for tests.
+#pragma once
+
+#include <string>
+
+#include "kube/base/json.hpp"
+#include "liqo/core/binding_plan.hpp"
+
+namespace liqo::core {
+
+/// "refuse", "create", "replace", "keep", or "patch" with the patch.
+inline std::string text_of(const BindingPlan& plan) {
+  using namespace binding_action;
+  if (std::holds_alternative<Refuse>(plan)) return "refuse";
+  if (std::holds_alternative<Create>(plan)) return "create";
+  if (std::holds_alternative<Replace>(plan)) return "replace";
+  const auto* due = std::get_if<Patch>(&plan);
+  return due ? "patch " + kube::json::serialize(due->patch) : "keep";
+}
+
+}  // namespace liqo::core
