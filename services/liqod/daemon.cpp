@@ -9,7 +9,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include "client_gauges.hpp"
 #include "health.hpp"
 #include "kube/async/event.hpp"
+#include "kube/base/scalar.hpp"
 #include "kube/net/http_client.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/net/infer_config.hpp"
@@ -78,12 +78,12 @@ void allow_many_files() {
 /// Splits "host:port", the host perhaps in brackets.
 kube::Result<kube::net::HttpServerOptions> listen_at(const std::string& flag, const std::string& address) {
   const std::size_t colon = address.rfind(':');
+  const auto port = colon == std::string::npos
+                        ? std::nullopt
+                        : kube::read_number<std::uint16_t>(std::string_view(address).substr(colon + 1));
+  if (!port) return kube::fail(kube::Errc::invalid_input, flag + " is not host:port: " + address);
   kube::net::HttpServerOptions options;
-  const char* const end = address.data() + address.size();
-  const char* const port = address.data() + (colon == std::string::npos ? address.size() : colon + 1);
-  const auto [parsed, failure] = std::from_chars(port, end, options.port);
-  if (port == end || failure != std::errc() || parsed != end)
-    return kube::fail(kube::Errc::invalid_input, flag + " is not host:port: " + address);
+  options.port = *port;
   options.address = address.substr(0, colon);
   if (options.address.size() > 2 && options.address.front() == '[')
     options.address = options.address.substr(1, options.address.size() - 2);

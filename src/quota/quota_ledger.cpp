@@ -42,8 +42,6 @@ kube::Duration pause_for(std::size_t bytes) {
       std::chrono::duration<double>(static_cast<double>(bytes) / max_record_bytes_per_second));
 }
 
-std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
-
 }  // namespace
 
 QuotaLedger::QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSettings settings)
@@ -198,7 +196,8 @@ std::expected<std::shared_ptr<QuotaLedger::Asked>, QuotaVerdict> QuotaLedger::qu
   const auto refuse = [](std::string problem) {
     return std::unexpected(QuotaVerdict::refused(std::move(problem), QuotaRefusal::unreadable));
   };
-  if (before && version_of(*before) == 0) return refuse("the ShadowPod has no version from which it could be changed");
+  if (before && before->version_number() == 0)
+    return refuse("the ShadowPod has no version from which it could be changed");
   auto needs = stored_.needs_of(shadow_pod);
   if (!needs) return refuse("the pod's amounts cannot be read: " + needs.error().text());
   if (desk.queue.size() >= max_waiting)
@@ -210,7 +209,7 @@ std::expected<std::shared_ptr<QuotaLedger::Asked>, QuotaVerdict> QuotaLedger::qu
   reservation = {
       .pod = shadow_pod.key(), .demand = core::pod_demand(*needs, settings_.counting), .unproven = !claimant.proven};
   core::drop_zeros(reservation.demand);
-  reservation.from = before ? version_of(*before) : 0;
+  reservation.from = before ? before->version_number() : 0;
   // The ledger did not count a stored ShadowPod whose amounts it could not read: all of the new amounts are growth.
   if (before)
     if (const auto had = stored_.needs_of(*before))
@@ -337,7 +336,7 @@ void QuotaLedger::take_over(Desk& desk, const kube::ObjectKey& record) {
   // While the desk is not known, a read or write is under way whose answer is newer than the cache.
   if (!desk.known) return;
   const auto config_map = records_->find(record);
-  if (!config_map || version_of(*config_map) <= kube::Store::version_number(desk.version)) return;
+  if (!config_map || config_map->version_number() <= kube::version_number(desk.version)) return;
   if (auto read = core::LedgerRecord::read(*config_map))
     adopt(desk, std::move(*read), std::string(config_map->resource_version()), record_bytes(*config_map));
 }

@@ -15,8 +15,7 @@ constexpr std::size_t max_expiry_reads = 16;
 constexpr kube::Duration max_expiry_time = 250ms;
 
 bool is_stored(const kube::Object& shadow_pod, std::string_view key, const core::Reservation& reservation) {
-  return shadow_pod.uid() == core::uid_of(key) &&
-         kube::Store::version_number(shadow_pod.resource_version()) > reservation.from;
+  return shadow_pod.uid() == core::uid_of(key) && shadow_pod.version_number() > reservation.from;
 }
 
 }  // namespace
@@ -71,7 +70,7 @@ asio::awaitable<std::set<std::string>> QuotaLedger::settle(Desk& desk, std::set<
   std::set<std::string> gone;
   const auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1});
   if (!page) co_return gone;
-  const std::uint64_t version = kube::Store::version_number(page->resource_version);
+  const std::uint64_t version = kube::version_number(page->resource_version);
   for (const std::string& uid : unclear) {
     // A restored database has lower versions, so the lowest one seen is enough.
     std::uint64_t& enough = desk.unclear.try_emplace(uid, version).first->second;

@@ -66,7 +66,7 @@ asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Des
       replica_api_, {api::kinds::shadow_pods, ""},
       {.selection = {.label_selector = kube::label_is(api::labels::creator_user, user)}, .metadata_only = true},
       [&floor](const kube::Object& shadow) {
-        floor = std::max(floor, kube::Store::version_number(shadow.resource_version()));
+        floor = std::max(floor, shadow.version_number());
         return true;
       });
   if (!listed) co_return std::unexpected(listed.error());
@@ -77,7 +77,7 @@ asio::awaitable<bool> QuotaLedger::believe_server(Desk& desk) {
   if (auto read = co_await read_record(desk); !read) co_return false;
   if (desk.record.floor > stored_.version()) {
     auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1});
-    if (!page || desk.record.floor <= kube::Store::version_number(page->resource_version)) co_return false;
+    if (!page || desk.record.floor <= kube::version_number(page->resource_version)) co_return false;
     auto floor = co_await stored_floor(desk);
     if (!floor) co_return false;
     log_.warn("the record asks for a version that the cluster has not reached: its database was restored",

@@ -119,7 +119,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
                                    .user = std::string(shadow->label(api::labels::creator_user)),
                                    .demand = {},
                                    .finished = view.is_finished(),
-                                   .version = kube::Store::version_number(shadow->resource_version()),
+                                   .version = shadow->version_number(),
                                    .generation = shadow->generation()};
     // A ShadowPod whose amounts cannot be read was not admitted by this version. Its Pod counts as soon as it is there.
     if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "kube/runtime/store.hpp"
-
 namespace liqo::reflector {
 
 Copies::Copies(kube::StoreBudget& budget, const kube::Resource& resource, std::string ns)
@@ -43,15 +41,14 @@ std::vector<std::string> Copies::names() const {
 }
 
 void Copies::find_there(const kube::Object& object) {
-  change(std::string(object.name()), [&](Copy& copy) {
-    copy = {.uid = std::string(object.uid()), .version = kube::Store::version_number(object.resource_version())};
-  });
+  change(std::string(object.name()),
+         [&](Copy& copy) { copy = {.uid = std::string(object.uid()), .version = object.version_number()}; });
 }
 
 void Copies::settle(const kube::Object& object, std::string wish, std::uint64_t source, bool is_ours) {
   change(std::string(object.name()), [&](Copy& copy) {
     copy = {.uid = std::string(object.uid()),
-            .version = kube::Store::version_number(object.resource_version()),
+            .version = object.version_number(),
             .settled_for = std::move(wish),
             .is_ours = is_ours,
             .source = source};

@@ -31,7 +31,7 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
   if (is_there || (context_.brings_home && !context_.brings_home(ns->local))) {
     ns->gathered[name].digest = gathered_digest(local);
     ns->gathered[name].at.reset();
-    co_return version_of(local);
+    co_return local.version_number();
   }
   if (json::serialize(status).size() > max_status) {
     kube::Failure failure(kube::Errc::invalid_input, "the status of the copy in cluster " + forging_.clusters.remote +
@@ -41,7 +41,7 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
     co_return std::unexpected(std::move(failure));
   }
   if (context_.home_write) co_await context_.home_write();
-  if (!is_current(*ns)) co_return version_of(local);
+  if (!is_current(*ns)) co_return local.version_number();
   kube::Object wanted = local;
   if (status.is_null())
     wanted.tree().erase("status");
@@ -59,7 +59,7 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
   Namespace::Gathered& gathered = ns->gathered[name];
   gathered.digest = gathered_digest(*written);
   gathered.at = context_.clock.now();
-  co_return version_of(*written);
+  co_return written->version_number();
 }
 
 void Reflector::tell_not_gathered(Namespace& ns, const kube::Object& local, const kube::Failure& failure) {

@@ -22,7 +22,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     auto read = co_await read_source(ns, of.name);
     if (!read) co_return Outcome::retry(std::move(read.error()));
     of.local = std::move(*read);
-    of.source = of.local ? version_of(*of.local) : 0;
+    of.source = of.local ? of.local->version_number() : 0;
   }
   forge(*ns, of);
   tell_references(*ns, of.name, of.is_wanted ? &*of.local : nullptr);

@@ -31,10 +31,6 @@ inline constexpr kube::Duration gathering_rest = std::chrono::seconds(10);
 /// What of an object may come from its copy, and its generation, of which that may speak, by their digest.
 std::string gathered_digest(const kube::Object& local);
 
-inline std::uint64_t version_of(const kube::Object& object) {
-  return kube::Store::version_number(object.resource_version());
-}
-
 /// Whether it bears what our copies do, and those of the Go version do not.
 inline bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annotations::reflected_digest); }
 

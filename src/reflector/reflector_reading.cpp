@@ -22,12 +22,12 @@ asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
     auto read = co_await kube::list_all(
         context_.home.api(), {kind_.resource, ns->local}, {.resource_version = version, .metadata_only = true},
         [&](const kube::Object& object) {
-          now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
+          now[std::string(object.name())] = {object.version_number(), reflection::is_allowed(object)};
           return true;
         });
     if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
     // The consistent list is believed also where its version is older: the database may have been restored.
-    ns->listed_at = kube::Store::version_number(*read);
+    ns->listed_at = kube::version_number(*read);
     if (ns->listed_at >= newest) break;
   }
   std::swap(ns->listed, now);
@@ -47,8 +47,8 @@ asio::awaitable<kube::Result<bool>> Reflector::find_unlisted(Shared ns, std::str
   if (!live) co_return kube::fail(std::move(live.error()), "looking whether what was reflected has gone");
   const bool is_allowed = reflection::is_allowed(*live);
   if (!is_allowed && !takes_all(*ns)) co_return false;
-  ns->listed[name] = {version_of(*live), is_allowed};
-  ns->listed_at = std::max(ns->listed_at, version_of(*live));
+  ns->listed[name] = {live->version_number(), is_allowed};
+  ns->listed_at = std::max(ns->listed_at, live->version_number());
   co_return true;
 }
 
@@ -106,11 +106,11 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
         context_.provider, {kind_.copies(), ns->remote}, {.resource_version = version, .metadata_only = true},
         [&](const kube::Object& object) {
           if (!kind_.local_name(object.name(), forging_).empty())
-            seen.push_back({std::string(object.name()), std::string(object.uid()), version_of(object)});
+            seen.push_back({std::string(object.name()), std::string(object.uid()), object.version_number()});
           return true;
         });
     if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns->remote);
-    const std::uint64_t list_version = kube::Store::version_number(*read);
+    const std::uint64_t list_version = kube::version_number(*read);
     if (list_version < newest) continue;
     for (const std::string& name : ns->copies.compare(seen, list_version)) {
       ns->there.erase(name);
@@ -128,7 +128,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_sourc
   const kube::ObjectKey key{ns->local, std::move(name)};
   if (const std::string text = ns->at_home.take(key.name); !text.empty()) {
     auto object = kube::Object::parse(text);
-    if (object && version_of(*object) >= version_at_home(*ns, key.name).value_or(0)) {
+    if (object && object->version_number() >= version_at_home(*ns, key.name).value_or(0)) {
       // Elements of a list have no apiVersion and kind, and Events need both.
       object->set_kind(kind_.resource);
       co_return std::optional(std::move(*object));

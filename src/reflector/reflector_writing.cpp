@@ -55,7 +55,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   ns->counters.add_reflected(series_of(*ns));
   if (context_.copied) context_.copied(ns->local);
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
-  ns->copies.settle(*applied, wish, version_of(local));
+  ns->copies.settle(*applied, wish, local.version_number());
   if (kind_.gather) {
     auto gathered = co_await gather(ns, std::move(local), *applied);
     if (!gathered) co_return not_gathered(*ns, key.name, std::move(gathered.error()));
@@ -82,7 +82,8 @@ asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Ob
   }
   // A provider's webhook may add the same again to each version: after one trim the copy is settled until somebody
   // changes it.
-  ns->copies.settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)), version_of(local));
+  ns->copies.settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)),
+                    local.version_number());
   if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
   ns->counters.add_reflected(series_of(*ns));
   co_return Outcome::done();

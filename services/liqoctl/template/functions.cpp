@@ -1,13 +1,13 @@
 #include "template/functions.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <regex>
 #include <vector>
 
+#include "kube/base/scalar.hpp"
 #include "kube/wire/yaml.hpp"
 #include "template/numbers.hpp"
 #include "text/width.hpp"
@@ -83,11 +83,8 @@ Returned index(Arguments arguments) {
 Returned whole_number(const json::value& value) {
   if (value.is_int64()) return value;
   if (const auto* number = value.if_double(); number && std::abs(*number) < 9e15) return std::int64_t(*number);
-  std::int64_t number = 0;
   if (const auto* text = value.if_string())
-    if (const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), number);
-        failure == std::errc() && end == text->data() + text->size())
-      return number;
+    if (const auto number = kube::read_number<std::int64_t>(*text)) return *number;
   return wrong("the value is no whole number");
 }
 

@@ -1,5 +1,5 @@
-#include <charconv>
 
+#include "kube/base/scalar.hpp"
 #include "template/lexer.hpp"
 #include "template/syntax.hpp"
 
@@ -183,12 +183,9 @@ class Parser {
         word.literal = token.text;
         break;
       case Kind::number: {
-        std::int64_t number = 0;
-        const char* const last = token.text.data() + token.text.size();
-        if (const auto [end, wrong] = std::from_chars(token.text.data(), last, number);
-            wrong != std::errc() || end != last)
-          return refuse(Errc::unsupported, "'" + token.text + "' is no whole number");
-        word.literal = number;
+        const auto number = kube::read_number<std::int64_t>(token.text);
+        if (!number) return refuse(Errc::unsupported, "'" + token.text + "' is no whole number");
+        word.literal = *number;
         break;
       }
       case Kind::field:

@@ -1,8 +1,9 @@
 #include "template/values.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
+
+#include "kube/base/scalar.hpp"
 
 namespace liqoctl::chart {
 namespace {
@@ -15,10 +16,8 @@ json::value typed(std::string_view text, bool as_string) {
   if (text == "null") return nullptr;
   if (text == "true") return true;
   if (text == "false") return false;
-  std::int64_t whole = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), whole);
   const bool leading_zero = text.size() > 1 && text.front() == '0';
-  if (failure == std::errc() && end == text.data() + text.size() && !leading_zero) return whole;
+  if (const auto whole = kube::read_number<std::int64_t>(text); whole && !leading_zero) return *whole;
   return json::value(text);
 }
 

@@ -1,8 +1,8 @@
 #include "text/path.hpp"
 
-#include <charconv>
 #include <vector>
 
+#include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 
 namespace liqoctl::text {
@@ -39,9 +39,8 @@ const json::value* step(const json::value& at, std::string_view part) {
     for (const auto& [key, value] : *object)
       if (kube::lower_case(key) == wanted) return &value;
   } else if (const auto* list = at.if_array()) {
-    std::size_t index = 0;
-    const auto [end, failure] = std::from_chars(part.data(), part.data() + part.size(), index);
-    if (failure == std::errc() && end == part.data() + part.size() && index < list->size()) return &(*list)[index];
+    if (const auto index = kube::read_number<std::size_t>(part); index && *index < list->size())
+      return &(*list)[*index];
     for (const json::value& item : *list)
       if (kube::string_at(item, {"name"}) == part) return &item;
   }

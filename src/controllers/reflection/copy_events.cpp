@@ -111,7 +111,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
     }
     if (!is_current(local, twin)) co_return Outcome::done();
   }
-  twin->warnings->looked(kube::Store::version_number(version), context_.clock.now());
+  twin->warnings->looked(kube::version_number(version), context_.clock.now());
   if (is_undecided) co_return Outcome::again_after(undecided_pause);
   co_return later;
 }

@@ -1,7 +1,6 @@
 #include "liqo/core/reflection/copy_warnings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "liqo/api/kinds.hpp"
@@ -18,13 +17,6 @@ constexpr kube::Duration told_for = 10min;
 constexpr int max_of_object = 4;
 constexpr std::size_t max_of_twin = 64;
 
-std::uint64_t version_of(const kube::json::value& event) {
-  const std::string_view text = kube::string_at(event, {"metadata", "resourceVersion"});
-  std::uint64_t version = 0;
-  std::from_chars(text.data(), text.data() + text.size(), version);
-  return version;
-}
-
 }  // namespace
 
 std::vector<CopyWarning> copy_warnings(const kube::json::array& events) {
@@ -34,7 +26,7 @@ std::vector<CopyWarning> copy_warnings(const kube::json::array& events) {
       return std::string(kube::string_at(event, {"involvedObject", field}));
     };
     CopyWarning warning{.event = std::string(kube::string_at(event, {"metadata", "uid"})),
-                        .version = version_of(event),
+                        .version = kube::version_number(kube::string_at(event, {"metadata", "resourceVersion"})),
                         .kind = about("kind"),
                         .name = about("name"),
                         .uid = about("uid"),

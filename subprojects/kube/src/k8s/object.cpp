@@ -1,8 +1,13 @@
 #include "kube/k8s/object.hpp"
 
 #include "kube/base/json_arena.hpp"
+#include "kube/base/scalar.hpp"
 
 namespace kube {
+
+std::uint64_t version_number(std::string_view resource_version) {
+  return read_number<std::uint64_t>(resource_version).value_or(0);
+}
 
 Object Object::make(const Resource& resource, const ObjectKey& key) {
   Object made;

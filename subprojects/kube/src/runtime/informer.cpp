@@ -193,7 +193,7 @@ asio::awaitable<Result<void>> Informer::look_back() {
   if (found.verdict == gone_back) co_return doubt(found.version, newest_);
   if (found.verdict == same) {
     // Behind the witness nothing is known to be as it was, but nothing was told either: it is told again from there.
-    if (Store::version_number(resource_version_) > found.version) resource_version_ = std::to_string(found.version);
+    if (version_number(resource_version_) > found.version) resource_version_ = std::to_string(found.version);
     alive_ = found.at;
   } else {
     resource_version_.clear();
@@ -243,7 +243,7 @@ Result<void> Informer::take(wire::WatchEvent event) {
   if (event.type == bookmark) {
     if (listed_) return object.annotation(initial_events_end) == "true" ? complete_list(version) : Result<void>();
     if (!version.empty()) resource_version_ = version;
-    newest_ = std::max(newest_, Store::version_number(version));
+    newest_ = std::max(newest_, version_number(version));
     return {};
   }
   if (object.name().empty()) {
@@ -251,7 +251,7 @@ Result<void> Informer::take(wire::WatchEvent event) {
     log_.warn("skipped an object without a name");
     return {};
   }
-  const std::uint64_t number = Store::version_number(version);
+  const std::uint64_t number = version_number(version);
   if (!listed_ && event.type != deleted && number != 0 && number <= refreshed_) {
     resource_version_ = version;
     return {};
@@ -260,23 +260,23 @@ Result<void> Informer::take(wire::WatchEvent event) {
     const ObjectKey key = object.key();
     if (listed_) listed_->erase(key);
     gone_unseen_.erase(key);
-    drop(key, Store::version_number(version));
+    drop(key, version_number(version));
   } else if (event.too_deep) {
     skip_deep(object);
   } else {
     if (!listed_)
-      told_ = {told_.resource, object.key(), std::string(object.uid()), Store::version_number(version), told_.since};
+      told_ = {told_.resource, object.key(), std::string(object.uid()), version_number(version), told_.since};
     put(std::move(object));
   }
-  changed_at_ = std::max(changed_at_, Store::version_number(version));
+  changed_at_ = std::max(changed_at_, version_number(version));
   // While a list streams in, its versions are in no order: only its end says where to go on.
   if (!listed_ && !version.empty()) resource_version_ = version;
-  newest_ = std::max(newest_, Store::version_number(version));
+  newest_ = std::max(newest_, version_number(version));
   return {};
 }
 
 Result<void> Informer::complete_list(std::string_view resource_version) {
-  const std::uint64_t version = Store::version_number(resource_version);
+  const std::uint64_t version = version_number(resource_version);
   if (list_is_older_ || (version != 0 && version < newest_before_list_)) return doubt(version, newest_before_list_);
   lists_.add();
   ++taken_lists_;

@@ -10,7 +10,7 @@ void Informer::put(Object object) {
   if (listed_) {
     listed_->insert(key);
     // A list shows what there was when it was asked for, or later.
-    const std::uint64_t held = store_.version(key), version = Store::version_number(object.resource_version());
+    const std::uint64_t held = store_.version(key), version = object.version_number();
     if (version != 0 && version < held && held <= newest_before_list_) list_is_older_ = true;
   }
   keep(std::move(object));
@@ -57,8 +57,8 @@ void Informer::observe(Object object) {
   if (object.name().empty() || !selector_ || (!scope_.ns.empty() && object.ns() != scope_.ns)) return;
   const ObjectKey key = object.key();
   // What the watch has passed and the store does not hold is gone: a deletion has overtaken the answer to our write.
-  const std::uint64_t version = Store::version_number(object.resource_version());
-  if (!store_.contains(key) && version <= Store::version_number(resource_version_)) return;
+  const std::uint64_t version = object.version_number();
+  if (!store_.contains(key) && version <= version_number(resource_version_)) return;
   newest_ = std::max(newest_, version);
   changed_at_ = std::max(changed_at_, version);
   // Our own write may have taken it out of the selection.

@@ -21,12 +21,12 @@ asio::awaitable<Result<void>> Informer::refresh() {
   auto listed =
       co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection, .metadata_only = true},
                         [&live](const Object& object) {
-                          live[object.key()] = Store::version_number(object.resource_version());
+                          live[object.key()] = object.version_number();
                           return true;
                         });
   if (!listed) co_return std::unexpected(std::move(listed.error()));
   if (is_listing()) co_return fail(Errc::closed, "a list was begun meanwhile");
-  const std::uint64_t version = Store::version_number(*listed);
+  const std::uint64_t version = version_number(*listed);
   if (version < known) co_return tell_rewind(version, known, true);
   newest_ = std::max(newest_, version);
   std::set<ObjectKey> other;

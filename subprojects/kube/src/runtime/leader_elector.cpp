@@ -4,7 +4,6 @@
 
 #include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
-#include "kube/runtime/store.hpp"
 
 namespace kube {
 namespace {
@@ -69,7 +68,7 @@ void LeaderElector::set_fence(TimePoint at) {
 }
 
 void LeaderElector::see(const Object& lease) {
-  const std::uint64_t version = Store::version_number(lease.resource_version());
+  const std::uint64_t version = lease.version_number();
   const bool is_older = version != 0 && version < newest_;
   newest_ = version;
   if (!is_older) return;

@@ -1,6 +1,5 @@
 #include "kube/runtime/server_history.hpp"
 
-#include "kube/runtime/store.hpp"
 #include "kube/telemetry/families.hpp"
 
 namespace kube {
@@ -63,7 +62,7 @@ asio::awaitable<Result<ServerHistory::Finding>> ServerHistory::look(HistoryWitne
   const bool is_answer = shown || shown.error().is_not_found() || shown.error().is_forbidden();
   if (!is_answer) co_return std::unexpected(std::move(shown.error()));
   if (shown && shown->uid() == witness.uid) {
-    const std::uint64_t now = Store::version_number(shown->resource_version());
+    const std::uint64_t now = shown->version_number();
     if (now == witness.version) finding.verdict = Verdict::same;
     if (now != 0 && now < witness.version) finding.verdict = Verdict::gone_back;
   }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kube/base/scalar.hpp"
-
 namespace kube {
 namespace {
 
@@ -13,10 +11,6 @@ std::string index_key(std::string_view name, std::string_view value) {
 }
 
 }  // namespace
-
-std::uint64_t Store::version_number(std::string_view resource_version) {
-  return read_number<std::uint64_t>(resource_version).value_or(0);
-}
 
 void Store::add_index(std::string name, IndexFunction values_of) {
   for (const Index& index : indices_) {
@@ -94,7 +88,7 @@ void Store::enter(const ObjectKey& key, const Entry& entry) {
 }
 
 std::optional<Store::PreviousText> Store::put(const Object& object) {
-  const std::uint64_t version = version_number(object.resource_version());
+  const std::uint64_t version = object.version_number();
   const auto known = entries_.find(object.key());
   if (known != entries_.end() && version != 0) {
     const Entry& entry = known->second;

@@ -28,6 +28,15 @@ TEST_CASE("an element of a list is told what it is") {
   CHECK(lease->kind() == "Pod");
 }
 
+TEST_CASE("a version is a number, and 0 where it is none") {
+  CHECK(version_number("1042") == 1042);
+  CHECK(version_number("18446744073709551615") == 18446744073709551615U);
+  for (const char* none : {"", "-1", "18446744073709551616", "12a", " 12"})
+    CHECK_MESSAGE(version_number(none) == 0, none);
+  CHECK(Object::parse(R"({"metadata": {"name": "a", "resourceVersion": "7"}})")->version_number() == 7);
+  CHECK(Object::make(resources::pods, {"ns", "a"}).version_number() == 0);
+}
+
 TEST_CASE("labels that are set together leave the others, and skip what is no string") {
   Object pod = Object::make(resources::pods, {"ns", "a"});
   pod.set_label("kept", "1");

@@ -1,6 +1,7 @@
 // A Kubernetes object: its whole JSON tree, with typed access to what every object has.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ struct OwnerReference {
   bool controller = false;
   bool block_owner_deletion = false;
 };
+
+/// A resourceVersion as a number (KEP-5504: they are ordered); 0 where it is none.
+std::uint64_t version_number(std::string_view resource_version);
 
 /// The tree of one object. Fields that this program does not know stay in it, so a read-modify-write never loses data
 /// of a newer server. Reading never throws: what is absent or of another type reads as empty. A parsed tree lies in one
@@ -57,6 +61,8 @@ class Object {
   std::string_view ns() const { return metadata_string("namespace"); }
   std::string_view uid() const { return metadata_string("uid"); }
   std::string_view resource_version() const { return metadata_string("resourceVersion"); }
+  /// The same as a number, 0 where it is none.
+  std::uint64_t version_number() const { return kube::version_number(resource_version()); }
   std::string_view creation_timestamp() const { return metadata_string("creationTimestamp"); }
   std::int64_t generation() const;
   ObjectKey key() const { return {std::string(ns()), std::string(name())}; }

@@ -94,7 +94,7 @@ class Informer {
   /// Every change up to this resource version has been taken from the server; 0 while the list has to be read anew.
   /// Versions of one resource are ordered (KEP-5504).
   std::uint64_t version() const {
-    return resource_version_.empty() ? 0 : std::max(refreshed_, Store::version_number(resource_version_));
+    return resource_version_.empty() ? 0 : std::max(refreshed_, version_number(resource_version_));
   }
   /// Distrusts all that was read until now: the next list replaces every object and tells every key. For a caller who
   /// knows that the server's database was restored. Not while run() runs.

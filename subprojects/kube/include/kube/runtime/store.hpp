@@ -66,9 +66,6 @@ class Store {
   /// Keeps every object and takes any state for newer from here on, so that the next complete list replaces all.
   void forget_versions();
 
-  /// A resourceVersion as a number (KEP-5504: they are ordered); 0 where it is none.
-  static std::uint64_t version_number(std::string_view resource_version);
-
  private:
   struct Entry {
     std::string text;
