@@ -77,10 +77,16 @@ struct Scraper::Entry {
   kube::Result<Text> answer = kube::fail(kube::Errc::stopped, "this process is stopping");
 };
 
-/// One round of questions to the kubelets of a consumer's nodes.
+/// One round of questions to the kubelets of a consumer's nodes. What it has read counts for the consumer meanwhile.
 struct Scraper::Reading {
-  std::string consumer, path;
-  kube::Deadline deadline;
+  Reading(Key of, kube::Deadline until, std::shared_ptr<Holdings> in)
+      : consumer(std::move(of.first)), path(std::move(of.second)), deadline(until), holdings(std::move(in)) {}
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+  ~Reading() { holdings->let_go(consumer, kept); }
+  const std::string consumer, path;
+  const kube::Deadline deadline;
+  const std::shared_ptr<Holdings> holdings;
   std::shared_ptr<kube::async::Slots> places;  ///< those of the consumer
   std::vector<core::NodeMetricLines> figures;
   std::size_t next = 0;  ///< the first node that no worker has taken
@@ -136,36 +142,28 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::scrape(std::string consume
 }
 
 asio::awaitable<void> Scraper::gather(Key key, std::shared_ptr<Entry> entry) {
-  std::exception_ptr thrown;
-  try {
-    entry->answer = co_await read(key);
-  } catch (...) {
-    thrown = std::current_exception();
-  }
+  co_await kube::async::finally(answer(key, entry), forget(key, entry));
+}
+
+asio::awaitable<void> Scraper::answer(Key key, std::shared_ptr<Entry> entry) {
+  entry->answer = co_await read(std::move(key));
   (entry->answer ? told_ : failed_).add();
   entry->done.set();
-  if (thrown) {
-    entries_.erase(key);
-    std::rethrow_exception(thrown);
-  }
   // Callers that come during this time get the same answer at once. A stop cuts the time short.
-  try {
-    co_await clock_.sleep(settings_.fresh_for);
-  } catch (...) {
-    thrown = std::current_exception();
-  }
+  co_await clock_.sleep(settings_.fresh_for);
+}
+
+asio::awaitable<void> Scraper::forget(Key key, std::shared_ptr<Entry> entry) {
+  if (!entry->done.is_set()) failed_.add();
+  entry->done.set();
   entries_.erase(key);
-  if (thrown) std::rethrow_exception(thrown);
+  co_return;
 }
 
 asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
-  Reading reading{.consumer = key.first,
-                  .path = key.second,
-                  .deadline = clock_.deadline_in(settings_.timeout),
-                  .places = places_of(key.first),
-                  .figures = {},
-                  .failure = {}};
-  std::vector<core::NodeView> nodes = nodes_of_(key.first);
+  Reading reading(std::move(key), clock_.deadline_in(settings_.timeout), holdings_);
+  reading.places = places_of(reading.consumer);
+  std::vector<core::NodeView> nodes = nodes_of_(reading.consumer);
   reading.figures.reserve(nodes.size());
   for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.max_kept_of_node);
   // join() would throw a cancellation that came in this same turn, and the group would be destroyed with work in it.
@@ -175,24 +173,13 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   kube::async::TaskGroup group(executor_);
   for (std::size_t i = 0; i < std::min(reading.figures.size(), settings_.max_asked_for_one); ++i)
     group.spawn(work(reading));
-  std::exception_ptr thrown;
-  try {
-    co_await group.join();
-  } catch (...) {
-    thrown = std::current_exception();
-  }
-  Text text;
-  if (!thrown && (reading.answered > 0 || reading.figures.empty())) {
-    const auto told = std::make_shared<const Told>(core::tell_figures(reading.figures, key.second == resource_path),
-                                                   holdings_, key.first);
-    text = Text(told, &told->text);
-  }
-  holdings_->let_go(key.first, reading.kept);
-  if (thrown) std::rethrow_exception(thrown);
-  if (!text)
-    co_return kube::fail(kube::Errc::connect, "no kubelet that runs pods of cluster " + key.first +
+  co_await group.join();
+  if (reading.answered == 0 && !reading.figures.empty())
+    co_return kube::fail(kube::Errc::connect, "no kubelet that runs pods of cluster " + reading.consumer +
                                                   " tells its figures; one says: " + reading.failure->text());
-  co_return text;
+  const auto told = std::make_shared<const Told>(core::tell_figures(reading.figures, reading.path == resource_path),
+                                                 holdings_, reading.consumer);
+  co_return Text(told, &told->text);
 }
 
 std::shared_ptr<kube::async::Slots> Scraper::places_of(const std::string& consumer) {

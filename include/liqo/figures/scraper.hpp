@@ -64,7 +64,10 @@ class Scraper {
   class Holdings;
   struct Told;
 
+  /// Has the answer as long as it is fresh, and forgets it however that ends.
   asio::awaitable<void> gather(Key key, std::shared_ptr<Entry> entry);
+  asio::awaitable<void> answer(Key key, std::shared_ptr<Entry> entry);
+  asio::awaitable<void> forget(Key key, std::shared_ptr<Entry> entry);
   asio::awaitable<kube::Result<Text>> read(Key key);
   /// The places of a consumer, which all of its readings share.
   std::shared_ptr<kube::async::Slots> places_of(const std::string& consumer);
