@@ -21,6 +21,10 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 }  // namespace
 
+bool matches_something(const json::value& term) {
+  return !kube::array_at(term, {"matchExpressions"}).empty() || !kube::array_at(term, {"matchFields"}).empty();
+}
+
 kube::Result<NodeSelector::Requirement> NodeSelector::parse_requirement(const json::value& entry, bool field,
                                                                         std::string path) {
   const auto refuse = [&path](std::string_view problem) {

@@ -10,6 +10,9 @@
 
 namespace liqo::core {
 
+/// Whether a term has any requirement. One that gets its first one selects nodes where it selected none.
+bool matches_something(const kube::json::value& term);
+
 /// A valid NodeSelector. Terms are alternatives; within a term everything must hold; a term without any requirement
 /// matches nothing.
 class NodeSelector {

@@ -4,6 +4,7 @@
 
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/node_selector.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -62,11 +63,13 @@ void exclude_virtual_nodes(json::object& affinity) {
   json::object& required = kube::ensure_object(kube::ensure_object(affinity, "nodeAffinity"),
                                                "requiredDuringSchedulingIgnoredDuringExecution");
   json::value& terms = required["nodeSelectorTerms"];
-  if (!terms.is_array()) terms = json::array();
-  if (terms.get_array().empty()) terms.get_array().push_back(json::object());
-  // The terms are alternatives, so each one needs the requirement.
+  if (!terms.is_array() || terms.get_array().empty()) {
+    terms = json::array{json::object{{"matchExpressions", json::array{exclusion}}}};
+    return;
+  }
+  // The terms are alternatives, so each one that selects anything needs the requirement.
   for (json::value& term : terms.get_array()) {
-    if (!term.is_object()) continue;
+    if (!matches_something(term)) continue;
     json::value& expressions = term.get_object()["matchExpressions"];
     if (!expressions.is_array()) expressions = json::array();
     expressions.get_array().push_back(exclusion);

@@ -55,10 +55,6 @@ json::object on_virtual_nodes(std::string_view op) {
   return {{"key", api::labels::type}, {"operator", op}, {"values", json::array{api::labels::type_virtual_node}}};
 }
 
-bool matches_something(const json::value& term) {
-  return !kube::array_at(term, {"matchExpressions"}).empty() || !kube::array_at(term, {"matchFields"}).empty();
-}
-
 void append(json::object& term, std::string_view list, const json::array& entries) {
   if (entries.empty()) return;
   json::value& present = term[list];
@@ -76,7 +72,6 @@ json::array imposed_terms(const api::NamespaceOffloading& offloading) {
   }
   json::array imposed;
   for (const json::value& term : selected) {
-    // A term without requirements selects nothing, but would with the one added here.
     if (!matches_something(term)) continue;
     json::object made = term.get_object();
     if (remote_only) append(made, "matchExpressions", {on_virtual_nodes("In")});
