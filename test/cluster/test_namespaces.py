@@ -20,8 +20,8 @@ from harness.run import Run
 from harness.story import is_ready
 from harness.wait import stays, wait_for
 
-SELECTED = "The remote cluster has been selected through the ClusterSelector field"
-FAILED = "Some problems occurred during remote namespace creation"
+SELECTED = "the clusterSelector selects this cluster"
+FAILED = "the twin namespace is not ready"
 
 
 class Extension:

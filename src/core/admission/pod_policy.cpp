@@ -113,7 +113,8 @@ kube::Result<std::map<std::string, std::string, std::less<>>> read_class_map(con
   for (const auto& [name, value] : entries) {
     const json::string* target = value.if_string();
     if (!target || !is_dns_subdomain(*target))
-      return kube::fail(kube::Errc::parse, kube::in_quotes(name, 64) + " must become the name of a PriorityClass");
+      return kube::fail(kube::Errc::parse,
+                        "maps " + kube::in_quotes(name, 64) + " to what is no name of a PriorityClass");
     read.emplace(std::string_view(name), std::string_view(*target));
   }
   return read;
@@ -129,14 +130,15 @@ kube::Result<void> read_entry(PodPolicy& policy, std::string_view key, const jso
   }
   if (const json::object* map = key == "priorityClasses" ? value.if_object() : nullptr) {
     auto read = read_class_map(*map);
-    if (!read) return unreadable("of \"priorityClasses\" " + read.error().text());
+    if (!read) return unreadable("\"priorityClasses\" " + read.error().text());
     policy.priority_class_map = std::move(*read);
     return {};
   }
   for (const List& known : list_members) {
     if (key != known.key) continue;
     auto names = kube::read_strings(value);
-    if (!names) return unreadable("\"" + std::string(key) + "\" must be a list of names");
+    const std::string_view or_map = key == "priorityClasses" ? " or a map of names" : "";
+    if (!names) return unreadable("\"" + std::string(key) + "\" must be a list of names" + std::string(or_map));
     policy.*known.member = std::move(*names);
     return {};
   }

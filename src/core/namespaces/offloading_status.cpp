@@ -21,11 +21,8 @@ struct TwinCondition {
 };
 
 TwinCondition required_condition(bool required) {
-  if (required)
-    return {"OffloadingRequired", true, "ClusterSelected",
-            "The remote cluster has been selected through the ClusterSelector field"};
-  return {"OffloadingRequired", false, "ClusterNotSelected",
-          "The remote cluster has not been selected through the ClusterSelector field"};
+  if (required) return {"OffloadingRequired", true, "ClusterSelected", "the clusterSelector selects this cluster"};
+  return {"OffloadingRequired", false, "ClusterNotSelected", "the clusterSelector does not select this cluster"};
 }
 
 bool is_failed(const TwinState& twin, const OffloadingFacts& facts) {
@@ -42,9 +39,9 @@ std::string crowded_out() {
 TwinCondition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
   if (!twin.required && !twin.held.empty()) return {"Ready", false, api::reasons::twin_holds_data, twin.held};
   if (twin.phase == "Terminating" || !twin.required)
-    return {"Ready", false, "Terminating", "The remote namespace is being deleted"};
+    return {"Ready", false, "Terminating", "the twin namespace is being deleted"};
   if (is_failed(twin, facts)) {
-    std::string message = "Some problems occurred during remote namespace creation";
+    std::string message = "the twin namespace is not ready";
     const std::string why = !facts.trouble.empty() ? facts.trouble
                             : !twin.held.empty()   ? twin.held
                             : twin.is_crowded_out  ? crowded_out()
@@ -52,9 +49,8 @@ TwinCondition ready_condition(const TwinState& twin, const OffloadingFacts& fact
     if (!why.empty()) message += ": " + why;
     return {"Ready", false, "CreationLoopBackOff", std::move(message)};
   }
-  if (twin.phase == "Accepted")
-    return {"Ready", true, "NamespaceCreated", "Namespace correctly offloaded to the remote cluster"};
-  return {"Ready", false, "Creating", "The remote namespace is being created"};
+  if (twin.phase == "Accepted") return {"Ready", true, "NamespaceCreated", "the twin namespace is there"};
+  return {"Ready", false, "Creating", "the twin namespace is being created"};
 }
 
 json::object forge(const json::array& present, const TwinCondition& wanted, kube::WallTime now) {

@@ -22,29 +22,27 @@ using kube::Condition;
 
 // The conditions that both versions of Liqo write: programs read type, status and reason, people the message.
 constexpr Condition network_configured{"NetworkConfigurationStatus", "Ready", "NetworkConfigurationPresence",
-                                       "The network configuration of the peer cluster is present"};
-constexpr Condition tenant_ready{"AuthTenantStatus", "Ready", "TenantReady",
-                                 "The tenant has been successfully configured"};
-constexpr Condition tenant_not_ready{"AuthTenantStatus", "NotReady", "TenantNotReady",
-                                     "The tenant is not correctly configured"};
+                                       "the Configuration of the network with the peer is there"};
+constexpr Condition tenant_ready{"AuthTenantStatus", "Ready", "TenantReady", "the Tenant is ready"};
+constexpr Condition tenant_not_ready{"AuthTenantStatus", "NotReady", "TenantNotReady", "the Tenant is not ready"};
 constexpr Condition identity_ready{"AuthIdentityControlPlaneStatus", "Ready", "IdentityReady",
-                                   "The identity has been successfully configured"};
+                                   "the Identity has its kubeconfig"};
 constexpr Condition identity_not_ready{"AuthIdentityControlPlaneStatus", "NotReady", "IdentityNotReady",
-                                       "The identity is not correctly configured"};
+                                       "the Identity has no kubeconfig yet"};
 /// A condition about a withdrawal is known by these words.
 constexpr std::string_view withdrawal_words = " has withdrawn the rights of this cluster";
 constexpr Condition server_ready{"APIServerStatus", "Established", "APIServerReady",
-                                 "The foreign cluster API Server is ready"};
+                                 "the API server of the peer is ready"};
 constexpr Condition server_not_ready{"APIServerStatus", "Error", "APIServerNotReady",
-                                     "The foreign cluster API Server is not ready"};
+                                     "the API server of the peer is not ready"};
 constexpr Condition virtual_nodes[] = {
-    {"OffloadingVirtualNodeStatus", "Ready", "VirtualNodesReady", "All virtual nodes are ready"},
-    {"OffloadingVirtualNodeStatus", "SomeNotReady", "VirtualNodesSomeNotReady", "Some virtual nodes are not ready"},
-    {"OffloadingVirtualNodeStatus", "NotReady", "VirtualNodesNotReady", "All virtual nodes are not ready"}};
+    {"OffloadingVirtualNodeStatus", "Ready", "VirtualNodesReady", "all virtual nodes are ready"},
+    {"OffloadingVirtualNodeStatus", "SomeNotReady", "VirtualNodesSomeNotReady", "some virtual nodes are not ready"},
+    {"OffloadingVirtualNodeStatus", "NotReady", "VirtualNodesNotReady", "no virtual node is ready"}};
 constexpr Condition nodes[] = {
-    {"OffloadingNodeStatus", "Ready", "NodesReady", "All nodes are ready"},
-    {"OffloadingNodeStatus", "SomeNotReady", "NodesSomeNotReady", "Some nodes are not ready"},
-    {"OffloadingNodeStatus", "NotReady", "NodesNotReady", "All nodes are not ready"}};
+    {"OffloadingNodeStatus", "Ready", "NodesReady", "all nodes are ready"},
+    {"OffloadingNodeStatus", "SomeNotReady", "NodesSomeNotReady", "some nodes are not ready"},
+    {"OffloadingNodeStatus", "NotReady", "NodesNotReady", "no node is ready"}};
 
 const Condition& choose(const Condition (&rows)[3], std::size_t ready, std::size_t expected) {
   return ready == expected ? rows[0] : ready == 0 ? rows[2] : rows[1];

@@ -76,7 +76,8 @@ std::vector<RemoteData> each_once(std::vector<RemoteData> of_volumes, std::vecto
 }
 
 std::string in_words(std::span<const RemoteData> data) {
-  return "the PersistentVolumeClaims " + kube::join_some(data | std::views::transform(words_of), max_named);
+  return (data.size() == 1 ? "the PersistentVolumeClaim " : "the PersistentVolumeClaims ") +
+         kube::join_some(data | std::views::transform(words_of), max_named);
 }
 
 }  // namespace liqo::core::storage

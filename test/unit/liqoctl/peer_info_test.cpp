@@ -140,11 +140,10 @@ TEST_CASE("the provider sees quotas, cordons and the tenant's condition") {
 
 TEST_CASE("an API server whose clock is off is told of") {
   auto objects = gpu_pool();
-  objects.foreign_cluster.mutable_status()["conditions"] =
-      json::array{json::object{{"type", "APIServerStatus"},
-                               {"status", "Established"},
-                               {"message", "The foreign cluster API Server is ready; " +
-                                               liqo::core::describe_clock(std::chrono::seconds(3600))}}};
+  objects.foreign_cluster.mutable_status()["conditions"] = json::array{json::object{
+      {"type", "APIServerStatus"},
+      {"status", "Established"},
+      {"message", "the API server of the peer is ready; " + liqo::core::describe_clock(std::chrono::seconds(3600))}}};
   const std::string wanted = "!  API server: its clock is 60 min ahead of ours";
   CHECK(picked(objects, "authentication").contains(wanted));
   model::LocalObjects local{.cluster_id = "rome"};

@@ -19,7 +19,7 @@ TEST_CASE("the claims are named, and the ways out") {
                                                             .outlasts = false}};
   CHECK(
       model::describe_remote_data(found, "give --delete-volumes") ==
-      "volumes hold data there, which would be lost: those of the PersistentVolumeClaims shop/a in milan. Save what is "
+      "volumes hold data there, which would be lost: those of the PersistentVolumeClaim shop/a in milan. Save what is "
       "needed and delete the claims, or give --delete-volumes");
 }
 

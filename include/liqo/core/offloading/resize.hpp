@@ -74,7 +74,7 @@ struct ResizeRefusal {
   bool may_pass = false;  ///< there is no room at present
 };
 inline constexpr std::string_view resize_not_carried =
-    "this version of Liqo there does not resize pods: it keeps what it was created with";
+    "its version of Liqo resizes no pods, so the pod keeps the amounts that it was created with";
 
 inline constexpr std::string_view resize_not_kept =
     "it takes the change of the ShadowPod and stores other amounts than those that were asked for";

@@ -151,7 +151,7 @@ TEST_CASE("a provider whose clock is an hour off is told of, once, until it is r
     return kube::string_at(condition(), {"message"}).contains(words) &&
            kube::string_at(condition(), {"reason"}) == "APIServerReady";
   };
-  REQUIRE(rome.reaches([&] { return says("API Server is ready"); }));
+  REQUIRE(rome.reaches([&] { return says("API server of the peer is ready"); }));
   CHECK_FALSE(says("clock"));
   rome.ahead = 1h;
   CHECK(rome.reaches([&] { return says("; its clock is 60 min ahead of ours"); }, 2min));

@@ -319,13 +319,13 @@ TEST_CASE("the messages are those that Liqo's users know, and the provider's rea
                          {"d", true, "CreationLoopBackOff", "taken\nalready"},
                          {"e", true, "CreationLoopBackOff"}}};
   const kube::Object after = told(offloading(), facts);
-  CHECK(message(after, "a", 0) == "The remote cluster has been selected through the ClusterSelector field");
-  CHECK(message(after, "a", 1) == "Namespace correctly offloaded to the remote cluster");
-  CHECK(message(after, "b", 0) == "The remote cluster has not been selected through the ClusterSelector field");
-  CHECK(message(after, "b", 1) == "The remote namespace is being deleted");
-  CHECK(message(after, "c", 1) == "The remote namespace is being created");
-  CHECK(message(after, "d", 1) == "Some problems occurred during remote namespace creation: taken already");
-  CHECK(message(after, "e", 1) == "Some problems occurred during remote namespace creation");
+  CHECK(message(after, "a", 0) == "the clusterSelector selects this cluster");
+  CHECK(message(after, "a", 1) == "the twin namespace is there");
+  CHECK(message(after, "b", 0) == "the clusterSelector does not select this cluster");
+  CHECK(message(after, "b", 1) == "the twin namespace is being deleted");
+  CHECK(message(after, "c", 1) == "the twin namespace is being created");
+  CHECK(message(after, "d", 1) == "the twin namespace is not ready: taken already");
+  CHECK(message(after, "e", 1) == "the twin namespace is not ready");
   facts.twins[4].message = std::string(299, 'x') + "\u00e4" + std::string(5000, 'y');
   CHECK(message(told(offloading(), facts), "e", 1).size() < 400);
 }

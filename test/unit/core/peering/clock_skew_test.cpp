@@ -26,8 +26,8 @@ TEST_CASE("it is told in words that say what to do, and found again behind other
   CHECK(describe_clock(-75s).starts_with("its clock is 75 s behind ours"));
   CHECK(describe_clock(-86400s).starts_with("its clock is 24 h behind ours"));
   CHECK(describe_clock(61s).ends_with("synchronise the clocks of both clusters"));
-  CHECK(clock_note("The API server is ready; " + describe_clock(61s)) == describe_clock(61s));
-  CHECK(clock_note("The API server is ready").empty());
+  CHECK(clock_note("the API server is ready; " + describe_clock(61s)) == describe_clock(61s));
+  CHECK(clock_note("the API server is ready").empty());
 }
 
 }  // namespace liqo::core
