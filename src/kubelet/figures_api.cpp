@@ -90,14 +90,18 @@ class FiguresApi::Asking {
 FiguresApi::FiguresApi(const kube::Environment& environment, FigureSourceOf source, PodsOfNode pods,
                        std::function<std::vector<std::string>()> nodes, FiguresSettings settings)
     : clock_(environment.clock),
-      metrics_(environment.metrics),
       source_(std::move(source)),
       pods_(std::move(pods)),
       names_(std::move(nodes)),
       settings_(settings),
-      remembered_(metrics_.gauge(families::figures_remembered)) {}
-
-void FiguresApi::count(const char* outcome) { metrics_.counter(families::figures_asked, {{"outcome", outcome}}).add(); }
+      remembered_(environment.metrics.gauge(families::figures_remembered)) {
+  const auto requests = [&environment](const char* outcome) {
+    return environment.metrics.counter(families::figures_asked, {{"outcome", outcome}});
+  };
+  served_ = requests("served");
+  refused_ = requests("refused");
+  cut_ = requests("cut");
+}
 
 void FiguresApi::forget_gone() {
   const std::vector<std::string> names = names_();
@@ -112,27 +116,27 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(FiguresQuestion 
   forget_gone();
   const Asking asking(nodes_, question.node);
   if (asking.count() > settings_.max_asked) {
-    count("refused");
+    refused_.add();
     co_return refuse("too many ask for the figures of node " + question.node + " at once; try again");
   }
   const auto source = source_(question.node);
   if (!source) {
-    count("refused");
+    refused_.add();
     co_return refuse(source.error().text());
   }
   // The answer is made within a time, whatever the provider does, and whoever asks.
   auto answered = co_await kube::async::with_timeout(clock_, answer(question, *source, response), settings_.timeout);
   if (answered && *answered && response.started()) {
-    count("served");
+    served_.add();
     co_return std::expected<void, Refusal>();
   }
   if (response.started()) {
     // Nothing can be said any more, but that this was not all.
-    count("cut");
+    cut_.add();
     response.abort();
     co_return std::expected<void, Refusal>();
   }
-  count("refused");
+  refused_.add();
   if (answered && !*answered) co_return std::unexpected(std::move(answered->error()));
   co_return refuse("cluster " + source->provider + " has not told all figures in time");
 }
@@ -254,6 +258,8 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::send_look(const Figure
     if (sent) sent = co_await response.write(std::exchange(text, {}));
     if (!sent) break;
   }
+  // Half of the pods would look like all of them.
+  if (!pods.is_there()) co_return refuse("the session with the provider has ended; try again");
   if (sent) sent = co_await response.write(text + "]}\n");
   if (!sent) co_return refuse("whoever asked has gone");
   co_return std::expected<void, Refusal>();

@@ -82,15 +82,14 @@ class FiguresApi {
   asio::awaitable<std::expected<void, Refusal>> send_look(const FiguresQuestion& question, const Look& look,
                                                           const CachedPods& pods, kube::net::ServerResponse& response);
   void forget_gone();
-  void count(const char* outcome);
 
   kube::async::Clock& clock_;
-  kube::Metrics& metrics_;
   FigureSourceOf source_;
   PodsOfNode pods_;
   std::function<std::vector<std::string>()> names_;
   FiguresSettings settings_;
   std::map<std::string, Node> nodes_;
+  kube::Counter served_, refused_, cut_;
   kube::Gauge remembered_;
 };
 

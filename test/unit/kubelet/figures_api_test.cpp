@@ -53,7 +53,7 @@ class StuckTransport final : public kube::net::Transport {
 struct World {
   std::set<std::string> pods{"one", "two"};
   std::vector<std::string> nodes{"milan"};
-  bool is_there = true;
+  bool is_there = true, ends_when_read = false;
   int status = 200;
   std::vector<std::string> said;
   std::optional<kube::Failure> broken = std::nullopt;
@@ -74,7 +74,8 @@ struct World {
   kube::Result<CachedPods> pods_of() {
     CachedPods cached{.keys = {},
                       .find = [this](const kube::ObjectKey& key) -> std::optional<kube::Object> {
-                        if (!pods.contains(key.name)) return std::nullopt;
+                        if (ends_when_read) is_there = false;
+                        if (!pods.contains(key.name) || !is_there) return std::nullopt;
                         return kube::Object(kube::parse_json(R"({"metadata": {"name": ")" + key.name +
                                                              R"(", "namespace": "shop", "uid": "u"}})")
                                                 .value()
@@ -214,6 +215,16 @@ TEST_CASE("what a provider lacks is said in one sentence; Prometheus has no aler
   world.ask(Endpoint::metrics);
   CHECK(world.response.status == 503);
   CHECK(world.response.body == "there is no session");
+}
+
+TEST_CASE("a summary is cut where the session ends while it is written") {
+  World world;
+  world.said = {world.cpu("one", 1), world.cpu("two", 2)};
+  world.ends_when_read = true;
+  world.ask(Endpoint::stats_summary);
+  CHECK(world.response.status == 200);
+  CHECK(world.response.aborted);
+  CHECK_FALSE(world.response.body.ends_with("]}\n"));
 }
 
 TEST_CASE("a provider that is out of reach fails the scrape, as a kubelet does that is") {
