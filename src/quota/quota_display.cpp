@@ -1,5 +1,6 @@
 #include "liqo/quota/quota_display.hpp"
 
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace liqo::quota {
@@ -60,46 +61,42 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
   const auto patch = core::plan_quota_status(*quota, usage);
   if (!patch) co_return Shown::yes;
   kube::Api& leader_api = context_.home.api();
-  auto patched = co_await leader_api.patch(
-      api::kinds::quotas, key, {kube::PatchType::merge, kube::json::serialize(*patch)}, {.subresource = "status"});
-  if (patched) {
-    troubled_ = false;
-    // A CRD that has the status subresource but not these fields answers 200 and drops them.
-    const bool kept = !core::plan_quota_status(*patched, usage);
-    quotas_->observe(std::move(*patched));
-    if (!kept) {
-      say_absent(key);
-      co_return Shown::has_none;
-    }
-    if (std::exchange(absent_, false)) log_.info("what is used of quotas is shown again");
-    co_return Shown::yes;
+  const auto shown = co_await kube::merge_patch(
+      leader_api, *quotas_, key,
+      {.body = kube::json::serialize(*patch), .phase = "showing what is used", .options = {.subresource = "status"}});
+  if (!shown) {
+    // The UID is that of another Quota of this name. The watch brings it into the cache.
+    if (shown.error().is_conflict()) co_return Shown::yes;
+    co_return say_failed(key, shown.error());
   }
-  // The UID is that of another Quota of this name. The watch brings it into the cache.
-  if (patched.error().is_conflict()) co_return Shown::yes;
-  kube::Failure failure = std::move(patched.error());
-  if (failure.is_not_found()) {
-    // A 404 means that either the Quota or its status subresource does not exist. Reading the Quota tells which.
-    auto live = co_await leader_api.get(api::kinds::quotas, key);
-    if (live) {
-      say_absent(key);
-      co_return Shown::has_none;
-    }
-    if (live.error().is_not_found()) co_return Shown::yes;
-    failure = std::move(live.error());
+  if (!*shown) {
+    // Either the Quota or its status subresource does not exist. Reading the Quota tells which.
+    const auto live = co_await leader_api.get(api::kinds::quotas, key);
+    if (live) co_return say_absent(key);
+    co_return live.error().is_not_found() ? Shown::yes : say_failed(key, live.error());
   }
-  if (!std::exchange(troubled_, true))
-    log_.warn("what is used of a quota cannot be shown, which is tried again", {{"quota", key}, {"error", failure}});
-  co_return Shown::failed;
+  troubled_ = false;
+  // A CRD that has the status subresource but not these fields answers 200 and drops them.
+  if (core::plan_quota_status(**shown, usage)) co_return say_absent(key);
+  if (std::exchange(absent_, false)) log_.info("what is used of quotas is shown again");
+  co_return Shown::yes;
 }
 
-void QuotaDisplay::say_absent(const kube::ObjectKey& key) {
-  if (std::exchange(absent_, true)) return;
+QuotaDisplay::Shown QuotaDisplay::say_failed(const kube::ObjectKey& key, const kube::Failure& failure) {
+  if (!std::exchange(troubled_, true))
+    log_.warn("what is used of a quota cannot be shown, which is tried again", {{"quota", key}, {"error", failure}});
+  return Shown::failed;
+}
+
+QuotaDisplay::Shown QuotaDisplay::say_absent(const kube::ObjectKey& key) {
+  if (std::exchange(absent_, true)) return Shown::has_none;
   constexpr std::string_view text =
       "the CRD quotas.offloading.liqo.io that is installed has no status, so what is used is not shown; quotas bind as "
       "before; apply the CRD of this version of Liqo to see it";
   log_.warn(text, {{"quota", key}});
   if (const auto quota = quotas_->find(key))
     context_.events.warning(*quota, api::kinds::quotas, "UseNotShown", std::string(text));
+  return Shown::has_none;
 }
 
 }  // namespace liqo::quota

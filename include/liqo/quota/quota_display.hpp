@@ -27,7 +27,9 @@ class QuotaDisplay {
   };
   asio::awaitable<void> show();
   asio::awaitable<Shown> write(kube::ObjectKey key);
-  void say_absent(const kube::ObjectKey& key);
+  /// Each says it once.
+  Shown say_absent(const kube::ObjectKey& key);
+  Shown say_failed(const kube::ObjectKey& key, const kube::Failure& failure);
 
   LedgerContext context_;
   QuotaLedger& ledger_;
