@@ -249,16 +249,15 @@ CommandLine::Completion CommandLine::complete(const std::vector<std::string>& ty
   std::string flag = typed.size() > 1 ? typed[typed.size() - 2] : "";
   // bash splits "--wait=no" into three words, other shells keep one.
   if (flag == "=" && typed.size() > 2) flag = typed[typed.size() - 3];
-  std::string kept;
   if (const std::size_t equal = beginning.find('='); beginning.starts_with("--") && equal != std::string::npos) {
     flag = beginning.substr(0, equal);
-    kept = beginning.substr(0, equal + 1);
+    out.kept = beginning.substr(0, equal + 1);
     beginning.erase(0, equal + 1);
   }
   if (app.takes_value(flag)) {
     if (flag == "--remote-cluster-id" || flag == "--consumer-cluster-id") out.candidates = Candidates::peers;
     for (const std::string& value : app.values_of(flag))
-      if (value.starts_with(beginning)) out.words.push_back(kept + value);
+      if (value.starts_with(beginning)) out.words.push_back(out.kept + value);
     return out;
   }
   for (const std::string& word : beginning.starts_with('-') ? app.flags() : app.names_below())

@@ -96,11 +96,11 @@ class CommandLine {
   /// Prints help or the mistake by itself.
   Parsed parse(int argc, char** argv);
 
-  /// What may follow these words, of which the last one is being typed: words of the tree, and the kind of names of the
-  /// cluster.
+  /// What may follow these words, of which the last one is being typed: words of the tree, and names of the cluster.
   struct Completion {
     std::vector<std::string> words;
-    Candidates candidates = Candidates::none;
+    Candidates candidates = Candidates::none;  ///< the kind of these names
+    std::string kept;                          ///< stands before each of them: the flag with its "="
   };
   Completion complete(const std::vector<std::string>& typed) const;
 

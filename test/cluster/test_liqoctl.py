@@ -159,6 +159,16 @@ def test_info_of_a_cluster_without_peers(fresh: Liqoctl) -> None:
         assert done.code == 0 and f"there are no {plural}" in done.err
 
 
+def test_completion_offers_the_names_of_peers_behind_what_was_typed(fresh: Liqoctl) -> None:
+    api = fresh.cluster.api
+    labels = {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "milan"}
+    api.apply("namespaces", None, {"kind": "Namespace", "metadata": {"name": "completed", "labels": labels}})
+    assert fresh("__complete", "info", "peer", "") == "milan\n"
+    assert fresh("__complete", "generate", "tenant", "--remote-cluster-id", "mi") == "milan\n"
+    assert fresh("__complete", "generate", "tenant", "--remote-cluster-id=mi") == "--remote-cluster-id=milan\n"
+    api.delete("namespaces", None, "completed")
+
+
 @pytest.mark.refusals("a user without rights looks at the cluster")
 def test_info_says_what_this_user_may_not_see(fresh: Liqoctl) -> None:
     rome = fresh.cluster

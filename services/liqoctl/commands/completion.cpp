@@ -94,7 +94,7 @@ asio::awaitable<Result<void>> complete(Session& session, const CommandLine& line
   const auto found = line.complete(words);
   std::string out;
   for (const std::string& word : found.words) out += word + "\n";
-  for (const std::string& name : co_await names(session, found.candidates)) out += name + "\n";
+  for (const std::string& name : co_await names(session, found.candidates)) out += found.kept + name + "\n";
   session.output().print(out);
   co_return Result<void>();
 }
