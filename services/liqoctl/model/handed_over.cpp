@@ -21,13 +21,6 @@ namespace labels = liqo::api::labels;
 constexpr std::array<std::string_view, 5> of_tenants{"clusterID", "publicKey", "csr", "signature", "proxyURL"};
 constexpr std::array<std::string_view, 4> of_identities{"clusterID", "type", "authParams", "namespace"};
 
-kube::Result<std::string> cluster_of(const Object& given) {
-  std::string id(kube::string_at(given.spec(), {"clusterID"}));
-  if (liqo::core::is_cluster_id(id)) return id;
-  return kube::fail(kube::Errc::invalid_input,
-                    "the " + kube::printable(given.kind()) + " is of no cluster: its spec.clusterID is no cluster ID");
-}
-
 /// What is in the object beside the label of its cluster and these fields of its spec.
 std::vector<std::string> all_but(const Object& given, std::span<const std::string_view> fields) {
   std::vector<std::string> out;
@@ -42,6 +35,13 @@ std::vector<std::string> all_but(const Object& given, std::span<const std::strin
 }
 
 }  // namespace
+
+kube::Result<std::string> cluster_of(const Object& given) {
+  std::string id(kube::string_at(given.spec(), {"clusterID"}));
+  if (liqo::core::is_cluster_id(id)) return id;
+  return kube::fail(kube::Errc::invalid_input,
+                    "the " + kube::printable(given.kind()) + " is of no cluster: its spec.clusterID is no cluster ID");
+}
 
 kube::Result<Taken> tenant_to_admit(const Object& given, std::string_view ns) {
   auto consumer = cluster_of(given);

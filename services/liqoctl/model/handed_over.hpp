@@ -11,6 +11,9 @@ namespace liqoctl::model {
 
 using kube::Object;
 
+/// The ID of the cluster that the object is of. Errors: Errc::invalid_input where its spec has none.
+kube::Result<std::string> cluster_of(const Object& given);
+
 /// What is taken of an object that another cluster's administrator handed over, and what is left out.
 struct Taken {
   Object object;

@@ -2,7 +2,7 @@
 
 #include "documents.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/peering/names.hpp"
+#include "model/handed_over.hpp"
 
 namespace liqoctl {
 
@@ -22,10 +22,11 @@ Result<Object> read_object(const HandedFile& file, const kube::Resource& resourc
 }
 
 Result<std::string> read_peer(const HandedFile& file, const Object& object) {
-  std::string peer(kube::string_at(object.spec(), {"clusterID"}));
-  if (liqo::core::is_cluster_id(peer) && (file.peer.empty() || file.peer == peer)) return peer;
-  return kube::fail(Errc::invalid_input, "the " + std::string(object.kind()) + " in " + file.path + " is of cluster '" +
-                                             peer + "'" + (file.peer.empty() ? "" : ", not of " + file.peer));
+  auto peer = model::cluster_of(object);
+  if (!peer) return kube::fail(std::move(peer.error()), file.path);
+  if (file.peer.empty() || file.peer == *peer) return peer;
+  return kube::fail(Errc::invalid_input, "the " + std::string(object.kind()) + " in " + file.path + " is of cluster " +
+                                             *peer + ", not of " + file.peer);
 }
 
 void tell_left_out(Session& session, const HandedFile& file, const std::vector<std::string>& fields) {
