@@ -33,7 +33,7 @@ constexpr int oldest_minor = 30;
 
 /// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more;
 /// then what owns the objects that it made, which Kubernetes removes.
-constexpr std::array kinds_of_chart{
+constexpr std::array installed_kinds{
     kinds::deployments,
     kube::Resource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
     kube::Resource{"monitoring.coreos.com", "v1", "podmonitors", "PodMonitor"},
@@ -57,8 +57,8 @@ Result<kube::Resource> resource_of(const json::value& manifest) {
   const std::string_view kind = kube::string_at(manifest, {"kind"});
   if (kind == kube::resources::namespaces.kind) return kube::resources::namespaces;
   if (kind == kinds::custom_resource_definitions.kind) return kinds::custom_resource_definitions;
-  const auto found = std::ranges::find(kinds_of_chart, kind, &kube::Resource::kind);
-  if (found == kinds_of_chart.end()) return kube::fail(Errc::unsupported, "the chart has a " + std::string(kind));
+  const auto found = std::ranges::find(installed_kinds, kind, &kube::Resource::kind);
+  if (found == installed_kinds.end()) return kube::fail(Errc::unsupported, "the chart has a " + std::string(kind));
   return *found;
 }
 
@@ -66,7 +66,7 @@ using Place = std::pair<std::string_view, kube::ObjectKey>;
 
 /// Removes the objects of the chart that are in the cluster and not in `kept`.
 asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> kept) {
-  for (const kube::Resource& kind : kinds_of_chart) {
+  for (const kube::Resource& kind : installed_kinds) {
     auto found = co_await cluster.list(kind, "", std::string(chart_objects));
     // PodMonitors are of Prometheus, which a cluster may not have.
     if (!found && found.error().is_not_found()) continue;

@@ -235,8 +235,8 @@ kube::Result<std::optional<ArchiveEntry>> ArchiveReader::next() {
   }
   if (left.size() < header_size) return wait_for_more();
   const std::size_t size = Payload(left.substr(1, header_size - 1)).number<std::uint32_t>();
-  const std::size_t longest = left[0] == static_cast<char>(Kind::hard_link) ? max_path + 512 : archive_chunk;
-  if (size > longest)
+  const std::size_t max_size = left[0] == static_cast<char>(Kind::hard_link) ? max_path + 512 : archive_chunk;
+  if (size > max_size)
     return kube::fail(Errc::too_large, "the stream of files has an entry of " + std::to_string(size) + " bytes");
   if (left.size() < header_size + size) return wait_for_more();
   auto entry = decode(left[0], left.substr(header_size, size));

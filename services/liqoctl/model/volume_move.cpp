@@ -124,7 +124,6 @@ std::string write_record(const MoveRecord& record) {
                                       {"uid", text(record.uid)},
                                       {"node", text(record.node)},
                                       {"source", text(record.source)},
-                                      {"where", text(record.where)},
                                       {"policy", text(record.policy)},
                                       {"formerNode", text(record.former_node)},
                                       {"verified", record.verified}});
@@ -142,7 +141,6 @@ std::optional<MoveRecord> read_record(const kube::Object& volume) {
                     .uid = at("uid"),
                     .node = at("node"),
                     .source = at("source"),
-                    .where = at("where"),
                     .policy = at("policy"),
                     .former_node = at("formerNode"),
                     .verified = kube::bool_at(*read, {"verified"})};

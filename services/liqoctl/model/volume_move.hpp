@@ -41,13 +41,13 @@ kube::Object forge_carrier(const CarrierRequest& request);
 
 /// How far a move has come, for the one that goes on with it; kept on the volume at the target.
 struct MoveRecord {
-  kube::Object claim;         ///< claim_to_keep
-  std::string uid;            ///< of the claim
-  std::string node;           ///< the target
-  std::string source, where;  ///< the volume that has the data until then, and the cluster of it
-  std::string policy;         ///< what becomes of the volume when the claim is deleted
-  std::string former_node;    ///< of the claim
-  bool verified = false;      ///< nothing but the switch is to be done
+  kube::Object claim;       ///< claim_to_keep
+  std::string uid;          ///< of the claim
+  std::string node;         ///< the target
+  std::string source;       ///< the volume that has the data until then
+  std::string policy;       ///< what becomes of the volume when the claim is deleted
+  std::string former_node;  ///< of the claim
+  bool verified = false;    ///< nothing but the switch is to be done
 };
 std::string write_record(const MoveRecord& record);
 /// Nothing where the volume has none.

@@ -127,7 +127,6 @@ asio::awaitable<Result<void>> Mover::prepare() {
              .uid = std::string(claim->uid()),
              .node = asked_.node,
              .source = volume_name,
-             .where = backing->cluster,
              .policy = std::string(string_at(volume->spec(), {"persistentVolumeReclaimPolicy"})),
              .former_node = std::string(claim->annotation(annotations::selected_node))};
   claim_ = std::move(*claim);

@@ -111,14 +111,7 @@ class Receiver {
     if (bytes.find_first_not_of('\0') == std::string::npos)
       return ::lseek(file_.get(), static_cast<off_t>(bytes.size()), SEEK_CUR) < 0 ? failed("writing", file_path_)
                                                                                   : Result<void>();
-    std::string_view left = bytes;
-    while (!left.empty()) {
-      const ssize_t written = ::write(file_.get(), left.data(), left.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return failed("writing", file_path_);
-      left.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return {};
+    return write_all(file_.get(), bytes, file_path_);
   }
 
   Result<void> end_file(const std::string& digest) {

@@ -85,6 +85,16 @@ std::unexpected<kube::Failure> failed(std::string_view what, const std::string& 
                     std::string(what) + " " + (path.empty() ? "the volume" : path) + ": " + std::strerror(error));
 }
 
+Result<void> write_all(int file, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed("writing", path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
 Descriptor open_directory(int parent, const std::string& name) {
   return Descriptor(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }

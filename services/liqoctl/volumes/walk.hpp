@@ -40,6 +40,9 @@ class Descriptor {
 /// The failure (errno) of the last system call, which was `what`. `path` is below the volume, "" = the volume itself.
 std::unexpected<kube::Failure> failed(std::string_view what, const std::string& path);
 
+/// Writes all of the bytes.
+kube::Result<void> write_all(int file, std::string_view bytes, const std::string& path);
+
 /// Opens a directory, but not through a link.
 Descriptor open_directory(int parent, const std::string& name);
 

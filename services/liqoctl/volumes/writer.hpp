@@ -4,7 +4,6 @@
 
 #include <openssl/evp.h>
 
-#include <cerrno>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,23 +35,13 @@ class Writer {
   std::string& buffer() { return buffer_; }
   kube::Result<void> flush_when_full() { return buffer_.size() < chunk ? kube::Result<void>() : flush(); }
   kube::Result<void> flush() {
-    auto written = write_all(buffer_);
+    auto written = write_all(to_, buffer_, "");
     buffer_.clear();
     return written;
   }
 
  private:
   static constexpr std::size_t chunk = 256 * 1024;
-
-  kube::Result<void> write_all(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(to_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return failed("writing", "");
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return {};
-  }
 
   int to_;
   std::string buffer_;
