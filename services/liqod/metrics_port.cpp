@@ -5,6 +5,7 @@
 #include "kube/net/plain_text.hpp"
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
 
@@ -48,14 +49,10 @@ kube::Result<KeyAndCertificate> MetricsPort::read_certificate() const {
 }
 
 kube::Result<KeyAndCertificate> MetricsPort::make_certificate() const {
-  kube::net::CertificateSubject subject{.common_name = std::string(liqo::api::metrics_service),
-                                        .organizations = {"liqo.io"}};
-  std::string name;
-  for (const std::string_view part :
-       {liqo::api::metrics_service, std::string_view(settings_.ns), std::string_view("svc")}) {
-    name += (name.empty() ? "" : ".") + std::string(part);
-    subject.dns_names.push_back(name);
-  }
+  kube::net::CertificateSubject subject{
+      .common_name = std::string(liqo::api::metrics_service),
+      .organizations = {"liqo.io"},
+      .dns_names = liqo::core::service_names(liqo::api::metrics_service, settings_.ns)};
   subject.ip_addresses.push_back(settings_.node_ip);
   return kube::net::make_self_signed(subject, clock_.wall(), validity);
 }

@@ -1,5 +1,4 @@
-#include <ranges>
-
+#include "kube/base/text.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/reflection/policy.hpp"
 #include "option_groups.hpp"
@@ -12,9 +11,9 @@ void add_keys(cli::Command app, const char* name, std::vector<std::string>& into
   const auto read = [&into](const std::vector<std::string>& texts) -> kube::Result<void> {
     into.clear();
     for (const std::string& text : texts)
-      for (const auto part : std::views::split(text, ',')) {
-        std::string key(part.begin(), part.end());
-        if (key.empty() || key == "{}") continue;
+      for (const std::string_view part : kube::split(text, ',')) {
+        if (part == "{}") continue;
+        std::string key(part);
         if (!liqo::core::is_label_key(key))
           return kube::fail(kube::Errc::invalid_input, "is a key that no label or annotation can have: " + key);
         into.push_back(std::move(key));

@@ -71,7 +71,7 @@ struct Reflector::Namespace {
   std::uint64_t listed_at = 0;  ///< the newest version of home by which that is known
   /// Of a kind that is reflected only then: what is referred to, and until when it counts as such; nothing = it is now.
   std::map<std::string, std::optional<kube::TimePoint>> referred;
-  bool all_wanted = false;  ///< of such a kind: whatever is referred to
+  bool all_wanted = false;  ///< of such a kind: every object is, whether anything refers to it or not
   /// Of such a kind: copies that were found when the twin was read, or were there when no longer all were wanted, stay
   /// until then, whatever refers to them. They are a provider's word, and have nothing read at home, or written.
   std::map<std::string, kube::TimePoint> found;

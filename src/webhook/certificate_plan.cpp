@@ -1,7 +1,9 @@
 #include "liqo/webhook/certificate_plan.hpp"
 
 #include <algorithm>
+#include <ranges>
 
+#include "kube/base/text.hpp"
 #include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::webhook {
@@ -36,12 +38,6 @@ bool has_all(const std::vector<std::string>& names, const std::vector<std::strin
 void add_new(std::vector<std::string>& names, const std::vector<std::string>& more) {
   for (const std::string& name : more)
     if (names.size() < max_names && std::ranges::find(names, name) == names.end()) names.push_back(name);
-}
-
-std::string join(const std::vector<std::string>& pems) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(pems.size(), max_authorities); ++i) text += pems[i];
-  return text;
 }
 
 /// The parts of the Secret that can still be used.
@@ -82,7 +78,7 @@ kube::Result<void> renew_authority(CertificateState& state, Inventory& found, co
   auto made = kube::net::make_authority(authority_name, now, settings.lifetime * 4);
   if (!made) return kube::fail(std::move(made.error()), "making an authority");
   found.authorities.insert(found.authorities.begin(), made->certificate_pem);
-  state.authority = join(found.authorities);
+  state.authority = kube::join(found.authorities | std::views::take(max_authorities), "");
   state.authority_key = std::move(made->key_pem);
   return {};
 }

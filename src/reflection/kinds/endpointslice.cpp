@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/reflection/home_endpoints.hpp"
@@ -134,13 +135,11 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
 std::string left_out(const kube::Object& local, const core::ForgingContext& ctx) {
   const Usable usable = usable_endpoints(local, ctx, is_direct(local, ctx));
   if (usable.unreachable.empty()) return "";
-  std::string text = std::to_string(usable.unreachable.size()) + " of " + std::to_string(usable.seen) +
-                     " addresses are left out for cluster " + ctx.clusters.remote + ", which cannot reach them: ";
   constexpr std::size_t max_named = 4;
-  for (std::size_t i = 0; i < std::min(max_named, usable.unreachable.size()); ++i)
-    text += (i > 0 ? ", " : "") + usable.unreachable[i];
-  if (usable.unreachable.size() > max_named) text += ", …";
-  return text + ". Pods of this cluster are reached by the network between the two; every other address needs an IP " +
+  return std::to_string(usable.unreachable.size()) + " of " + std::to_string(usable.seen) +
+         " addresses are left out for cluster " + ctx.clusters.remote +
+         ", which cannot reach them: " + kube::join_some(usable.unreachable, max_named) +
+         ". Pods of this cluster are reached by the network between the two; every other address needs an IP " +
          "object (ipam.liqo.io) in namespace " + std::string(local.ns()) + " that has got an address";
 }
 

@@ -75,7 +75,7 @@ TEST_CASE("of the endpoints those are sent that the provider does not have itsel
                 "1 of 2 addresses"},
            Case{"many", R"([{"addresses": ["8.0.0.1", "8.0.0.2", "8.0.0.3", "8.0.0.4", "8.0.0.5"]}])", "",
                 "5 of 5 addresses are left out for cluster remote-cluster, which cannot reach them: 8.0.0.1, 8.0.0.2, "
-                "8.0.0.3, 8.0.0.4, …. "},
+                "8.0.0.3, 8.0.0.4 and 1 more. "},
            Case{"one address in two spellings", R"([{"addresses": ["fd00::1", "fd00:0::1"]}])", "fd00::1", ""},
            Case{"none", "[]", "", ""},
        }) {
