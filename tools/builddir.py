@@ -1,4 +1,4 @@
-"""Sets the machine up and makes build directories, for tools/test, tools/demo, tools/bench and tools/tidy."""
+"""Sets the machine up and makes build directories, for the programs in tools/."""
 
 from __future__ import annotations
 
