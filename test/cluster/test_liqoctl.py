@@ -164,8 +164,8 @@ def test_completion_offers_the_names_of_peers_behind_what_was_typed(fresh: Liqoc
     labels = {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "milan"}
     api.apply("namespaces", None, {"kind": "Namespace", "metadata": {"name": "completed", "labels": labels}})
     assert fresh("__complete", "info", "peer", "") == "milan\n"
-    assert fresh("__complete", "generate", "tenant", "--remote-cluster-id", "mi") == "milan\n"
-    assert fresh("__complete", "generate", "tenant", "--remote-cluster-id=mi") == "--remote-cluster-id=milan\n"
+    assert fresh("__complete", "create", "tenant", "--remote-cluster-id", "mi") == "milan\n"
+    assert fresh("__complete", "create", "tenant", "--remote-cluster-id=mi") == "--remote-cluster-id=milan\n"
     api.delete("namespaces", None, "completed")
 
 
