@@ -255,11 +255,18 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const C
 
 asio::awaitable<void> HttpServer::Impl::handle(const ServerRequest& request, Answer& answer, async::TaskGroup& group) {
   struct AtEnd {
+    Answer& answer;
     async::TaskGroup& group;
-    ~AtEnd() { group.cancel(); }  // whoever watches the client
+    bool has_returned = false;
+    ~AtEnd() {
+      // The last chunk would tell a client that only its sending side is closed that it has all of the body.
+      if (!has_returned) answer.abort();
+      group.cancel();  // whoever watches the client
+    }
   };
-  const AtEnd at_end{group};
+  AtEnd at_end{answer, group};
   co_await handler(request, answer);
+  at_end.has_returned = true;
 }
 
 asio::awaitable<bool> HttpServer::Impl::serve_one(Session& session, ServerRequest request, bool keep_alive) {
@@ -274,11 +281,8 @@ asio::awaitable<bool> HttpServer::Impl::serve_one(Session& session, ServerReques
     failure = std::current_exception();
   }
   if (failure && async::is_cancellation(failure)) std::rethrow_exception(failure);
-  if (failure) {
-    if (options.on_handler_failure)
-      options.on_handler_failure(request.method + " " + request.target, async::describe(failure));
-    answer.abort();
-  }
+  if (failure && options.on_handler_failure)
+    options.on_handler_failure(request.method + " " + request.target, async::describe(failure));
   if (!session.stream) co_return false;
   if (answer.finished()) co_return answer.keep_alive();
   auto finished = co_await async::with_timeout(clock, answer.finish(), options.header_timeout);

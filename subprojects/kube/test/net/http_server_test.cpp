@@ -142,6 +142,29 @@ TEST_CASE("a streamed answer that is aborted ends with the connection and withou
   }());
 }
 
+TEST_CASE("a streamed answer that is cut off has no last chunk, unless its handler returns all the same") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    Served served(executor, {}, [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
+      (void)co_await response.start(200, {});
+      (void)co_await response.write("first");
+      if (request.target == "/return")
+        (void)co_await real.wait_until(real.now() + 1h);  // returns where it is cancelled
+      else
+        co_await real.sleep(1h);
+    });
+    for (const bool returns : {false, true}) {
+      RawSocket socket(executor);
+      co_await socket.connect(served.port);
+      co_await socket.send(std::string("GET ") + (returns ? "/return" : "/cut") + " HTTP/1.1\r\nhost: h\r\n\r\n");
+      co_await socket.read_until("5\r\nfirst\r\n");
+      socket.socket().shutdown(asio::ip::tcp::socket::shutdown_send);
+      CHECK(co_await socket.read_all() == (returns ? "0\r\n\r\n" : ""));
+    }
+    co_await served.stop();
+  }());
+}
+
 TEST_CASE("a client that goes away cancels the handler that streams to it, also one that has sent much ahead") {
   for (const std::size_t ahead : {0U, 1000U, 1U << 20}) {
     CAPTURE(ahead);

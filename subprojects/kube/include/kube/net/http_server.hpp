@@ -69,7 +69,7 @@ class ServerResponse {
 
 /// Answers one request. Both arguments live until it returns. What it throws is reported to
 /// HttpServerOptions::on_handler_failure, and ends the answer (500 if none has begun). It is cancelled after the grace
-/// of HttpServer::stop(), and when the client goes while a streamed answer is under way.
+/// of HttpServer::stop(), and when the client goes while a streamed answer is under way, which is then aborted.
 using HttpHandler = std::function<asio::awaitable<void>(const ServerRequest&, ServerResponse&)>;
 
 struct HttpServerOptions {
