@@ -160,12 +160,13 @@ void FakeKubelet::report_start(const ObjectKey& key, const std::string& uid, con
 
 void FakeKubelet::end_later(const ObjectKey& key, const json::object& before, std::int64_t restarts) {
   const auto seconds = annotation(before, run_seconds);
-  if (!seconds) return;
+  const auto max_seconds = std::chrono::floor<std::chrono::seconds>(TimePoint::max() - simulator_.clock().now());
+  if (!seconds || *seconds < 0 || *seconds > max_seconds.count()) return;
+  // Restarts without end at one instant would keep the clock from moving on.
+  const std::chrono::seconds length(restarts == 0 ? *seconds : std::max<std::int64_t>(*seconds, 1));
   const std::int64_t code = restarts == 0 ? annotation(before, exit_code).value_or(0) : 0;
-  simulator_.clock().call_in(std::chrono::seconds(*seconds),
-                             [this, key, uid = std::string(string_at(before, {"metadata", "uid"})), restarts, code] {
-                               end(key, uid, restarts, code);
-                             });
+  simulator_.clock().call_in(length, [this, key, uid = std::string(string_at(before, {"metadata", "uid"})), restarts,
+                                      code] { end(key, uid, restarts, code); });
 }
 
 void FakeKubelet::end_containers(const ObjectKey& key, std::int64_t code) {
