@@ -10,12 +10,20 @@ std::string index_key(std::string_view name, std::string_view value) {
   return std::string(name).append(1, '\0').append(value);
 }
 
+/// Lambdas have a type each; plain functions share theirs.
+bool is_same(const Store::IndexFunction& one, const Store::IndexFunction& other) {
+  if (one.target_type() != other.target_type()) return false;
+  using Plain = void (*)(const Object&, std::vector<std::string>&);
+  const Plain* const plain = one.target<Plain>();
+  return !plain || *plain == *other.target<Plain>();
+}
+
 }  // namespace
 
 void Store::add_index(std::string name, IndexFunction values_of) {
   for (const Index& index : indices_) {
     if (index.name != name) continue;
-    if (index.values_of.target_type() != values_of.target_type())
+    if (!is_same(index.values_of, values_of))
       throw std::logic_error("the index \"" + name + "\" of a shared store is made by two functions");
     return;
   }

@@ -18,6 +18,11 @@ Object pod(const char* name, const char* version, const char* node = "n1", const
 }
 const ObjectKey a{"ns", "a"};
 
+void index_name(const Object& object, std::vector<std::string>& out) { out.emplace_back(object.name()); }
+void index_node(const Object& object, std::vector<std::string>& out) {
+  out.emplace_back(string_at(object.tree(), {"spec", "nodeName"}));
+}
+
 }  // namespace
 
 TEST_CASE("an older state never replaces a newer one") {
@@ -86,6 +91,13 @@ TEST_CASE("an index that comes later has what is stored already") {
   // The same again is shared; another by its name is a mistake.
   store.add_index("node", by_node);
   CHECK_THROWS_AS(store.add_index("node", [](const Object&, std::vector<std::string>&) {}), std::logic_error);
+}
+
+TEST_CASE("two plain functions are not one index") {
+  Store store;
+  store.add_index("names", index_name);
+  store.add_index("names", index_name);
+  CHECK_THROWS_AS(store.add_index("names", index_node), std::logic_error);
 }
 
 TEST_CASE("a store that has forgotten its versions keeps its objects and takes any state for newer") {
