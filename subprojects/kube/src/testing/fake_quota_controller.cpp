@@ -15,9 +15,9 @@ constexpr Resource resource_quotas{"", "v1", plural, "ResourceQuota"};
 /// What the pods of a namespace that have not ended request, and how many they are.
 std::map<std::string, Quantity> usage_of_pods(FakeApiServer& server, const std::string& ns) {
   std::map<std::string, Quantity> used;
-  for (const Tree& pod : server.list(resources::pods)) {
+  for (const Tree& pod : server.list(resources::pods, ns)) {
     const std::string_view phase = string_at(*pod, {"status", "phase"});
-    if (string_at(*pod, {"metadata", "namespace"}) != ns || phase == "Succeeded" || phase == "Failed") continue;
+    if (phase == "Succeeded" || phase == "Failed") continue;
     used["pods"] += Quantity(1);
     for (const json::value& container : array_at(*pod, {"spec", "containers"}))
       for (const auto& [name, amount] : object_at(container, {"resources", "requests"}))
@@ -47,12 +47,12 @@ void FakeQuotaController::seen(const FakeChange& change) {
 
 void FakeQuotaController::count(const std::string& ns) {
   due_.erase(ns);
+  const auto pods = usage_of_pods(server_, ns);
   for (const ObjectKey& key : std::set<ObjectKey>(quotas_[ns])) {
     const Tree quota = server_.get(resource_quotas, key);
     if (!quota) continue;
     const json::object& hard = object_at(*quota, {"spec", "hard"});
     json::object used;
-    const auto pods = usage_of_pods(server_, ns);
     for (const auto& [name, most] : hard) {
       if (const auto counted = pods.find(std::string(name)); counted != pods.end()) {
         used[name] = counted->second.text();
