@@ -42,7 +42,7 @@ asio::awaitable<Result<void>> unpack(wire::GzipDecoder& packed, std::string byte
     if (!block) co_return std::unexpected(std::move(block.error()));
     if (block->empty()) co_return Result<void>();
     if (auto parsed = decoder.feed(*block); !parsed) co_return parsed;
-    if (block->size() == wire::GzipDecoder::block) co_await asio::post(asio::use_awaitable);
+    if (block->size() == wire::GzipDecoder::max_block) co_await asio::post(asio::use_awaitable);
   }
 }
 

@@ -7,7 +7,7 @@ namespace kube {
 namespace {
 
 // A message and its head fill one record of TLS. The codec copies what is written, so messages are small.
-constexpr std::size_t message_size = 16 * std::size_t{1024} - 16;
+constexpr std::size_t max_message = 16 * std::size_t{1024} - 16;
 constexpr auto normal_close = static_cast<std::uint16_t>(wire::WebSocketClose::normal);
 
 }  // namespace
@@ -54,7 +54,7 @@ void WebSocketTunnel::take(const wire::WebSocketSight& sight) {
 asio::awaitable<Result<void>> WebSocketTunnel::write(std::string_view bytes) {
   while (!bytes.empty()) {
     if (codec_.is_closed()) co_return fail(Errc::closed, "the tunnel is closed");
-    const std::string_view piece = bytes.substr(0, message_size);
+    const std::string_view piece = bytes.substr(0, max_message);
     bytes.remove_prefix(piece.size());
     codec_.send(piece);
     while (auto frame = codec_.next_output()) {

@@ -13,7 +13,7 @@ namespace http2 = wire::http2;
 namespace {
 
 constexpr std::size_t read_size = 32U << 10;
-constexpr std::size_t write_size = 128U << 10;
+constexpr std::size_t max_write = 128U << 10;
 
 }  // namespace
 
@@ -150,7 +150,7 @@ asio::awaitable<void> Http2Connection::write_loop() {
     co_await writable_.wait_and_reset();
     while (!why_) {
       out.clear();
-      auto taken = session_.take_output(out, write_size);
+      auto taken = session_.take_output(out, max_write);
       // Requests that GOAWAY left unsent are reported while output is taken.
       dispatch(session_.take_events());
       if (!taken) {

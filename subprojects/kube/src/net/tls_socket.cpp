@@ -17,7 +17,7 @@ namespace kube::net {
 namespace {
 
 /// What a record holds at most.
-constexpr std::size_t record_size = SSL3_RT_MAX_PLAIN_LENGTH;
+constexpr std::size_t max_record = SSL3_RT_MAX_PLAIN_LENGTH;
 /// So many records in a row may be read or written without waiting, before the others of the loop have their turn.
 constexpr int max_turns_in_a_row = 8;
 
@@ -173,7 +173,7 @@ asio::awaitable<error_code> TlsSocket::read_some(std::span<char> buffer, std::si
 asio::awaitable<error_code> TlsSocket::write(std::string_view bytes) {
   while (!bytes.empty()) {
     co_await give_way(writes_);
-    const std::string_view record = bytes.substr(0, record_size);
+    const std::string_view record = bytes.substr(0, max_record);
     bytes.remove_prefix(record.size());
     for (;;) {
       if (!socket_.is_open()) co_return closed();

@@ -32,7 +32,7 @@ Result<std::string> GzipDecoder::take() {
     if (stream.avail_in > 0) return fail(Errc::protocol, "bytes follow the end of a gzip stream");
     return std::string();
   }
-  std::string out(block, '\0');
+  std::string out(max_block, '\0');
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
   const int how = inflate(&stream, Z_NO_FLUSH);

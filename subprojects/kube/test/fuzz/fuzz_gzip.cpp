@@ -22,7 +22,7 @@ std::optional<std::string> unpack(std::string_view bytes, std::size_t piece) {
     while (all.size() < enough) {
       auto block = decoder.take();
       if (!block) return std::nullopt;
-      if (block->size() > kube::wire::GzipDecoder::block) std::abort();
+      if (block->size() > kube::wire::GzipDecoder::max_block) std::abort();
       if (block->empty()) break;
       all += *block;
     }

@@ -20,7 +20,7 @@ std::string unpack(const std::string& packed, std::size_t piece, std::size_t* bl
       auto block = decoder.take();
       if (!block) return "failure: " + block.error().text();
       if (block->empty()) break;
-      CHECK(block->size() <= GzipDecoder::block);
+      CHECK(block->size() <= GzipDecoder::max_block);
       if (blocks) ++*blocks;
       out += *block;
     }

@@ -19,13 +19,13 @@ class GzipDecoder {
 
   /// Takes the next bytes; what came before has to be taken first, until take() answers "".
   void feed(std::string bytes);
-  /// At most `block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol where it is no gzip,
+  /// At most `max_block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol where it is no gzip,
   /// its checksum is wrong, or something follows its end.
   Result<std::string> take();
   /// Whether the end of the stream was reached.
   bool is_complete() const;
 
-  static constexpr std::size_t block = 64U << 10;
+  static constexpr std::size_t max_block = 64U << 10;
 
  private:
   struct Impl;
