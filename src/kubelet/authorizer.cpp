@@ -1,7 +1,6 @@
 #include "liqo/kubelet/authorizer.hpp"
 
 #include "kube/base/text.hpp"
-#include "kube/client/self_review.hpp"
 #include "liqo/core/digest.hpp"
 
 namespace liqo::kubelet {
@@ -26,9 +25,10 @@ std::string_view bearer_token(std::string_view header) {
 }
 
 json::object review_of(const kube::Resource& kind, json::object spec) {
-  json::object review = kube::review_of(kind);
-  review["spec"] = std::move(spec);
-  return review;
+  kube::Object review;
+  review.set_kind(kind);
+  review.mutable_spec() = std::move(spec);
+  return std::move(review.tree());
 }
 
 std::expected<Caller, Refusal> read_token_review(const json::value& review) {

@@ -5,7 +5,6 @@
 #include "commands/commands.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/hex.hpp"
-#include "kube/client/self_review.hpp"
 #include "kube/net/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -113,12 +112,13 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
   const kube::Resource& resource = kube::resources::subject_access_reviews;
   const json::object attributes{
       {"group", kinds::tenants.group}, {"resource", kinds::tenants.plural}, {"verb", "get"}, {"namespace", ns}};
-  json::object review = kube::review_of(resource);
-  review["spec"] = json::object{{"user", user}, {"resourceAttributes", attributes}};
+  kube::Object review;
+  review.set_kind(resource);
+  review.mutable_spec() = json::object{{"user", user}, {"resourceAttributes", attributes}};
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto answer = co_await cluster.api().post(resource, {}, {}, json::object(review));
+    auto answer = co_await cluster.api().post(resource, {}, {}, json::object(review.tree()));
     if (!answer) co_return std::unexpected(std::move(answer.error()));
     co_return Look{.done = kube::bool_at(*answer, {"status", "allowed"}), .seen = "they are not known yet"};
   };

@@ -8,10 +8,6 @@
 
 namespace kube {
 
-/// An object that names this kind and has no content yet, such as a review: its maker adds the spec, and Api::post()
-/// sends it.
-json::object review_of(const Resource& kind);
-
 /// The name by which the API server knows this user (a SelfSubjectReview); "" where its answer has none. Errors:
 /// those of Api::post().
 asio::awaitable<Result<std::string>> own_username(Api& api);
