@@ -57,8 +57,7 @@ kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options)
 /// What consumers are told of this cluster's API server, where the options do not say it.
 kube::Result<void> complete_settings(Options& options, const kube::wire::ClusterConfig& home) {
   auto& settings = options.settings;
-  if (!options.kubeconfig.empty() && home.server.tls)
-    settings.api_server_fallback = "https://" + home.server.host_port() + home.server.path;
+  if (!options.kubeconfig.empty() && home.server.tls) settings.api_server_fallback = home.server.text();
   if (!settings.ca_pem.empty() || options.trusted_ca) return {};
   auto authorities = kube::net::read_authorities(home);
   if (!authorities) return std::unexpected(std::move(authorities.error()));

@@ -170,16 +170,14 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   if (auto bound = co_await give_rights(cluster, flags.consumer, user, *ns); !bound) co_return bound;
   if (session.flags().dry_run) co_return Result<void>();
   co_await wait_in_force(session, cluster, user, *ns);
-  const auto& server = cluster.config().server;
-  session.output().print(
-      core::forge_kubeconfig({.cluster = *id,
-                              .server = (server.tls ? "https://" : "http://") + server.host_port() + server.path,
-                              .ca_pem = *ca,
-                              .proxy_url = {},
-                              .user = flags.consumer + "-user",
-                              .certificate_pem = *certificate,
-                              .key_pem = key->pem(),
-                              .ns = *ns}));
+  session.output().print(core::forge_kubeconfig({.cluster = *id,
+                                                 .server = cluster.config().server.text(),
+                                                 .ca_pem = *ca,
+                                                 .proxy_url = {},
+                                                 .user = flags.consumer + "-user",
+                                                 .certificate_pem = *certificate,
+                                                 .key_pem = key->pem(),
+                                                 .ns = *ns}));
   session.output().warn(cluster.scope(), "this kubeconfig is shown only now, and lets its holder peer " +
                                              flags.consumer + ": send it over a secure channel");
   co_return Result<void>();

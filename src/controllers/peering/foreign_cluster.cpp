@@ -117,8 +117,7 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
   if (const auto secret = replicator_.find_secret(cluster)) {
     peer.has_credentials = true;
     const auto config = kube::wire::parse_kubeconfig(core::secret_bytes(*secret, "kubeconfig"), {});
-    if (config)
-      peer.server = (config->server.tls ? "https://" : "http://") + config->server.host_port() + config->server.path;
+    if (config) peer.server = config->server.text();
   }
   return peer;
 }

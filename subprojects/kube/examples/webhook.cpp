@@ -11,6 +11,7 @@
 #include "kube/net/http_server.hpp"
 #include "kube/net/plain_text.hpp"
 #include "kube/net/x509.hpp"
+#include "kube/wire/server_url.hpp"
 
 namespace {
 
@@ -69,8 +70,7 @@ asio::awaitable<kube::Result<void>> serve(example::Cluster cluster, std::string 
   if (auto listening = server.listen(); !listening) co_return std::unexpected(std::move(listening.error()));
 
   kube::Api api(cluster.client, environment.clock, environment.random, environment.metrics, {.cluster = cluster.name});
-  const std::string host = ip.contains(':') ? "[" + ip + "]" : ip;
-  const std::string url = "https://" + host + ":" + std::to_string(port);
+  const std::string url = kube::wire::ServerUrl{.tls = true, .host = ip, .port = port, .path = {}}.text();
   auto applied = co_await api.apply(configurations, configuration(url, pair->certificate_pem), "example-owners");
   if (!applied) co_return std::unexpected(std::move(applied.error()));
   std::cout << "asked at " << url << std::endl;

@@ -8,6 +8,7 @@
 #include "crds.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/net/read_file.hpp"
+#include "kube/wire/server_url.hpp"
 #include "test_server.hpp"
 
 namespace {
@@ -57,9 +58,8 @@ int serve(const Options& options) {
     std::cerr << "kube-testserver: " << port.error().text() << "\n";
     return 1;
   }
-  const bool is_v6 = options.settings.address.find(':') != std::string::npos;
-  const std::string host = is_v6 ? "[" + options.settings.address + "]" : options.settings.address;
-  const std::string url = "http://" + host + ":" + std::to_string(*port);
+  const std::string url =
+      kube::wire::ServerUrl{.tls = false, .host = options.settings.address, .port = *port, .path = {}}.text();
   if (!options.kubeconfig.empty() && !write_kubeconfig(options.kubeconfig, url)) {
     std::cerr << "kube-testserver: " << options.kubeconfig << " cannot be written\n";
     return 1;

@@ -13,17 +13,13 @@ bool is_header_text(std::string_view token) {
   return std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-std::string url_text(const ServerUrl& server) {
-  return (server.tls ? "https://" : "http://") + server.host_port() + server.path;
-}
-
 }  // namespace
 
 std::string exec_info(const ClusterConfig& cluster, const ExecPlugin& plugin, bool interactive) {
   json::object spec{{"interactive", interactive}};
   if (plugin.provide_cluster_info) {
     json::object& told = spec["cluster"].emplace_object();
-    told["server"] = url_text(cluster.server);
+    told["server"] = cluster.server.text();
     if (!cluster.tls_server_name.empty()) told["tls-server-name"] = cluster.tls_server_name;
     if (cluster.insecure_skip_tls_verify) told["insecure-skip-tls-verify"] = true;
     if (!cluster.ca_pem.empty()) told["certificate-authority-data"] = encode_base64(cluster.ca_pem);

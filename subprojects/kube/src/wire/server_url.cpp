@@ -24,6 +24,8 @@ std::string ServerUrl::host_port() const {
   return (bracket ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+std::string ServerUrl::text() const { return (tls ? "https://" : "http://") + host_port() + path; }
+
 std::string ServerUrl::authority() const {
   const std::string full = host_port();
   return port == (tls ? 443 : 80) ? full.substr(0, full.rfind(':')) : full;

@@ -207,13 +207,14 @@ TEST_CASE("server URLs are taken apart") {
     const char* host_port;
     const char* authority;
     const char* path;
+    const char* full;
   };
   const Case cases[] = {
-      {"https://h", "h:443", "h", ""},
-      {"https://h:443/", "h:443", "h", ""},
-      {"http://h:8080/a/b//", "h:8080", "h:8080", "/a/b"},
-      {"https://[fd00::1]:6443", "[fd00::1]:6443", "[fd00::1]:6443", ""},
-      {"https://[::1]", "[::1]:443", "[::1]", ""},
+      {"https://h", "h:443", "h", "", "https://h:443"},
+      {"https://h:443/", "h:443", "h", "", "https://h:443"},
+      {"http://h:8080/a/b//", "h:8080", "h:8080", "/a/b", "http://h:8080/a/b"},
+      {"https://[fd00::1]:6443", "[fd00::1]:6443", "[fd00::1]:6443", "", "https://[fd00::1]:6443"},
+      {"https://[::1]", "[::1]:443", "[::1]", "", "https://[::1]:443"},
   };
   for (const Case& test : cases) {
     CAPTURE(test.text);
@@ -222,6 +223,8 @@ TEST_CASE("server URLs are taken apart") {
     CHECK(url->host_port() == test.host_port);
     CHECK(url->authority() == test.authority);
     CHECK(url->path == test.path);
+    CHECK(url->text() == test.full);
+    CHECK(parse_server_url(url->text()) == *url);
   }
   for (const char* text : {"", "https://", "ftp://h", "https://h:0", "https://h:65536", "https://h:1x",
                            "https://h:", "https://u@h", "https://h?a", "https://h#a", "https://[::1", "https://[]",

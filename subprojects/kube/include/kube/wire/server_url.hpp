@@ -18,6 +18,8 @@ struct ServerUrl {
 
   /// "host:port" for messages, with brackets around an IPv6 address.
   std::string host_port() const;
+  /// scheme://host:port[/path], as parse_server_url() reads it.
+  std::string text() const;
   /// What the header `host` (`:authority`) says: the port is left out where it is the scheme's own.
   std::string authority() const;
   bool operator==(const ServerUrl&) const = default;
