@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "kube/testing/fake_replica_set.hpp"
 #include "process_box.hpp"
 #include "replication.hpp"
 

@@ -2,6 +2,7 @@
 #include "fake_fixture.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/fake_kubelet.hpp"
+#include "kube/testing/fake_replica_set.hpp"
 #include "kube/testing/fake_scheduler.hpp"
 #include "kube/testing/simulator.hpp"
 
