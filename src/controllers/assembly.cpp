@@ -36,7 +36,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));
   made.push_back(std::make_unique<PodLabelController>(context));
-  // Peers. The other controllers use the keys and the namespaces.
+  // Peers.
   auto keys = std::make_unique<ClusterKeys>(context);
   auto namespaces = std::make_unique<TenantNamespaces>(context);
   auto replicator = std::make_unique<Replicator>(connect, *namespaces, context);

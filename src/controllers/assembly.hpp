@@ -11,8 +11,9 @@
 
 namespace liqo::controllers {
 
-/// Makes one of each. Nearly all refer to the last two, the keys and the tenant namespaces, and some to the Replicator;
-/// none works while they are destroyed. What `context` refers to outlives them.
+/// Makes one of each. Those of peers and slices refer to one or both of the last two, the keys and the tenant
+/// namespaces; ForeignClusterController refers to the Replicator alone. None works while they are destroyed. What
+/// `context` refers to outlives them.
 std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect);
 
 }  // namespace liqo::controllers
