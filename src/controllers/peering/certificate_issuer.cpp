@@ -72,8 +72,7 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
 
   api::AuthParams params{
       .ca_pem = context_.settings.ca_pem, .api_server = std::move(*server), .proxy_url = order.proxy_url};
-  core::CertificateSight sight{
-      .stored = stored ? &*stored : nullptr, .renew = order.renew, .now = context_.clock.wall()};
+  core::CertificateSight sight{.stored = stored ? &*stored : nullptr, .now = context_.clock.wall()};
   core::CertificatePlan plan = core::plan_certificate(sight);
   if (std::holds_alternative<action::Sign>(plan)) {
     auto made = co_await issue(order, *request, std::move(secret), sight.now);

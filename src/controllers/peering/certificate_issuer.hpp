@@ -19,7 +19,6 @@ struct CertificateOrder {
   std::string slice_name = {};  ///< "" = the ControlPlane certificate
   std::string csr_pem;
   std::string proxy_url = {};  ///< by which the consumer must go, "" = none
-  bool renew = false;          ///< sign anew, whatever is stored
   /// What the stored certificate goes with (the Tenant, the slice's replica); "" in the Go version.
   std::optional<kube::OwnerReference> owner = std::nullopt;
 };

@@ -45,7 +45,7 @@ CertificatePlan plan_certificate(const CertificateSight& sight) {
     if (stored && sight.now < stored->not_after) return UseStored{sight.now + failed_renewal_pause};
     return GiveUp{};
   }
-  if (stored && !sight.renew && sight.now < stored->renew_at) return UseStored{stored->renew_at};
+  if (stored && sight.now < stored->renew_at) return UseStored{stored->renew_at};
   return Sign{};
 }
 

@@ -31,7 +31,6 @@ kube::Result<IssuedCertificate> read_signed_certificate(std::string_view pem, co
 /// What is known of the certificate of one consumer.
 struct CertificateSight {
   const StoredCertificate* stored = nullptr;  ///< null = there is none for its request
-  bool renew = false;                         ///< one is to be signed anew, whatever is stored
   kube::WallTime now;                         ///< before anything was signed
   bool has_failed = false;                    ///< one could not be signed or kept just now
 };

@@ -40,23 +40,20 @@ TEST_CASE("a consumer keeps its certificate until it is due, and beyond while no
   struct Case {
     const char* title;
     const StoredCertificate* stored;
-    bool renew;
     std::chrono::seconds now;
     CertificatePlan plan, after_failure;
   };
   const Case cases[] = {
-      {"none", nullptr, false, 1h, action::Sign{}, action::GiveUp{}},
-      {"none, to be renewed", nullptr, true, 1h, action::Sign{}, action::GiveUp{}},
-      {"not due", &stored, false, 2h - 1s, action::UseStored{at(2h)}, action::UseStored{at(2h + 59s)}},
-      {"to be renewed", &stored, true, 1h, action::Sign{}, action::UseStored{at(1h + 1min)}},
-      {"due", &stored, false, 2h, action::Sign{}, action::UseStored{at(2h + 1min)}},
-      {"about to end", &stored, false, 3h - 1s, action::Sign{}, action::UseStored{at(3h + 59s)}},
-      {"ended", &stored, false, 3h, action::Sign{}, action::GiveUp{}},
-      {"ended by our clock, not due", &ended, false, 2h, action::UseStored{at(3h)}, action::GiveUp{}},
+      {"none", nullptr, 1h, action::Sign{}, action::GiveUp{}},
+      {"not due", &stored, 2h - 1s, action::UseStored{at(2h)}, action::UseStored{at(2h + 59s)}},
+      {"due", &stored, 2h, action::Sign{}, action::UseStored{at(2h + 1min)}},
+      {"about to end", &stored, 3h - 1s, action::Sign{}, action::UseStored{at(3h + 59s)}},
+      {"ended", &stored, 3h, action::Sign{}, action::GiveUp{}},
+      {"ended by our clock, not due", &ended, 2h, action::UseStored{at(3h)}, action::GiveUp{}},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);
-    CertificateSight sight{.stored = c.stored, .renew = c.renew, .now = at(c.now)};
+    CertificateSight sight{.stored = c.stored, .now = at(c.now)};
     CHECK(plan_certificate(sight) == c.plan);
     sight.has_failed = true;
     CHECK(plan_certificate(sight) == c.after_failure);
