@@ -3,14 +3,13 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/twin_size.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/twin_quota.hpp"
 
 namespace liqo::webhook {
 
 TwinHoldings::TwinHoldings(kube::InformerSet& home)
-    : quotas_(home.acquire({.resource = api::kinds::resource_quotas,
-                            .ns = {},
-                            .selection = {.label_selector = core::twin_quota_selector()}})) {
+    : quotas_(home.acquire({.resource = api::kinds::resource_quotas, .ns = {}, .selection = core::kept_by_liqo()})) {
   quotas_.follow([this](const kube::Change& quota) { take(quota); });
 }
 

@@ -63,11 +63,8 @@ NamespaceMapController::NamespaceMapController(Context context)
     : context_(context),
       maps_(context.home.acquire({.resource = kinds::namespace_maps})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
-      bindings_(context.home.acquire(
-          {.resource = kinds::role_bindings,
-           .selection = {.label_selector = kube::label_is(labels::app_managed_by, labels::app_managed_by_liqo)}})),
-      bounds_(context_.home.acquire(
-          {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      bindings_(context.home.acquire({.resource = kinds::role_bindings, .selection = core::kept_by_liqo()})),
+      bounds_(context_.home.acquire({.resource = kinds::resource_quotas, .selection = core::kept_by_liqo()})),
       grants_(context_.home.acquire({.resource = kinds::quotas})),
       controller_(context, {.name = "namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {

@@ -15,6 +15,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
 #include "liqo/core/owner.hpp"
@@ -45,10 +46,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire(scope_of_virtual_nodes())),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
-      bindings_(
-          context.home.acquire({.resource = api::kinds::role_bindings,
-                                .selection = {.label_selector = kube::label_is(api::labels::app_managed_by,
-                                                                               api::labels::app_managed_by_liqo)}})),
+      bindings_(context.home.acquire({.resource = api::kinds::role_bindings, .selection = core::kept_by_liqo()})),
       offers_(
           virtual_nodes_, offer_of,
           [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },

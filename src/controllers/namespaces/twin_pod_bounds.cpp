@@ -11,7 +11,6 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/namespaces/twin_quota.hpp"
 #include "liqo/core/quota/demand.hpp"
 
 namespace liqo::controllers {
@@ -56,10 +55,8 @@ TwinPodBounds::TwinPodBounds(Context context)
       shadows_(context.home.acquire({.resource = kinds::shadow_pods})),
       pods_(context.home.acquire(scope_of_consumer_pods())),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
-      bindings_(context.home.acquire(
-          {.resource = kinds::role_bindings, .selection = {.label_selector = core::twin_quota_selector()}})),
-      bounds_(context.home.acquire(
-          {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      bindings_(context.home.acquire({.resource = kinds::role_bindings, .selection = core::kept_by_liqo()})),
+      bounds_(context.home.acquire({.resource = kinds::resource_quotas, .selection = core::kept_by_liqo()})),
       grants_(context.home.acquire({.resource = kinds::quotas})),
       controller_(context,
                   {.name = "twinpodbounds",

@@ -19,7 +19,6 @@
 #include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/twin_pod_bounds.hpp"
-#include "liqo/core/namespaces/twin_quota.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
 #include "liqo/telemetry/families.hpp"
 
@@ -45,8 +44,7 @@ ShadowPodController::ShadowPodController(Context context)
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire(scope_of_consumer_pods())),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
-      quotas_(context_.home.acquire(
-          {.resource = api::kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      quotas_(context_.home.acquire({.resource = api::kinds::resource_quotas, .selection = core::kept_by_liqo()})),
       configurations_(context_.home.acquire({.resource = api::kinds::configurations})),
       controller_(context,
                   {.name = "shadowpod",

@@ -59,9 +59,8 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
       consumer_namespaces_(
           context_.home.acquire({.resource = kube::resources::namespaces,
                                  .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
-      cluster_bindings_(context_.home.acquire(
-          {.resource = api::kinds::cluster_role_bindings,
-           .selection = {.label_selector = kube::label_is(labels::app_managed_by, labels::app_managed_by_liqo)}})),
+      cluster_bindings_(
+          context_.home.acquire({.resource = api::kinds::cluster_role_bindings, .selection = core::kept_by_liqo()})),
       controller_(context_, {.name = "tenant", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };

@@ -37,10 +37,7 @@ TenantNamespaces::TenantNamespaces(Context context)
       user_(context_.home.api()),
       namespaces_(context_.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
-      bindings_(
-          context_.home.acquire({.resource = api::kinds::role_bindings,
-                                 .selection = {.label_selector = kube::label_is(api::labels::app_managed_by,
-                                                                                api::labels::app_managed_by_liqo)}})),
+      bindings_(context_.home.acquire({.resource = api::kinds::role_bindings, .selection = core::kept_by_liqo()})),
       controller_(context_, {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto see_all = [this] {

@@ -4,6 +4,10 @@
 
 namespace liqo::core {
 
+kube::Selection kept_by_liqo() {
+  return {.label_selector = kube::label_is(api::labels::app_managed_by, api::labels::app_managed_by_liqo)};
+}
+
 kube::Selection marked_tenant_namespaces() { return {.label_selector = std::string(api::labels::tenant_namespace)}; }
 
 bool is_tenant_namespace(const kube::Object& ns) {

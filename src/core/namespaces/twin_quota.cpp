@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "core/namespaces/resource_quota.hpp"
-#include "kube/k8s/request.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
-namespace labels = api::labels;
 namespace {
 
 struct Bound {
@@ -37,8 +34,6 @@ constexpr std::int64_t pods_step = 1'000;
 bool is_of_liqo(std::string_view name) { return name.ends_with(".liqo.io"); }
 
 }  // namespace
-
-std::string twin_quota_selector() { return kube::label_is(labels::app_managed_by, labels::app_managed_by_liqo); }
 
 std::int64_t counted_pods(std::span<const kube::Object> quotas) {
   kube::Quantity sum;

@@ -1,4 +1,4 @@
-// Whose a namespace of this cluster is.
+// Whose a namespace of this cluster is, and what in it is Liqo's own.
 #pragma once
 
 #include <string_view>
@@ -7,6 +7,10 @@
 #include "kube/k8s/request.hpp"
 
 namespace liqo::core {
+
+/// Selects the objects that Liqo made for itself or a peer and keeps as they should be, by the mark on them: role
+/// bindings, the ResourceQuotas of twins, ledgers. Others may have set the mark, too.
+kube::Selection kept_by_liqo();
 
 /// Selects the namespaces with the mark of a tenant namespace, whatever its value: `is_tenant_namespace` says which of
 /// them are one.

@@ -16,8 +16,6 @@ namespace liqo::core {
 
 /// The name of the ResourceQuota in a twin.
 inline constexpr std::string_view twin_quota_name = "liqo-twin";
-/// The label selector of those ResourceQuotas.
-std::string twin_quota_selector();
 
 /// Bounds by the names that ResourceQuotas have for them, e.g. "count/secrets".
 struct TwinBounds {
