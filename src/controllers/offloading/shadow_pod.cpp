@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "controllers/known.hpp"
-#include "controllers/namespaces/configurations_of.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "controllers/peering/configurations_of.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"

@@ -1,7 +1,7 @@
 #include "controllers/providers/provider_cluster.hpp"
 
 #include "controllers/known.hpp"
-#include "controllers/namespaces/configurations_of.hpp"
+#include "controllers/peering/configurations_of.hpp"
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"

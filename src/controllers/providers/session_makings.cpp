@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "controllers/known.hpp"
-#include "controllers/namespaces/configurations_of.hpp"
+#include "controllers/peering/configurations_of.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

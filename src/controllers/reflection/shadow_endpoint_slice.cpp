@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/namespaces/configurations_of.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "controllers/peering/configurations_of.hpp"
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/foreign_cluster.hpp"

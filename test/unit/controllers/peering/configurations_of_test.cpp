@@ -1,4 +1,4 @@
-#include "controllers/namespaces/configurations_of.hpp"
+#include "controllers/peering/configurations_of.hpp"
 
 #include <doctest/doctest.h>
 
