@@ -19,7 +19,6 @@ using kube::Outcome;
 /// are left that are ending.
 constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
 constexpr std::size_t few_pods = 50;
-constexpr kube::Resource evictions{"policy", "v1", "evictions", "Eviction"};
 constexpr std::string_view node_not_wanted = "NodeNotWanted";
 
 }  // namespace
@@ -163,8 +162,8 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
     }
     if (pod.is_deleting()) continue;
     kube::json::object eviction{
-        {"apiVersion", evictions.api_version()},
-        {"kind", evictions.kind},
+        {"apiVersion", api::kinds::evictions.api_version()},
+        {"kind", api::kinds::evictions.kind},
         {"metadata", kube::json::object{{"name", pod.name()}, {"namespace", pod.ns()}}},
         {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod.uid()}}}}}};
     auto evicted = co_await home.post(kube::resources::pods, pod.key(), "eviction", std::move(eviction));

@@ -36,7 +36,7 @@ std::string_view cluster_of(const kube::Object& object) { return object.label(ap
 
 bool is_of_identity(const kube::Object& secret) {
   const auto owner = secret.controller();
-  return owner && owner->kind == "Identity";
+  return owner && owner->kind == api::kinds::identities.kind;
 }
 
 std::string digest_of(const kube::Object& secret) {
