@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/guarded_write.hpp"
+#include "controllers/providers/provider_api.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -44,9 +45,7 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
       context_(context),
       link_(std::move(link)),
       provider_api_(link_->transport(), context.clock, context.random, context.metrics,
-                    {.cluster = peer_.remote,
-                     .may_write = [&lead = context.leadership] { return lead.may_write(); },
-                     .packed_lists = true}),
+                    provider_api_settings(peer_.remote, context)),
       provider_(context.executor, provider_api_, context.metrics),
       controller_(context,
                   {.name = "replication",

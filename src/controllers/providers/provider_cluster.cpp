@@ -3,6 +3,7 @@
 #include "controllers/known.hpp"
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/peering/foreign_cluster_of.hpp"
+#include "controllers/providers/provider_api.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -14,10 +15,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                                  kube::async::Slots& home_lists, std::function<bool()> may_begin, Context context)
     : home_(std::move(home)),
       context_(context),
-      provider_api_(link_, context.clock, context.random, context.metrics,
-                    {.cluster = home_.name,
-                     .may_write = [&lead = context.leadership] { return lead.may_write(); },
-                     .packed_lists = true}),
+      provider_api_(link_, context.clock, context.random, context.metrics, provider_api_settings(home_.name, context)),
       budget_(std::move(budget)),
       stores_(budget_->stores,
               [this] {

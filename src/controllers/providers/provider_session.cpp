@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "controllers/providers/provider_api.hpp"
+
 namespace liqo::controllers {
 namespace {
 
@@ -17,9 +19,7 @@ ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<P
       cluster_(std::move(cluster)),
       link_(std::move(link)),
       provider_api_(link_->transport(), context.clock, context.random, context.metrics,
-                    {.cluster = forging.clusters.remote,
-                     .may_write = [&lead = context.leadership] { return lead.may_write(); },
-                     .packed_lists = true}),
+                    provider_api_settings(forging.clusters.remote, context)),
       pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = provider_api_},
             cluster_->budget(), context),
       workers_(context.executor),

@@ -1,4 +1,5 @@
 // Where the data of claims is, or is to be: in this cluster, or in the twin namespace at a provider.
+#include "controllers/providers/provider_api.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -40,10 +41,8 @@ std::string StorageProvisioner::twin_of(const kube::Object& virtual_node, std::s
 kube::Result<void> StorageProvisioner::connect(Site& site) const {
   site.reach = reach_(site.virtual_node->key());
   if (!site.reach) return kube::fail(kube::Errc::missing, "there is no session with " + site.where);
-  site.provider = std::make_unique<kube::Api>(
-      site.reach->link->transport(), context_.clock, context_.random, context_.metrics,
-      kube::ApiSettings{.cluster = site.cluster,
-                        .may_write = [&lead = context_.leadership] { return lead.may_write(); }});
+  site.provider = std::make_unique<kube::Api>(site.reach->link->transport(), context_.clock, context_.random,
+                                              context_.metrics, provider_api_settings(site.cluster, context_));
   return {};
 }
 

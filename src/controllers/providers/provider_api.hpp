@@ -1,0 +1,21 @@
+// How every part of Liqo asks a provider's API server.
+// Tested by test/unit/controllers/providers/provider_sessions_test.cpp.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "kube/client/api.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+/// The settings of an Api for the provider `cluster`: it writes only while this process leads, and takes large lists
+/// packed, because providers may be far away. What `context` refers to outlives the Api.
+inline kube::ApiSettings provider_api_settings(std::string cluster, const Context& context) {
+  return {.cluster = std::move(cluster),
+          .may_write = [&lead = context.leadership] { return lead.may_write(); },
+          .packed_lists = true};
+}
+
+}  // namespace liqo::controllers
