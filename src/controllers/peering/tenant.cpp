@@ -444,10 +444,10 @@ asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Objec
   json::object annotations;
   annotations[api::annotations::tenant_decisions] = decisions.empty() ? json::value(nullptr) : json::value(decisions);
   json::object changes{{"metadata", json::object{{"annotations", std::move(annotations)}}}};
-  auto patched =
-      co_await home.patch(kube::resources::namespaces, key, {kube::PatchType::merge, json::serialize(changes)});
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "keeping what was decided about the consumer");
+  auto patched = co_await kube::merge_patch(
+      home, *consumer_namespaces_, key,
+      {.body = json::serialize(changes), .phase = "keeping what was decided about the consumer"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 

@@ -2,6 +2,7 @@
 
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -123,12 +124,17 @@ asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std:
   const auto* due = std::get_if<action::Patch>(&plan.action);
   if (!create && !due) co_return Outcome::done();
   kube::Api& home = context_.home.api();
-  kube::Result<kube::Object> written =
-      create ? co_await home.create(api::kinds::virtual_nodes, create->virtual_node)
-             : co_await home.patch(api::kinds::virtual_nodes, key,
-                                   {kube::PatchType::merge, kube::json::serialize(due->patch)});
-  if (!written) co_return Outcome::retry(std::move(written.error()).in("writing the VirtualNode of the slice"));
-  virtual_nodes_->observe(std::move(*written));
+  if (create) {
+    auto created = co_await home.create(api::kinds::virtual_nodes, create->virtual_node);
+    if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the VirtualNode of the slice"));
+    virtual_nodes_->observe(std::move(*created));
+  } else {
+    auto patched = co_await kube::merge_patch(
+        home, *virtual_nodes_, key,
+        {.body = kube::json::serialize(due->patch), .phase = "correcting the VirtualNode of the slice"});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+    if (!*patched) co_return Outcome::done();  // its end brings the slice back here
+  }
   if (!plan.dropped.empty())
     context_.events.warning(
         slice, api::kinds::resource_slices, "AnswerNotUsable",

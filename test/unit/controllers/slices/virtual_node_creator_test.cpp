@@ -75,4 +75,33 @@ TEST_CASE("a VirtualNode that is wanted no more goes, one that a user made is le
   CHECK(rome.capacity("mine") == "");
 }
 
+TEST_CASE("a VirtualNode that goes while it is corrected is made anew, and nothing has failed") {
+  SliceConsumer rome;
+  rome.add_slice();
+  rome.answer(R"({"cpu": "4"})");
+  REQUIRE(rome.reaches([&] { return rome.capacity() == R"(cpu="4")"; }));
+  rome.pass(10s);
+  const auto failures = [&] {
+    const std::string text = rome.metrics();
+    const std::string series = R"(controller_runtime_reconcile_errors_total{controller="resourceslice_vncreator"} )";
+    const std::size_t at = text.find(series);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + series.size()));
+  };
+  const double before = failures();
+  int corrected = 0;
+  rome.link.on_send([&](const kube::HttpRequest& request) {
+    if (request.verb != "patch" || request.resource != "virtualnodes" || !request.body.contains("resourceQuota") ||
+        ++corrected > 1)
+      return;
+    rome.change(kinds::virtual_nodes, rome.key, "",
+                [](json::object& next) { kube::ensure_object(next, "metadata")["finalizers"] = json::array{}; });
+    static_cast<void>(rome.server.remove(kinds::virtual_nodes, rome.key, {}, "operator"));
+  });
+  rome.answer(R"({"cpu": "6"})");
+  CHECK(rome.reaches([&] { return rome.capacity() == R"(cpu="6")"; }));
+  CHECK(corrected > 0);
+  CHECK(failures() == before);
+}
+
 }  // namespace liqo::testing
