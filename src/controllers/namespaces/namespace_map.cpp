@@ -27,7 +27,9 @@ namespace kinds = api::kinds;
 using namespace std::chrono_literals;
 
 constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer";
-constexpr std::size_t max_failures = 1000;
+/// Bytes of the line for the log after which no more failures are added to it. It is for people: the phase of each twin
+/// stands in the status.
+constexpr std::size_t max_failure_text = 1000;
 /// Kubernetes counts a new ResourceQuota within a second.
 constexpr kube::Duration counting_patience = std::chrono::seconds(30);
 constexpr std::string_view accepted = "Accepted", back_off = "CreationLoopBackOff";
@@ -38,6 +40,13 @@ constexpr std::size_t twins_in_a_turn = 25;
 /// Between two looks at a map, each of which may write its status: whatever is made or counted for one of a thousand
 /// twins makes the map due.
 kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
+
+/// Adds a failure to the line for the log.
+void note_failure(std::string& told, std::string_view failure) {
+  if (told.size() >= max_failure_text) return;
+  if (!told.empty()) told += "; ";
+  told += failure;
+}
 
 /// Counts one more of that name while it lives.
 class OneMore {
@@ -279,9 +288,7 @@ asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, cor
     if (++looked_at % twins_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     std::string before(kube::string_at(map.status(), {"currentMapping", entry.local, "phase"}));
     EnsuredTwin made = co_await ensure_twin(entry, ctx, std::move(before));
-    // A line for people: what is said of each twin stands in the status.
-    if (std::string& told = round.failures; !made.failure.empty() && told.size() < max_failures)
-      told += (told.empty() ? "twin " : "; twin ") + entry.remote.substr(0, 63) + ": " + made.failure;
+    if (!made.failure.empty()) note_failure(round.failures, "twin " + entry.remote.substr(0, 63) + ": " + made.failure);
     round.waits = round.waits || !made.entry;
     if (made.entry) round.entries.insert_or_assign(entry.local, std::move(*made.entry));
   }
@@ -395,7 +402,6 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
 }
 
 asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx, Round& round) {
-  std::string& failures = round.failures;
   std::set<std::string_view> stay;
   for (const api::WantedNamespace& entry : round.wanted) stay.insert(entry.remote);
   std::vector<kube::ObjectKey> due;
@@ -418,10 +424,7 @@ asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx
     auto removed =
         co_await kube::remove_object(context_.home.api(), kube::resources::namespaces, twin.key(),
                                      {.options = {.uid = std::string(twin.uid())}, .phase = "removing twin " + name});
-    if (!removed) {
-      if (!failures.empty()) failures += "; ";
-      failures += removed.error().text();
-    }
+    if (!removed) note_failure(round.failures, removed.error().text());
   }
 }
 

@@ -1,10 +1,14 @@
 // Twin namespaces over a fake API server: which are made for a consumer's NamespaceMaps, and how many.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "../cluster_fixture.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/twin_plan.hpp"
 #include "liqo/core/peering/forge.hpp"
+#include "support/captured_stderr.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -191,6 +195,26 @@ TEST_CASE("the twins of a consumer are counted over all of its maps") {
   const std::size_t before = milan.writes();
   milan.pass(1min);
   CHECK(milan.writes() == before);
+}
+
+TEST_CASE("a line of the log is short where many twins cannot be removed") {
+  kube::test::CapturedStderr log;
+  Provider milan;
+  std::vector<std::pair<std::string, std::string>> twins;
+  for (int i = 0; i < 100; ++i) twins.emplace_back("m" + std::to_string(i), "m" + std::to_string(i) + "-rome");
+  milan.ask("milan", twins);
+  REQUIRE(milan.reaches([&] { return milan.twins() == 100; }));
+  milan.refuses = [](const kube::HttpRequest& request) {
+    return std::string(request.verb == "delete" && request.resource == "namespaces" ? "a guard forbids it" : "");
+  };
+  milan.change(kinds::namespace_maps, {milan.ns, "milan"}, "",
+               [](json::object& next) { kube::ensure_object(next, "spec")["desiredMapping"] = json::object(); });
+  REQUIRE(milan.reaches([&] { return log.lines_with("removing twin") > 0; }));
+  std::istringstream lines(log.text());
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (line.contains("removing twin")) longest = std::max(longest, line.size());
+  CHECK(longest < 2000);
 }
 
 }  // namespace liqo::testing
