@@ -103,7 +103,6 @@ TEST_CASE("the record of a move is read as it was written, and nothing else is o
                                  .uid = "c1",
                                  .node = "turin",
                                  .source = "pvc-c1",
-                                 .where = "milan",
                                  .policy = "Delete",
                                  .former_node = "milan",
                                  .verified = true};
