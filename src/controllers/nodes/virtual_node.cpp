@@ -326,9 +326,14 @@ asio::awaitable<void> VirtualNodeController::heartbeat() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
     std::vector<NodeLeases::Holder> nodes;
-    for (const kube::ObjectKey& key : nodes_->store().keys())
-      if (!virtual_nodes_->store().keys("name", key.name).empty())
-        nodes.push_back({key.name, std::string(nodes_->store().uid(key))});
+    for (const kube::Object& node : nodes_->objects()) {
+      const std::string name(node.name());
+      // A machine that has registered under the name keeps its Node alive itself, or is dead.
+      if (!core::why_foreign(node).empty())
+        leases_.forget(name);
+      else if (!virtual_nodes_->store().keys("name", name).empty())
+        nodes.push_back({name, std::string(node.uid())});
+    }
     co_await leases_.renew_all(std::move(nodes));
     co_await context_.clock.sleep_until(start + context_.settings.lease_interval);
   }
