@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "kube/base/base64.hpp"
-#include "kube/client/self_review.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
@@ -58,6 +57,7 @@ CertificateApprover::CertificateApprover(ApproverContext context)
           {.resource = requests, .selection = {.field_selector = "spec.signerName=" + std::string(serving_signer)}})),
       controller_(context_, {.name = "certificate-approver"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      user_(context_.leader_api),
       log_("certificate-approver") {
   requests_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); });
 }
@@ -65,17 +65,11 @@ CertificateApprover::CertificateApprover(ApproverContext context)
 asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key) {
   const auto request = requests_->find(key.object);
   if (!request || is_decided(*request)) co_return kube::Outcome::done();
-  if (username_.empty()) {
-    auto username = co_await kube::own_username(context_.leader_api);
-    if (!username) co_return kube::Outcome::retry(std::move(username.error()).in("asking who we are"));
-    if (username->empty())
-      co_return kube::Outcome::retry(
-          kube::Failure(kube::Errc::protocol, "asking who we are: the answer has no user name"));
-    username_ = std::move(*username);
-  }
-  if (kube::string_at(request->spec(), {"username"}) != username_) co_return kube::Outcome::done();
+  const auto username = co_await user_.name();
+  if (!username) co_return kube::Outcome::retry(username.error());
+  if (kube::string_at(request->spec(), {"username"}) != *username) co_return kube::Outcome::done();
   const std::vector<std::string> nodes = context_.nodes();
-  if (!may_approve(*request, username_, nodes, context_.node_ip)) {
+  if (!may_approve(*request, *username, nodes, context_.node_ip)) {
     if (const auto held_back = undecided_.note(request->name(), context_.clock.now()))
       log_.warn("left a signing request of ours undecided: it is not for a virtual node of this process",
                 {{"name", request->name()}, {"others_since", *held_back}});

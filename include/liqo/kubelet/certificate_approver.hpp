@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/client/own_user.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
@@ -48,7 +49,7 @@ class CertificateApprover {
   ApproverContext context_;
   kube::InformerHandle requests_;
   kube::Controller controller_;
-  std::string username_;
+  kube::OwnUser user_;
   kube::Repeats undecided_;  ///< by the names of requests, each of which is looked at again and again
   kube::Log log_;
 };

@@ -8,9 +8,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "controllers/peering/own_user.hpp"
 #include "controllers/runnable.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
+#include "kube/client/own_user.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/view.hpp"
 #include "liqo/controllers/context.hpp"
@@ -85,7 +85,7 @@ class NamespaceOffloadingController final : public Runnable {
   void map_changed(const Map* before, const Map* now);
 
   Context context_;
-  OwnUser user_;
+  kube::OwnUser user_;
   RemoteDataWatch data_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   kube::View<Offer> offers_, labels_;  ///< of VirtualNodes and of their Nodes

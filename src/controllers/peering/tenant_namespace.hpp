@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/peering/own_user.hpp"
 #include "controllers/runnable.hpp"
+#include "kube/client/own_user.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
 
@@ -66,7 +66,7 @@ class TenantNamespaces final : public Runnable {
   void tell(const kube::ObjectKey& key) const;
 
   Context context_;
-  OwnUser user_;
+  kube::OwnUser user_;
   kube::InformerHandle namespaces_, bindings_;
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<Handler> readers_;

@@ -1,4 +1,4 @@
-#include "controllers/peering/own_user.hpp"
+#include "kube/client/own_user.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,30 +8,30 @@
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/simulator.hpp"
 
-namespace liqo::controllers {
+namespace kube::test {
 namespace {
 
 /// Cluster rome, which knows this process by `name`.
 struct Cluster {
   explicit Cluster(std::string name) : link(simulator, rome, std::move(name)) {}
 
-  kube::Result<std::string> ask() {
-    std::optional<kube::Result<std::string>> answer;
+  Result<std::string> ask() {
+    std::optional<Result<std::string>> answer;
     simulator.run(ask_for(answer));
     return std::move(*answer);
   }
 
-  kube::testing::Simulator simulator{1};
-  kube::Random random{2};
-  kube::Metrics metrics;
-  kube::testing::FakeApiServer rome{simulator.clock()};
-  kube::testing::SimLink link;
-  kube::testing::SimTransport transport{link};
-  kube::Api api{transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
+  testing::Simulator simulator{1};
+  Random random{2};
+  Metrics metrics;
+  testing::FakeApiServer rome{simulator.clock()};
+  testing::SimLink link;
+  testing::SimTransport transport{link};
+  Api api{transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
   OwnUser user{api};
 
  private:
-  asio::awaitable<void> ask_for(std::optional<kube::Result<std::string>>& answer) { answer = co_await user.name(); }
+  asio::awaitable<void> ask_for(std::optional<Result<std::string>>& answer) { answer = co_await user.name(); }
 };
 
 }  // namespace
@@ -63,4 +63,4 @@ TEST_CASE("our own name is asked for again where the answer has none") {
   }
 }
 
-}  // namespace liqo::controllers
+}  // namespace kube::test
