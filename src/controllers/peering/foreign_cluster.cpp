@@ -124,7 +124,7 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
 
 asio::awaitable<Outcome> ForeignClusterController::remove(kube::Object foreign_cluster) {
   // Incomplete caches do not show that there is nothing.
-  if (!replicator_.knows_secrets() || !configurations_.objects->has_synced())
+  if (!replicator_.knows_secrets() || !configurations_.objects->is_known())
     co_return Outcome::again_after(incomplete_pause);
   auto removed =
       co_await kube::remove_object(context_.home.api(), api::kinds::foreign_clusters, foreign_cluster.key(),
