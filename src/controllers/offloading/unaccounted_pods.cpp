@@ -47,8 +47,8 @@ UnaccountedPods::UnaccountedPods(Context context)
 }
 
 void UnaccountedPods::enqueue_all() {
-  for (const kube::ObjectKey& key : shadows_->store().keys()) controller_.enqueue({key.ns, key});
-  for (const kube::ObjectKey& key : pods_->store().keys()) controller_.enqueue({key.ns, key});
+  controller_.enqueue_all(shadows_->store());
+  controller_.enqueue_all(pods_->store());
 }
 
 asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string user) {

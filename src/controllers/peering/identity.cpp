@@ -50,19 +50,15 @@ IdentityController::IdentityController(TenantNamespaces& namespaces, ClusterKeys
       controller_(context_, {.name = "identity", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   identities_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
-                        [this] { enqueue_all(""); });
+                        [this] { controller_.enqueue_all(identities_->store()); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
     const std::string prefix = core::kubeconfig_secret_name("");
-    if (key.name.empty()) return enqueue_all(key.ns);
+    if (key.name.empty()) return controller_.enqueue_all(identities_->store(), key.ns);
     if (!key.name.starts_with(prefix)) return;
     const kube::ObjectKey identity{key.ns, key.name.substr(prefix.size())};
     if (identities_->store().contains(identity)) controller_.enqueue({key.ns, identity});
   });
-  keys_.subscribe([this] { enqueue_all(""); });
-}
-
-void IdentityController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : identities_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
+  keys_.subscribe([this] { controller_.enqueue_all(identities_->store()); });
 }
 
 kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& identity) const {

@@ -26,7 +26,6 @@ class IdentityController final : public Runnable {
   /// Answers false where a Secret of somebody else stands in the way.
   asio::awaitable<kube::Result<bool>> ensure_secret(const kube::Object& identity, kube::Object wanted);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& identity, std::string secret);
-  void enqueue_all(std::string_view ns);
 
   Context context_;
   TenantNamespaces& namespaces_;

@@ -34,7 +34,7 @@ IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, Context context)
       controller_(context_, {.name = "identity_creator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
-                    [this] { enqueue_all(""); });
+                    [this] { controller_.enqueue_all(slices_->store()); });
   identities_.subscribe(
       [this](const kube::ObjectKey& key) {
         const std::string prefix = core::slice_identity_name("");
@@ -42,14 +42,10 @@ IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, Context context)
         const kube::ObjectKey slice{key.ns, key.name.substr(prefix.size())};
         if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
       },
-      [this] { enqueue_all(""); });
+      [this] { controller_.enqueue_all(slices_->store()); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) enqueue_all(key.ns);
+    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
   });
-}
-
-void IdentityCreator::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {

@@ -33,17 +33,13 @@ LocalRenewer::LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Cont
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // A Renew has the name of its Identity.
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
-  const auto all = [this] { enqueue_all(""); };
+  const auto all = [this] { controller_.enqueue_all(identities_->store()); };
   identities_.subscribe(changed, all);
   renews_.subscribe(changed, all);
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) enqueue_all(key.ns);
+    if (key.name.empty()) controller_.enqueue_all(identities_->store(), key.ns);
   });
   keys_.subscribe(all);
-}
-
-void LocalRenewer::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : identities_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
@@ -109,16 +105,12 @@ RemoteRenewer::RemoteRenewer(TenantNamespaces& namespaces, Context context)
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
       controller_(context_, {.name = "renew_remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { enqueue_all(""); };
+  const auto all = [this] { controller_.enqueue_all(renews_->store()); };
   renews_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
-  tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  tenants_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(renews_->store(), key.ns); }, all);
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) enqueue_all(key.ns);
+    if (key.name.empty()) controller_.enqueue_all(renews_->store(), key.ns);
   });
-}
-
-void RemoteRenewer::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : renews_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {

@@ -24,7 +24,6 @@ class LocalRenewer final : public Runnable {
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Result<void>> take_answer(const kube::Object& identity, const kube::Object& renew);
-  void enqueue_all(std::string_view ns);
 
   Context context_;
   TenantNamespaces& namespaces_;
@@ -47,7 +46,6 @@ class RemoteRenewer final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  void enqueue_all(std::string_view ns);
 
   Context context_;
   TenantNamespaces& namespaces_;

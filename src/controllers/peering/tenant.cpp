@@ -63,7 +63,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
           context_.home.acquire({.resource = api::kinds::cluster_role_bindings, .selection = core::kept_by_liqo()})),
       controller_(context_, {.name = "tenant", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { enqueue_all(); };
+  const auto all = [this] { controller_.enqueue_all(tenants_->store()); };
   consumer_namespaces_->add_index(std::string(twins_of_consumer),
                                   [](const kube::Object& ns, std::vector<std::string>& values) {
                                     if (const auto consumer = core::consumer_of_twin(ns); !consumer.empty())
@@ -82,18 +82,19 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
           told_conditions_.erase(std::string(before->uid()));
           told_namesakes_.erase(std::string(before->uid()));
         }
-        enqueue_namespace(tenant.key.ns);
+        controller_.enqueue_all(tenants_->store(), tenant.key.ns);
       },
       all);
   slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
   shadow_pods_.subscribe([this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
   pods_.subscribe([this](const kube::ObjectKey& key) { see_pod(key); }, all);
   consumer_namespaces_.subscribe([](const kube::ObjectKey&) {}, all);
-  cluster_bindings_.subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, all);
-  namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); });
+  cluster_bindings_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue_all(tenants_->store()); }, all);
+  namespaces_.subscribe_bindings(
+      [this](const kube::ObjectKey& key) { controller_.enqueue_all(tenants_->store(), key.ns); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty() || key.name == core::nonce_secret || key.name == core::certificate_secret_name(""))
-      enqueue_namespace(key.ns);
+      controller_.enqueue_all(tenants_->store(), key.ns);
   });
   issuer_.on_address_change(all);
 }
@@ -101,14 +102,6 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
 bool TenantController::has_synced() const {
   return namespaces_.has_synced() && tenants_->has_synced() && slices_->has_synced() && shadow_pods_->has_synced() &&
          pods_->has_synced() && consumer_namespaces_->has_synced() && cluster_bindings_->has_synced();
-}
-
-void TenantController::enqueue_all() {
-  for (const kube::ObjectKey& key : tenants_->store().keys()) controller_.enqueue({key.ns, key});
-}
-
-void TenantController::enqueue_namespace(std::string_view ns) {
-  for (const kube::ObjectKey& key : tenants_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 void TenantController::see_slice(const kube::ObjectKey& key) {

@@ -71,11 +71,9 @@ class TenantController final : public Runnable {
   void tell_condition(const kube::Object& tenant);
   /// Logs the binding for which a Tenant is refused, where it is another one than was logged last.
   void tell_namesake(const kube::Object& tenant, std::string binding);
-  void enqueue_namespace(std::string_view ns);
   void see_slice(const kube::ObjectKey& key);
   void see_shadow_pod(const kube::ObjectKey& key);
   void see_pod(const kube::ObjectKey& key);
-  void enqueue_all();
 
   Context context_;
   TenantNamespaces& namespaces_;

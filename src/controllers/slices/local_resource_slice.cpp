@@ -41,15 +41,11 @@ LocalResourceSliceController::LocalResourceSliceController(TenantNamespaces& nam
       controller_(context_, {.name = "resourceslice_local", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
-                    [this] { enqueue_all(""); });
-  keys_.subscribe([this] { enqueue_all(""); });
+                    [this] { controller_.enqueue_all(slices_->store()); });
+  keys_.subscribe([this] { controller_.enqueue_all(slices_->store()); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) enqueue_all(key.ns);
+    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
   });
-}
-
-void LocalResourceSliceController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey work) {

@@ -21,7 +21,6 @@ class LocalResourceSliceController final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  void enqueue_all(std::string_view ns);
 
   Context context_;
   TenantNamespaces& namespaces_;

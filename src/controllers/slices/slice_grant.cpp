@@ -64,9 +64,9 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
                  }),
       controller_(context_, {.name = "resourceslice_quotacreator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { enqueue_all(""); };
+  const auto all = [this] { controller_.enqueue_all(slices_->store()); };
   slices_.follow([this](const kube::Change& slice) { see_slice(slice); });
-  tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  tenants_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(slices_->store(), key.ns); }, all);
   quotas_.subscribe(
       [this](const kube::ObjectKey& key) {
         // A Quota is called <slice>-<digits of the consumer>.
@@ -78,7 +78,7 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
       all);
   config_.subscribe([this](const kube::ObjectKey&) { read_policy(); }, [this] { read_policy(); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) enqueue_all(key.ns);
+    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
   });
   read_policy();
 }
@@ -98,10 +98,10 @@ void SliceGrantController::read_policy() {
   policy_ = std::move(reading.policy);
   if (policy_.storage_enabled && !storage_classes_) {
     storage_classes_ = context_.home.acquire({.resource = api::kinds::storage_classes});
-    const auto all = [this] { enqueue_all(""); };
+    const auto all = [this] { controller_.enqueue_all(slices_->store()); };
     storage_classes_.subscribe([all](const kube::ObjectKey&) { all(); }, all);
   }
-  enqueue_all("");
+  controller_.enqueue_all(slices_->store());
 }
 
 void SliceGrantController::see_slice(const kube::Change& change) {
@@ -117,16 +117,12 @@ void SliceGrantController::see_slice(const kube::Change& change) {
   // Always, because a slice that is gone is not among those of its namespace any more.
   enqueue(key);
   // One more or less of a consumer changes the part of each of them.
-  if (more) enqueue_all(key.ns);
+  if (more) controller_.enqueue_all(slices_->store(), key.ns);
 }
 
 int SliceGrantController::share_slices_of(std::string_view ns) const {
   return static_cast<int>(
       std::ranges::count_if(share_slices_, [ns](const kube::ObjectKey& key) { return key.ns == ns; }));
-}
-
-void SliceGrantController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) enqueue(key);
 }
 
 json::array SliceGrantController::storage_classes() {

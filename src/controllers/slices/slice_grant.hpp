@@ -75,7 +75,6 @@ class SliceGrantController final : public Runnable {
   void read_policy();
   void see_slice(const kube::Change& change);
   void enqueue(const kube::ObjectKey& slice) { controller_.enqueue({slice.ns, slice}); }
-  void enqueue_all(std::string_view ns);
   /// How many slices of class "share" the consumer of that tenant namespace has.
   int share_slices_of(std::string_view ns) const;
 

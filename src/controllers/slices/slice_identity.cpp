@@ -49,21 +49,17 @@ SliceIdentityController::SliceIdentityController(TenantNamespaces& namespaces, C
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       controller_(context_, {.name = "resourceslice_remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { enqueue_all(""); };
+  const auto all = [this] { controller_.enqueue_all(slices_->store()); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
-  tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  tenants_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(slices_->store(), key.ns); }, all);
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) enqueue_all(key.ns);
+    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
     const std::string prefix = core::certificate_secret_name("") + "-";
     if (!key.name.starts_with(prefix)) return;
     const kube::ObjectKey slice{key.ns, key.name.substr(prefix.size())};
     if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
   });
   issuer_.on_address_change(all);
-}
-
-void SliceIdentityController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) {

@@ -26,7 +26,6 @@ class SliceIdentityController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Result<void>> answer(kube::ObjectKey key, std::string uid, bool accepted,
                                              const kube::json::object* auth_params);
-  void enqueue_all(std::string_view ns);
 
   Context context_;
   TenantNamespaces& namespaces_;

@@ -25,7 +25,7 @@ VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, Context con
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
       controller_(context_, {.name = "resourceslice_vncreator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { enqueue_all(""); };
+  const auto all = [this] { controller_.enqueue_all(slices_->store()); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
   identities_.subscribe(
       [this](const kube::ObjectKey& key) {
@@ -35,14 +35,11 @@ VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, Context con
       },
       all);
   // A VirtualNode that is gone does not tell which slice it was of.
-  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(slices_->store(), key.ns); },
+                           all);
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) enqueue_all(key.ns);
+    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
   });
-}
-
-void VirtualNodeCreator::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 std::vector<kube::Object> VirtualNodeCreator::nodes_of(const kube::Object& slice) const {

@@ -36,7 +36,6 @@ class VirtualNodeCreator final : public Runnable {
   std::string kubeconfig_secret_of(const kube::Object& slice) const;
   /// The VirtualNodes that were made of the slice or name it.
   std::vector<kube::Object> nodes_of(const kube::Object& slice) const;
-  void enqueue_all(std::string_view ns);
 
   Context context_;
   TenantNamespaces& namespaces_;

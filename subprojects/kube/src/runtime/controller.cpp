@@ -83,6 +83,10 @@ void Controller::enqueue(WorkKey key) {
   wake_.set();
 }
 
+void Controller::enqueue_all(const Store& store, std::string_view ns) {
+  for (const ObjectKey& key : store.keys_in(ns)) enqueue({key.ns, key});
+}
+
 void Controller::enqueue_after(WorkKey key, Duration delay) {
   if (settings_.fill && !running_) return;
   schedule_.add_at(key, clock_.now() + delay);

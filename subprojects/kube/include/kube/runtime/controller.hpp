@@ -7,12 +7,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/schedule.hpp"
+#include "kube/runtime/store.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/metrics.hpp"
 #include "kube/telemetry/repeats.hpp"
@@ -84,6 +86,8 @@ class Controller {
 
   /// Makes the key due at once.
   void enqueue(WorkKey key);
+  /// Makes every object of a namespace due, of all where it is "". Those of one namespace are a group.
+  void enqueue_all(const Store& store, std::string_view ns = "");
   /// Makes the key due after a time, unless it is due earlier.
   void enqueue_after(WorkKey key, Duration delay);
   /// From now on works on so many keys at a time, and on so many of one group.
