@@ -9,11 +9,11 @@
 #include "liqo/core/admission/exposure.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
-#include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/twin_size.hpp"
 #include "liqo/core/admission/validations.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
 #include "liqo/core/namespaces/twin_names.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
 #include "liqo/core/peering/decisions.hpp"
@@ -39,7 +39,7 @@ Reviews::Reviews(ReviewContext context)
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       offloadings_(context_.home.acquire({.resource = kinds::namespace_offloadings})),
       holdings_(context_.home) {
-  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
 }
 
 void Reviews::add_to(AdmissionServer& server) {
@@ -424,7 +424,7 @@ std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Obje
 }
 
 std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) const {
-  for (const kube::Object& tenant : namespaces_->objects(core::admission::tenants_by_cluster, cluster)) return tenant;
+  for (const kube::Object& tenant : namespaces_->objects(core::tenants_by_cluster, cluster)) return tenant;
   return std::nullopt;
 }
 

@@ -35,7 +35,7 @@ constexpr kube::Duration counting_patience = std::chrono::seconds(30);
 constexpr std::string_view accepted = "Accepted", back_off = "CreationLoopBackOff";
 
 /// So many twins are looked at in one turn of the loop.
-constexpr std::size_t twins_in_a_turn = 25;
+constexpr std::size_t max_twins_in_a_turn = 25;
 
 /// Between two looks at a map, each of which may write its status: whatever is made or counted for one of a thousand
 /// twins makes the map due.
@@ -84,7 +84,7 @@ NamespaceMapController::NamespaceMapController(Context context)
     if (object.has_annotation(annotations::managed_by_namespace_map) && !core::is_tenant_namespace(object))
       out.emplace_back(core::consumer_of_twin(object));
   });
-  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   const auto synced = [this] {
     for (const kube::ObjectKey& key : maps_->store().keys()) enqueue(key);
   };
@@ -285,7 +285,7 @@ asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, cor
   round.wanted = std::move(selection.taken);
   std::size_t looked_at = 0;
   for (const api::WantedNamespace& entry : round.wanted) {
-    if (++looked_at % twins_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+    if (++looked_at % max_twins_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     std::string before(kube::string_at(map.status(), {"currentMapping", entry.local, "phase"}));
     EnsuredTwin made = co_await ensure_twin(entry, ctx, std::move(before));
     if (!made.failure.empty()) note_failure(round.failures, "twin " + entry.remote.substr(0, 63) + ": " + made.failure);

@@ -31,7 +31,7 @@ namespace json = kube::json;
 
 /// The key that stands for all: there may be thousands, which are enqueued over several turns of the loop.
 kube::WorkKey key_of_all() { return {}; }
-constexpr std::size_t enqueued_in_a_turn = 256;
+constexpr std::size_t max_enqueued_in_a_turn = 256;
 
 }  // namespace
 
@@ -90,7 +90,7 @@ asio::awaitable<void> NamespaceOffloadingController::spread() {
   std::size_t enqueued = 0;
   for (const kube::ObjectKey& key : offloadings_->store().keys()) {
     enqueue(key.ns);
-    if (++enqueued % enqueued_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+    if (++enqueued % max_enqueued_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
   }
 }
 

@@ -5,15 +5,15 @@
 #include <string_view>
 
 #include "kube/runtime/store.hpp"
-#include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
 
 namespace liqo::controllers {
 
 /// The name of the tenant namespace of a consumer, "" where there is none. Of several the first by name counts, as in
-/// admission: its policy holds. `namespaces` has the index core::admission::tenants_by_cluster.
+/// admission: its policy holds. `namespaces` has the index core::tenants_by_cluster.
 inline std::string tenant_namespace_of(const kube::Store& namespaces, std::string_view consumer) {
   if (consumer.empty()) return {};
-  const auto keys = namespaces.keys(core::admission::tenants_by_cluster, consumer);
+  const auto keys = namespaces.keys(core::tenants_by_cluster, consumer);
   return keys.empty() ? std::string() : keys.front().name;
 }
 

@@ -9,8 +9,8 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
 #include "liqo/core/quota/demand.hpp"
 
 namespace liqo::controllers {

@@ -16,8 +16,8 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/addresses/network_configuration.hpp"
-#include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
 #include "liqo/core/namespaces/twin_pod_bounds.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -60,7 +60,7 @@ ShadowPodController::ShadowPodController(Context context)
   const auto synced = [this] { enqueue_all(); };
   shadows_.subscribe(changed, synced);
   pods_.subscribe(changed, synced);
-  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   namespaces_.subscribe([this](const kube::Change& ns) { see_namespace(ns); }, synced);
   quotas_.follow([this](const kube::Change& quota) { see_bounds(quota); });
   unrecorded_shown_ = context.metrics.sample(families::unrecorded_pods, {}, [this] {

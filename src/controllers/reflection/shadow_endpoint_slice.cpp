@@ -10,8 +10,8 @@
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
 #include "liqo/core/reflection/was_there_before.hpp"
 
 namespace liqo::controllers {
@@ -68,7 +68,7 @@ ShadowEndpointSliceController::ShadowEndpointSliceController(Context context)
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   shadows_->add_index(std::string(by_consumer), index_by_origin);
-  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   foreign_clusters_->add_index(std::string(by_cluster), index_by_cluster_id);
   configurations_->add_index(std::string(by_cluster), index_by_cluster_label);
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };

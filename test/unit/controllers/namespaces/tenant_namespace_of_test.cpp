@@ -20,7 +20,7 @@ void add(kube::Store& namespaces, const std::string& name, std::string_view mark
 
 TEST_CASE("of several tenant namespaces of a consumer the first by name counts") {
   kube::Store namespaces;
-  namespaces.add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  namespaces.add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   CHECK(tenant_namespace_of(namespaces, "rome") == "");
   add(namespaces, "shop-rome", "", "rome");
   add(namespaces, "a-former", "false", "rome");

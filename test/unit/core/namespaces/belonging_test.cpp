@@ -2,7 +2,7 @@
 
 #include "../objects.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
 
 namespace liqo::core {
 namespace {
@@ -35,7 +35,7 @@ TEST_CASE("a namespace is a tenant namespace or a twin by its labels") {
     CHECK(is_tenant_namespace(ns) == row.is_tenant);
     CHECK(consumer_of_twin(ns) == row.consumer);
     std::vector<std::string> indexed;
-    admission::index_tenant_namespace(ns, indexed);
+    core::index_tenant_namespace(ns, indexed);
     CHECK(indexed == (row.is_tenant ? std::vector<std::string>{std::string(row.cluster)} : std::vector<std::string>()));
   }
 }

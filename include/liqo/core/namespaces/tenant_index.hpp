@@ -10,14 +10,14 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 
 /// Name of the index; its values are cluster IDs of consumers.
 inline constexpr std::string_view tenants_by_cluster = "tenant";
 
 /// The index function: the value of a tenant namespace is its consumer; other namespaces have none.
 inline void index_tenant_namespace(const kube::Object& ns, std::vector<std::string>& values) {
-  if (core::is_tenant_namespace(ns)) values.emplace_back(ns.label(api::labels::remote_cluster_id));
+  if (is_tenant_namespace(ns)) values.emplace_back(ns.label(api::labels::remote_cluster_id));
 }
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core
