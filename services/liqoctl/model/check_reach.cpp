@@ -7,6 +7,7 @@
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
+#include "liqo/core/control_plane.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "model/check.hpp"

@@ -5,6 +5,7 @@
 
 #include "kube/base/base64.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/core/control_plane.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "liqo/core/peering/csr.hpp"
 #include "liqo/core/peering/forge.hpp"

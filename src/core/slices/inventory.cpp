@@ -5,6 +5,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/control_plane.hpp"
 #include "liqo/core/quota/pod_requests.hpp"
 
 namespace liqo::core {
@@ -13,7 +14,7 @@ namespace {
 bool keeps_consumers_out(const kube::json::value& taint) {
   const std::string_view key = kube::string_at(taint, {"key"});
   const std::string_view effect = kube::string_at(taint, {"effect"});
-  return (key == "node-role.kubernetes.io/control-plane" || key == "node-role.kubernetes.io/master") &&
+  return std::ranges::find(control_plane_labels, key) != control_plane_labels.end() &&
          (effect == "NoSchedule" || effect == "NoExecute");
 }
 

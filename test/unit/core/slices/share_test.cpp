@@ -171,6 +171,8 @@ TEST_CASE("only nodes that are ready, open and real are shared, with the pods on
            {R"({"unschedulable": true})", "True", "{}", false},
            {R"({"unschedulable": false})", "True", "{}", true},
            {"{}", "True", R"({"liqo.io/type": "virtual-node"})", false},
+           {R"({"taints": [{"key": "node-role.kubernetes.io/controlplane", "effect": "NoSchedule"}]})", "True", "{}",
+            false},
            {R"({"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]})", "True", "{}",
             false},
            {R"({"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "PreferNoSchedule"}]})", "True",
