@@ -14,11 +14,8 @@ void add_pod(const json::object& spec, std::set<std::string>& into) {
   kube::Object pod;
   pod.mutable_spec() = spec;
   // Ephemeral containers refer to Secrets like other containers.
-  for (const json::value& container : kube::array_at(spec, {"ephemeralContainers"})) {
-    json::value& containers = pod.mutable_spec()["containers"];
-    if (!containers.is_array()) containers = json::array();
-    containers.get_array().push_back(container);
-  }
+  json::array& containers = kube::ensure_array(pod.mutable_spec(), "containers");
+  for (const json::value& container : kube::array_at(spec, {"ephemeralContainers"})) containers.push_back(container);
   const auto names = liqo::reflection::secrets_of_pod(pod);
   into.insert(names.begin(), names.end());
 }

@@ -5,6 +5,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/node_selector.hpp"
+#include "liqo/core/selector_text.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -57,9 +58,7 @@ void add_anti_affinity(json::object& affinity, const kube::Object& local_pod, co
 }
 
 void exclude_virtual_nodes(json::object& affinity) {
-  const json::value exclusion = json::object{{"key", api::labels::type},
-                                             {"operator", "NotIn"},
-                                             {"values", json::array{json::value(api::labels::type_virtual_node)}}};
+  const json::value exclusion = requirement(api::labels::type, "NotIn", {json::value(api::labels::type_virtual_node)});
   json::object& required = kube::ensure_object(kube::ensure_object(affinity, "nodeAffinity"),
                                                "requiredDuringSchedulingIgnoredDuringExecution");
   json::value& terms = required["nodeSelectorTerms"];
@@ -70,9 +69,7 @@ void exclude_virtual_nodes(json::object& affinity) {
   // The terms are alternatives, so each one that selects anything needs the requirement.
   for (json::value& term : terms.get_array()) {
     if (!matches_something(term)) continue;
-    json::value& expressions = term.get_object()["matchExpressions"];
-    if (!expressions.is_array()) expressions = json::array();
-    expressions.get_array().push_back(exclusion);
+    kube::ensure_array(term.get_object(), "matchExpressions").push_back(exclusion);
   }
 }
 

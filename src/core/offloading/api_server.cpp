@@ -65,9 +65,7 @@ json::array service_environment(const ForgingContext& ctx) {
 }
 
 void adapt_container(json::object& container, const json::array& added, std::string_view service_account) {
-  json::value& slot = container["env"];
-  if (!slot.is_array()) slot = json::array();
-  json::array& env = slot.get_array();
+  json::array& env = kube::ensure_array(container, "env");
   for (json::value& entry : env) {
     if (kube::string_at(entry, {"valueFrom", "fieldRef", "fieldPath"}) != "spec.serviceAccountName") continue;
     entry = json::object{{"name", kube::string_at(entry, {"name"})}, {"value", service_account}};
@@ -103,10 +101,9 @@ void adapt_environment(json::object& pod_spec, const kube::Object& local_pod, co
 
 void adapt_host_aliases(json::object& pod_spec, const ForgingContext& ctx) {
   if (!ctx.api_server_host.empty() || ctx.api_server_ips.empty()) return;
-  json::value& slot = pod_spec["hostAliases"];
-  if (!slot.is_array()) slot = json::array();
+  json::array& aliases = kube::ensure_array(pod_spec, "hostAliases");
   for (const std::string& ip : ctx.api_server_ips)
-    slot.get_array().push_back(
+    aliases.push_back(
         json::object{{"ip", ip}, {"hostnames", json::array{"kubernetes.default", "kubernetes.default.svc"}}});
 }
 

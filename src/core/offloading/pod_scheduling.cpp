@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/core/node_selector.hpp"
+#include "liqo/core/selector_text.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -52,14 +53,13 @@ bool tolerates_virtual_nodes(const json::object& pod) {
 }
 
 json::object on_virtual_nodes(std::string_view op) {
-  return {{"key", api::labels::type}, {"operator", op}, {"values", json::array{api::labels::type_virtual_node}}};
+  return requirement(api::labels::type, op, {json::value(api::labels::type_virtual_node)});
 }
 
 void append(json::object& term, std::string_view list, const json::array& entries) {
   if (entries.empty()) return;
-  json::value& present = term[list];
-  if (!present.is_array()) present = json::array();
-  for (const json::value& entry : entries) present.get_array().push_back(entry);
+  json::array& present = kube::ensure_array(term, list);
+  for (const json::value& entry : entries) present.push_back(entry);
 }
 
 /// The terms that the strategy demands, {} where it demands none.

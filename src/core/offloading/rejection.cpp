@@ -60,9 +60,8 @@ WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejecti
   for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
     end_containers(status, list, rejection, now);
   if (reason == api::reasons::offloading_aborted || reason == api::reasons::remote_lost) {
-    json::value& conditions = status["conditions"];
-    if (!conditions.is_array()) conditions = json::array();
-    kube::set_condition(conditions.get_array(), local.status(), {disruption_target, "True", reason, message}, now);
+    kube::set_condition(kube::ensure_array(status, "conditions"), local.status(),
+                        {disruption_target, "True", reason, message}, now);
   }
   return wanted;
 }
@@ -86,10 +85,8 @@ WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, s
                            kube::WallTime now) {
   WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
   wanted.labels[api::labels::local_pod] = "true";
-  json::value& conditions = wanted.status["conditions"];
-  if (!conditions.is_array()) conditions = json::array();
-  kube::set_condition(conditions.get_array(), local.status(), {api::offloaded_condition, "False", reason, message},
-                      now);
+  kube::set_condition(kube::ensure_array(wanted.status, "conditions"), local.status(),
+                      {api::offloaded_condition, "False", reason, message}, now);
   return wanted;
 }
 

@@ -112,12 +112,26 @@ std::optional<std::vector<std::string>> read_strings(const json::value& list) {
   return texts;
 }
 
-json::object& ensure_object(json::object& parent, std::string_view key) {
+namespace {
+
+json::value& field(json::object& parent, std::string_view key) {
   // operator[] makes room for one more field before it looks, and so moves the fields of a full object.
-  json::value* slot = parent.if_contains(key);
-  if (!slot) slot = &parent[key];
-  if (!slot->is_object()) *slot = json::object(parent.storage());
-  return slot->get_object();
+  json::value* const there = parent.if_contains(key);
+  return there ? *there : parent[key];
+}
+
+}  // namespace
+
+json::object& ensure_object(json::object& parent, std::string_view key) {
+  json::value& slot = field(parent, key);
+  if (!slot.is_object()) slot = json::object(parent.storage());
+  return slot.get_object();
+}
+
+json::array& ensure_array(json::object& parent, std::string_view key) {
+  json::value& slot = field(parent, key);
+  if (!slot.is_array()) slot = json::array(parent.storage());
+  return slot.get_array();
 }
 
 std::size_t count_values(std::string_view text, std::size_t enough) {

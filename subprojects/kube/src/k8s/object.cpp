@@ -79,17 +79,16 @@ void Object::set_annotation(std::string_view key, std::string_view value) {
 }
 
 void Object::add_owner_reference(const OwnerReference& owner) {
-  json::value& slot = mutable_metadata()["ownerReferences"];
-  if (!slot.is_array()) slot = json::array();
+  json::array& owners = ensure_array(mutable_metadata(), "ownerReferences");
   json::object entry{{"apiVersion", owner.api_version}, {"kind", owner.kind}, {"name", owner.name}, {"uid", owner.uid}};
   if (owner.controller) entry["controller"] = true;
   if (owner.block_owner_deletion) entry["blockOwnerDeletion"] = true;
-  for (json::value& known : slot.get_array()) {
+  for (json::value& known : owners) {
     if (owner.uid.empty() || string_at(known, {"uid"}) != owner.uid) continue;
     known = std::move(entry);
     return;
   }
-  slot.get_array().push_back(std::move(entry));
+  owners.push_back(std::move(entry));
 }
 
 }  // namespace kube

@@ -7,11 +7,10 @@ namespace kube::testing {
 namespace {
 
 void add_finalizer(json::object& object, std::string_view finalizer) {
-  json::value& slot = ensure_object(object, "metadata")["finalizers"];
-  if (!slot.is_array()) slot = json::array();
-  for (const json::value& have : slot.get_array())
+  json::array& finalizers = ensure_array(ensure_object(object, "metadata"), "finalizers");
+  for (const json::value& have : finalizers)
     if (have.is_string() && have.get_string() == finalizer) return;
-  slot.get_array().emplace_back(finalizer);
+  finalizers.emplace_back(finalizer);
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ Answer<Tree> FakeApiServer::remove(FakeTable& table, const ObjectKey& key, const
   if (options.propagation == Propagation::foreground) add_finalizer(next, "foregroundDeletion");
   if (options.propagation == Propagation::orphan) add_finalizer(next, "orphan");
 
-  if (string_at(*before, {"metadata", "deletionTimestamp"}).empty()) {
+  if (!is_deleting(*before)) {
     metadata["deletionTimestamp"] = format_time(store_.clock().wall() + std::chrono::seconds(period));
     metadata["deletionGracePeriodSeconds"] = period;
     if (const std::int64_t generation = int_at(next, {"metadata", "generation"}); generation > 0)
@@ -61,7 +60,7 @@ Answer<Tree> FakeApiServer::remove(FakeTable& table, const ObjectKey& key, const
   if (options.dry_run) return before;
   const bool at_once = int_at(next, {"metadata", "deletionGracePeriodSeconds"}) == 0;
   if (at_once && array_at(next, {"metadata", "finalizers"}).empty()) {
-    const bool was_deleting = !string_at(*before, {"metadata", "deletionTimestamp"}).empty();
+    const bool was_deleting = is_deleting(*before);
     if (was_deleting) found->second = std::make_shared<const json::object>(std::move(next));
     return store_.erase(table, key, actor);
   }

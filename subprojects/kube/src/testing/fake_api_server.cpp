@@ -8,8 +8,7 @@ namespace kube::testing {
 namespace {
 
 bool is_gone_by(const json::object& object) {
-  return !string_at(object, {"metadata", "deletionTimestamp"}).empty() &&
-         array_at(object, {"metadata", "finalizers"}).empty() &&
+  return is_deleting(object) && array_at(object, {"metadata", "finalizers"}).empty() &&
          int_at(object, {"metadata", "deletionGracePeriodSeconds"}) == 0;
 }
 

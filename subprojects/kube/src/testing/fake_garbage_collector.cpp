@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fake_semantics.hpp"
+
 namespace kube::testing {
 
 namespace {
@@ -13,8 +15,6 @@ bool has_finalizer(const json::object& object, std::string_view finalizer) {
     if (have.is_string() && have.get_string() == finalizer) return true;
   return false;
 }
-
-bool is_deleting(const json::object& object) { return !string_at(object, {"metadata", "deletionTimestamp"}).empty(); }
 
 std::string uid_of(const json::object& object) { return std::string(string_at(object, {"metadata", "uid"})); }
 

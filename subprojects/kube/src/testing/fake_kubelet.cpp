@@ -1,5 +1,6 @@
 #include "kube/testing/fake_kubelet.hpp"
 
+#include "fake_semantics.hpp"
 #include "kube/base/scalar.hpp"
 
 namespace kube::testing {
@@ -8,11 +9,6 @@ namespace {
 
 std::optional<std::int64_t> annotation(const json::object& pod, std::string_view key) {
   return read_number<std::int64_t>(string_at(pod, {"metadata", "annotations", key}));
-}
-
-bool is_finished(const json::object& pod) {
-  const std::string_view phase = string_at(pod, {"status", "phase"});
-  return phase == "Succeeded" || phase == "Failed";
 }
 
 std::int64_t restarts_of(const json::object& pod) {
@@ -28,17 +24,16 @@ struct Condition {
 
 void set_condition(json::object& status, const Condition& wanted, std::string_view now) {
   const auto& [type, holds, reason] = wanted;
-  json::value& slot = status["conditions"];
-  if (!slot.is_array()) slot = json::array();
+  json::array& conditions = ensure_array(status, "conditions");
   json::object condition{
       {"type", type}, {"status", holds ? "True" : "False"}, {"lastProbeTime", nullptr}, {"lastTransitionTime", now}};
   if (!reason.empty()) condition["reason"] = reason;
-  for (json::value& have : slot.get_array())
+  for (json::value& have : conditions)
     if (string_at(have, {"type"}) == type) {
       if (string_at(have, {"status"}) != string_at(condition, {"status"})) have = condition;
       return;
     }
-  slot.get_array().push_back(std::move(condition));
+  conditions.push_back(std::move(condition));
 }
 
 json::object terminated(std::int64_t code, std::string_view started, std::string_view now, std::string_view id) {
@@ -105,7 +100,7 @@ void FakeKubelet::seen(const FakeChange& change) {
   if (node.empty() || !node.starts_with(settings_.node_prefix)) return;
   const auto [known, is_new] = stopping_.emplace(uid, false);
   const ObjectKey key = change.key;
-  if (!string_at(pod, {"metadata", "deletionTimestamp"}).empty()) {
+  if (is_deleting(pod)) {
     if (known->second) return;
     known->second = true;
     const Duration grace = std::chrono::seconds(int_at(pod, {"metadata", "deletionGracePeriodSeconds"}));
@@ -130,7 +125,7 @@ void FakeKubelet::write_status(const ObjectKey& key, const std::function<void(js
 
 void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
   const Tree before = pod(key, uid);
-  if (!before || is_finished(*before) || !string_at(*before, {"metadata", "deletionTimestamp"}).empty()) return;
+  if (!before || is_finished(*before) || is_deleting(*before)) return;
   const std::string now = format_time(simulator_.clock().wall());
   runs_.push_back({simulator_.clock().now(), before});
   unreported_.insert(uid);
@@ -182,7 +177,7 @@ void FakeKubelet::end(const ObjectKey& key, const std::string& uid, std::int64_t
   const std::string_view policy = string_at(*before, {"spec", "restartPolicy"});
   const bool restarts = policy == "Always" || (policy == "OnFailure" && code != 0);
   // A container that ends while its pod is being stopped is not started again.
-  if (restarts && !string_at(*before, {"metadata", "deletionTimestamp"}).empty()) return;
+  if (restarts && is_deleting(*before)) return;
   write_status(key, [&](json::object& status) {
     if (!restarts) {
       terminate(status, code, now);

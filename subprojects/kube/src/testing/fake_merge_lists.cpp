@@ -100,13 +100,9 @@ void strategic(json::object& target, const json::object& patch, std::string_view
     if (value.is_null()) {
       target.erase(field);
     } else if (value.is_object()) {
-      json::value& slot = target[field];
-      if (!slot.is_object()) slot = json::object();
-      strategic(slot.get_object(), value.get_object(), field);
+      strategic(ensure_object(target, field), value.get_object(), field);
     } else if (value.is_array() && !merge_key(parent, field).empty()) {
-      json::value& slot = target[field];
-      if (!slot.is_array()) slot = json::array();
-      strategic_list(slot.get_array(), value.get_array(), merge_key(parent, field), field);
+      strategic_list(ensure_array(target, field), value.get_array(), merge_key(parent, field), field);
     } else {
       target[field] = value;
     }
@@ -180,14 +176,10 @@ void apply(json::object& target, const json::object& config, const json::object&
     const json::value* old = previous.if_contains(field);
     const std::string_view key = place.key_of(field, value);
     if (value.is_object()) {
-      json::value& slot = target[field];
-      if (!slot.is_object()) slot = json::object();
-      apply(slot.get_object(), value.get_object(), old && old->is_object() ? old->get_object() : no_object,
+      apply(ensure_object(target, field), value.get_object(), old && old->is_object() ? old->get_object() : no_object,
             place.inside(field));
     } else if (!key.empty()) {
-      json::value& slot = target[field];
-      if (!slot.is_array()) slot = json::array();
-      apply_list(slot.get_array(), value.get_array(), old && old->is_array() ? old->get_array() : no_array,
+      apply_list(ensure_array(target, field), value.get_array(), old && old->is_array() ? old->get_array() : no_array,
                  {key, field});
     } else {
       target[field] = value;

@@ -1,5 +1,6 @@
 #include "kube/testing/fake_quota_controller.hpp"
 
+#include "fake_semantics.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/k8s/resource.hpp"
 
@@ -16,8 +17,7 @@ constexpr Resource resource_quotas{"", "v1", plural, "ResourceQuota"};
 std::map<std::string, Quantity> usage_of_pods(FakeApiServer& server, const std::string& ns) {
   std::map<std::string, Quantity> used;
   for (const Tree& pod : server.list(resources::pods, ns)) {
-    const std::string_view phase = string_at(*pod, {"status", "phase"});
-    if (phase == "Succeeded" || phase == "Failed") continue;
+    if (is_finished(*pod)) continue;
     used["pods"] += Quantity(1);
     for (const json::value& container : array_at(*pod, {"spec", "containers"}))
       for (const auto& [name, amount] : object_at(container, {"resources", "requests"}))

@@ -1,5 +1,7 @@
 #include "kube/testing/fake_replica_set.hpp"
 
+#include "fake_semantics.hpp"
+
 namespace kube::testing {
 
 using namespace std::chrono_literals;
@@ -56,9 +58,7 @@ void FakeReplicaSet::reconcile() {
   for (const Tree& pod : server_.list(resources::pods, ns_)) {
     const json::array& owners = array_at(*pod, {"metadata", "ownerReferences"});
     if (owners.empty() || string_at(owners[0], {"uid"}) != uid_) continue;
-    const std::string_view phase = string_at(*pod, {"status", "phase"});
-    if (phase == "Succeeded" || phase == "Failed") continue;
-    if (string_at(*pod, {"metadata", "deletionTimestamp"}).empty()) active.push_back(pod);
+    if (!is_finished(*pod) && !is_deleting(*pod)) active.push_back(pod);
   }
   const int have = static_cast<int>(active.size());
   for (int i = have; i < replicas_; ++i) (void)server_.create(resources::pods, template_, actor);

@@ -1,5 +1,7 @@
 #include "kube/testing/fake_scheduler.hpp"
 
+#include "fake_semantics.hpp"
+
 namespace kube::testing {
 
 using namespace std::chrono_literals;
@@ -19,7 +21,7 @@ FakeScheduler::FakeScheduler(Simulator& simulator, FakeApiServer& server, Choice
 void FakeScheduler::consider(const ObjectKey& key, const std::string& uid) {
   const Tree pod = server_.get(resources::pods, key);
   if (!pod || string_at(*pod, {"metadata", "uid"}) != uid || !string_at(*pod, {"spec", "nodeName"}).empty()) return;
-  if (!string_at(*pod, {"metadata", "deletionTimestamp"}).empty()) return;
+  if (is_deleting(*pod)) return;
   const std::string node = choice_(*pod);
   if (node.empty()) {
     simulator_.clock().call_in(1s, [this, key, uid] { consider(key, uid); });
@@ -32,10 +34,8 @@ void FakeScheduler::consider(const ObjectKey& key, const std::string& uid) {
   (void)server_.update(
       {resources::pods, key, "status"},
       [&now](json::object& next) {
-        json::value& slot = ensure_object(next, "status")["conditions"];
-        if (!slot.is_array()) slot = json::array();
-        slot.get_array().push_back(
-            json::object{{"type", "PodScheduled"}, {"status", "True"}, {"lastTransitionTime", now}});
+        ensure_array(ensure_object(next, "status"), "conditions")
+            .push_back(json::object{{"type", "PodScheduled"}, {"status", "True"}, {"lastTransitionTime", now}});
       },
       "scheduler");
 }

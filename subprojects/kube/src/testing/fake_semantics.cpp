@@ -7,6 +7,13 @@
 
 namespace kube::testing {
 
+bool is_deleting(const json::object& object) { return !string_at(object, {"metadata", "deletionTimestamp"}).empty(); }
+
+bool is_finished(const json::object& pod) {
+  const std::string_view phase = string_at(pod, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
 namespace {
 
 bool is_dns_subdomain(std::string_view name) {
@@ -89,7 +96,7 @@ void fold_text(const FakeKind& kind, json::object& object) {
 }
 
 Answer<> check_finalizers(const FakeKind& kind, const json::object& before, const json::object& after) {
-  if (string_at(before, {"metadata", "deletionTimestamp"}).empty()) return {};
+  if (!is_deleting(before)) return {};
   const json::array& old = array_at(before, {"metadata", "finalizers"});
   for (const json::value& finalizer : array_at(after, {"metadata", "finalizers"}))
     if (std::ranges::find(old, finalizer) == old.end())
@@ -256,9 +263,8 @@ Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, cons
 }
 
 std::int64_t pod_grace_period(const json::object& pod, std::int64_t asked, bool is_asked) {
-  const std::string_view phase = string_at(pod, {"status", "phase"});
   // Nobody would report the end of a pod that no node has, or that has ended.
-  if (string_at(pod, {"spec", "nodeName"}).empty() || phase == "Succeeded" || phase == "Failed") return 0;
+  if (string_at(pod, {"spec", "nodeName"}).empty() || is_finished(pod)) return 0;
   const std::int64_t period = is_asked ? asked : int_at(pod, {"spec", "terminationGracePeriodSeconds"}, 30);
   return period < 0 ? 1 : period;
 }

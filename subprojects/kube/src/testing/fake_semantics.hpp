@@ -10,6 +10,11 @@
 
 namespace kube::testing {
 
+/// Whether its deletion has begun.
+bool is_deleting(const json::object& object);
+/// Whether a pod has ended, well or not.
+bool is_finished(const json::object& pod);
+
 /// What the server itself contributes to a new object.
 struct Stamp {
   std::string now;  ///< meta/v1 Time

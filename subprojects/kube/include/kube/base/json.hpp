@@ -41,6 +41,8 @@ std::optional<std::vector<std::string>> read_strings(const json::value& list);
 
 /// The object under `key`, made (or made an object) where it is not one. Where there is one, nothing in `parent` moves.
 json::object& ensure_object(json::object& parent, std::string_view key);
+/// Likewise the list under `key`.
+json::array& ensure_array(json::object& parent, std::string_view key);
 
 /// Trees are walked by recursion: what is nested deeper is not read. Kubernetes' own kinds and their schemas stay below
 /// 64; what a custom resource without a schema holds may be anything.
