@@ -17,9 +17,8 @@ Result<ClusterConfig> find_config(const ConnectionFlags& flags, Side side) {
   auto found = kube::net::infer_config(choice);
   if (found || found.error().code() != Errc::missing) return found;
   if (!flags.server.empty()) return ClusterConfig{};
-  return kube::fail(Errc::missing, "there is no kubeconfig: give " +
-                                       std::string(side == Side::remote ? "--remote-" : "--") +
-                                       "kubeconfig, or set KUBECONFIG, or write ~/.kube/config");
+  return kube::fail(Errc::missing,
+                    found.error().text() + ", or give " + (side == Side::remote ? "--remote-" : "--") + "kubeconfig");
 }
 
 }  // namespace

@@ -97,7 +97,9 @@ def test_a_wrong_command_line_ends_with_two_and_one_line(typed: list[str], told:
 def test_without_a_kubeconfig_it_says_what_to_give() -> None:
     done = run("info")
     assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert "--kubeconfig" in done.stderr and "KUBECONFIG" in done.stderr
+    assert "set KUBECONFIG" in done.stderr and "give --kubeconfig" in done.stderr
+    done = run("info", KUBECONFIG="/nowhere:/nobody")
+    assert done.returncode == 1 and "correct KUBECONFIG, which names /nowhere:/nobody" in done.stderr
 
 
 def test_it_is_a_plugin_of_kubectl_by_name(tmp_path) -> None:

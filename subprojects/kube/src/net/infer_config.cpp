@@ -27,10 +27,15 @@ std::string directory_of(const std::string& path) {
   return failed ? "" : whole.parent_path().string();
 }
 
+std::string_view named_files() {
+  const char* several = std::getenv("KUBECONFIG");
+  return several ? several : "";
+}
+
 std::vector<std::string> usual_files() {
   std::vector<std::string> found;
-  if (const char* several = std::getenv("KUBECONFIG"); several && *several) {
-    for (const std::string_view one : split(several, ':'))
+  if (!named_files().empty()) {
+    for (const std::string_view one : split(named_files(), ':'))
       if (is_there(one)) found.emplace_back(one);
     return found;
   }
@@ -72,6 +77,8 @@ Result<ClusterConfig> infer_config(const ConfigChoice& choice) {
   }
   if (first) return fail(Errc::invalid_input, first->text());
   if (auto pod = pod_config(); pod || pod.error().code() != Errc::missing) return pod;
+  if (!named_files().empty())
+    return fail(Errc::missing, "there is no kubeconfig: correct KUBECONFIG, which names " + std::string(named_files()));
   return fail(Errc::missing, "there is no kubeconfig: set KUBECONFIG, or write ~/.kube/config");
 }
 

@@ -51,6 +51,10 @@ TEST_CASE("the first file of KUBECONFIG that has the context decides, also where
   CHECK(infer({"users"}).error().code() == Errc::invalid_input);
   // The system finds no file of so long a name, and does not say that there is none.
   CHECK(infer({std::string(5000, 'n'), "rome"}).error().code() == Errc::invalid_input);
+  const auto none = infer({"nobody"});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code() == Errc::missing);
+  CHECK(none.error().text() == "there is no kubeconfig: correct KUBECONFIG, which names " + directory.at("nobody"));
   unsetenv("KUBECONFIG");
 }
 
