@@ -18,7 +18,7 @@ struct LeaseRecord {
 LeaseRecord read_lease(const Object& lease) {
   LeaseRecord record;
   record.holder = string_at(lease.tree(), {"spec", "holderIdentity"});
-  const json::value spec = lease.spec();
+  const json::object& spec = lease.spec();
   record.duration_seconds = int_at(spec, {"leaseDurationSeconds"});
   record.transitions = int_at(spec, {"leaseTransitions"});
   return record;
@@ -83,11 +83,12 @@ asio::awaitable<void> LeaderElector::compete() {
     auto tried = co_await async::with_timeout(api_.clock(), try_once(), settings_.renew_deadline);
     // Another replica may have been faster.
     const bool was_late = tried && !*tried && (tried->error().is_conflict() || tried->error().is_already_exists());
-    if (!tried) {
-      log_.warn("the lease cannot be read or written", {{"error", "the API server did not answer in time"}});
-    } else if (!*tried && !was_late) {
-      log_.warn("the lease cannot be read or written", {{"error", tried->error()}});
-    }
+    const std::string failure = !tried                 ? "the API server did not answer in time"
+                                : !*tried && !was_late ? tried->error().text()
+                                                       : "";
+    if (!failure.empty())
+      if (const auto held_back = failures_.note(failure, api_.clock().now()))
+        log_.warn("the lease cannot be read or written", {{"error", failure}, {"others_since", *held_back}});
     co_await api_.clock().sleep(settings_.retry_period);
   }
 }

@@ -10,6 +10,7 @@
 #include "kube/client/api.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/telemetry/log.hpp"
+#include "kube/telemetry/repeats.hpp"
 
 namespace kube {
 
@@ -65,6 +66,7 @@ class LeaderElector final : public Leadership {
   std::uint64_t newest_ = 0;          ///< version of the lease as it was read or written last
   std::string seen_version_;          ///< of a foreign lease
   TimePoint seen_at_{};
+  Repeats failures_;
   Log log_;
 };
 
