@@ -14,7 +14,7 @@ Result<Duration> parse_duration(std::string_view text) {
   while (!rest.empty()) {
     if (!std::string_view("0123456789.").contains(rest.front())) return mistake;  // "inf", "-1s"
     double number = 0;
-    const bool first = rest.size() == text.size();
+    const bool is_first = rest.size() == text.size();
     const auto [end, failure] =
         std::from_chars(rest.data(), rest.data() + rest.size(), number, std::chars_format::fixed);
     if (failure != std::errc()) return mistake;
@@ -22,11 +22,8 @@ Result<Duration> parse_duration(std::string_view text) {
     const std::size_t letters = std::min(rest.find_first_of("0123456789."), rest.size());
     const std::string_view unit = rest.substr(0, letters);
     rest.remove_prefix(letters);
-    const double scale = unit == "ms"                             ? 1e-3
-                         : unit == "s" || (unit.empty() && first) ? 1
-                         : unit == "m"                            ? 60
-                         : unit == "h"                            ? 3600
-                                                                  : -1;
+    const bool is_seconds = unit == "s" || (unit.empty() && is_first && rest.empty());
+    const double scale = unit == "ms" ? 1e-3 : is_seconds ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : -1;
     if (scale < 0) return mistake;
     seconds += number * scale;
     if (seconds > 1e7) return mistake;
