@@ -38,7 +38,7 @@ struct ClusterContext {
 
 /// One cluster as one user. Commands that have `--dry-run` write through create(), replace() and remove(), which honour
 /// it (nothing is sent; the object is printed with where it would go) and put the global labels on what is new. Those
-/// that install or move volumes write through api().
+/// that have none patch and apply through api().
 class Cluster {
  public:
   /// Asks the exec plugin of the kubeconfig, which may talk on the terminal; connects at the first request. Errors:

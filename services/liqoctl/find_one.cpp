@@ -1,5 +1,6 @@
 #include "find_one.hpp"
 
+#include <algorithm>
 #include <tuple>
 
 #include "kube/base/text.hpp"
@@ -28,16 +29,19 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
   co_return found->front().key();
 }
 
-asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer) {
+asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster) {
   auto all = co_await cluster.list(liqo::api::kinds::foreign_clusters, "");
+  const auto age = [](const Object& one) { return std::tuple(one.creation_timestamp(), one.name()); };
+  if (all) std::ranges::sort(*all, {}, age);
+  co_return all;
+}
+
+asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer) {
+  auto all = co_await list_peers(cluster);
   if (!all) co_return std::unexpected(std::move(all.error()));
-  std::optional<Object> oldest;
-  for (Object& object : *all) {
-    if (kube::string_at(object.spec(), {"clusterID"}) != peer) continue;
-    const auto age = [](const Object& one) { return std::tuple(one.creation_timestamp(), one.name()); };
-    if (!oldest || age(object) < age(*oldest)) oldest = std::move(object);
-  }
-  co_return oldest;
+  for (Object& object : *all)
+    if (kube::string_at(object.spec(), {"clusterID"}) == peer) co_return std::move(object);
+  co_return std::nullopt;
 }
 
 }  // namespace liqoctl

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "session.hpp"
 
@@ -13,7 +14,9 @@ namespace liqoctl {
 asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
                                                   std::string peer = {});
 
-/// The ForeignCluster about a peer: the oldest, as liqod takes it. One that people made may have any name.
+/// The ForeignClusters of the cluster, the oldest first. Of several about one peer, liqod takes the oldest.
+asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster);
+/// The ForeignCluster about a peer that liqod takes. One that people made may have any name.
 asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer);
 
 }  // namespace liqoctl

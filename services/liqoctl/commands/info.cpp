@@ -2,6 +2,7 @@
 // --get).
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "installation/daemon.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
@@ -120,7 +121,7 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  auto known = co_await cluster.list(kinds::foreign_clusters, "");
+  auto known = co_await list_peers(cluster);
   if (!known) co_return std::unexpected(std::move(known.error()));
   const auto id_of = [](const Object& peer) { return std::string(kube::string_at(peer.spec(), {"clusterID"})); };
   std::map<std::string, Object> chosen;
