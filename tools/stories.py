@@ -27,8 +27,8 @@ BESIDE_OTHERS = "not go_peer and not skew and not alone"
 # the machine but one.
 HEAVY = ("test_applications.py", "test_dist.py")
 # If more files than this failed, or they took longer, none is run again: so many failures are no accident of a busy machine.
-TOLD_AGAIN = 4
-TOLD_AGAIN_SECONDS = 1200
+MAX_TOLD_AGAIN = 4
+MAX_TOLD_AGAIN_SECONDS = 1200
 # How long each file took when it last ran here: the longest begin first, so that none is left over at the end.
 DURATIONS = CACHE / "story-seconds.json"
 
@@ -128,8 +128,8 @@ class Teller:
 def tell_all() -> Iterator[Told]:
     """Tells every file, and yields what came of each as it ends.
 
-    Where no more failed than TOLD_AGAIN and TOLD_AGAIN_SECONDS allow, those are told once more at the end, each with the machine
-    to itself: `first` is then what came of the first time.
+    Where no more failed than MAX_TOLD_AGAIN and MAX_TOLD_AGAIN_SECONDS allow, those are told once more at the end, each
+    with the machine to itself: `first` is then what came of the first time.
     """
     files = _longest_first(sorted(SUITE.glob("test_*.py")))
     failed: list[Told] = []
@@ -161,7 +161,7 @@ def tell_all() -> Iterator[Told]:
                 future.cancel()
     # What measures time, when it has the machine to itself.
     yield teller.tell(SUITE, "alone")
-    few = len(failed) <= TOLD_AGAIN and sum(told.seconds for told in failed) <= TOLD_AGAIN_SECONDS
+    few = len(failed) <= MAX_TOLD_AGAIN and sum(told.seconds for told in failed) <= MAX_TOLD_AGAIN_SECONDS
     for first in failed if few else []:
         yield replace(teller.tell(first.file), first=first)
     DURATIONS.write_text(json.dumps(seconds, indent=1, sort_keys=True))

@@ -52,7 +52,7 @@ def test_many_failures_are_no_accident(suite):
 
 
 def test_what_would_take_long_is_not_told_again(suite, monkeypatch):
-    monkeypatch.setattr(stories, "TOLD_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(stories, "MAX_TOLD_AGAIN_SECONDS", 0.01)
     suite(hasty=FAILS_ONCE, good=PASSES)
     assert again() == {}
 
