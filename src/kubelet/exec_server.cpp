@@ -107,7 +107,7 @@ asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remo
   }
 }
 
-// The command's result, read while its outputs are: nobody would read them behind one that does not end.
+// The command's result, read while its outputs are: nobody would read them after one that does not end.
 asio::awaitable<void> carry_result(RemoteCommand& remote, std::optional<kube::Result<std::string>>& status) {
   status = co_await remote.result();
   if (!*status && status->error().code() == kube::Errc::too_large) remote.close();

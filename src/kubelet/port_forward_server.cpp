@@ -113,7 +113,7 @@ class PortForward {
     over_.set();
   }
 
-  /// Sends the goodbyes behind what was told before, the provider's first, so that what runs there ends at once.
+  /// Sends the goodbyes after what was told before, the provider's first, so that what runs there ends at once.
   asio::awaitable<void> farewell() {
     if (provider_.stream) {
       if (!provider_.broken) co_await provider_.sent.wait_for(clock_, max_goodbye);

@@ -58,12 +58,10 @@ StoredPods::StoredPods(const LedgerContext& context, kube::Api& replica_api, cor
       out.emplace_back(name);
   });
   const auto stored = [this](const kube::ObjectKey& key) { recount(key); };
-  shadows_.subscribe(stored, [this] { progress_.set(); });
-  pods_.subscribe(stored);
   surroundings_.subscribe([this](const std::string& ns) { recount_namespace(ns); },
                           [this](const std::string& name) { recount_runtime_class(name); });
-  for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
-  for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
+  shadows_.follow(stored, [this] { progress_.set(); });
+  pods_.follow(stored);
 }
 
 bool StoredPods::has_synced() const {

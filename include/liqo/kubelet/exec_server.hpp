@@ -14,7 +14,7 @@ namespace liqo::kubelet {
 
 namespace asio = boost::asio;
 
-/// How a caller wants to speak: the headers of our 101, and what to speak behind it.
+/// How a caller wants to speak: the headers of our 101, and what to speak after it.
 struct ExecUpgrade {
   kube::net::ServerResponse::Headers headers;
   std::function<std::unique_ptr<kube::wire::CommandCodec>(kube::wire::CommandStreams)> make_codec;

@@ -48,7 +48,7 @@ class Webhook {
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
   /// Ends in order: reviews are answered for `delay` more, each with the request to go elsewhere, then those that are
-  /// under way. run() is to be cancelled behind it.
+  /// under way. run() is to be cancelled after it.
   asio::awaitable<void> stop(kube::Duration delay);
   /// Why reviews cannot be answered yet, for /readyz; "" once they can.
   std::string waiting_for() const;

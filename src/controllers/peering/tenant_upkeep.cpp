@@ -16,7 +16,7 @@ namespace {
 namespace json = kube::json;
 
 /// So many pods are looked at in one turn of the loop.
-constexpr std::size_t looked_at_in_a_turn = 50;
+constexpr std::size_t max_looked_at_in_a_turn = 50;
 constexpr std::string_view grace_field = "deletionGracePeriodSeconds";
 
 }  // namespace
@@ -36,7 +36,7 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object
   std::size_t looked_at = 0;
   for (const kube::ObjectKey& key : keys_in_twins(*pods_, api::Tenant(tenant).cluster_id())) {
     // Of thousands hardly one is to be ended sooner.
-    if (++looked_at % looked_at_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+    if (++looked_at % max_looked_at_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     const auto pod = pods_->find(key);
     if (!pod || !outlives_drain(*pod, max_grace)) continue;
     if (!ends_pods(tenant)) break;

@@ -64,7 +64,7 @@ asio::awaitable<void> ProviderSession::probe() {
     else if (has_turned)
       log_.warn("provider does not answer", {{"error", health_.last_error}, {"failures", health_.failed_probes}});
     bool is_news = has_turned || was_refused != refused_;
-    // Behind an outage it may have been upgraded.
+    // After an outage it may have been upgraded.
     if (has_turned) version_due = start;
     if (verdict.is_alive && start >= version_due) {
       version_due = start + version_interval;

@@ -24,8 +24,7 @@ void SecretReferences::set_nodes(const std::set<std::string>& nodes) {
     accounts_ = home_.acquire({.resource = kube::resources::service_accounts, .prune = keep_pull_secrets});
     accounts_.subscribe([this](const kube::ObjectKey& key) { read_account(key); });
     offloadings_ = home_.acquire({.resource = api::kinds::namespace_offloadings});
-    offloadings_.subscribe([this](const kube::ObjectKey& key) { read_offloading(key); });
-    for (const kube::ObjectKey& key : offloadings_->store().keys()) read_offloading(key);
+    offloadings_.follow([this](const kube::ObjectKey& key) { read_offloading(key); });
   }
   for (auto node = nodes_.begin(); node != nodes_.end();) {
     if (nodes.contains(node->first)) {
@@ -40,8 +39,7 @@ void SecretReferences::set_nodes(const std::set<std::string>& nodes) {
     if (nodes_.contains(name)) continue;
     Node& node = nodes_[name];
     node.pods = home_.acquire(scope_of_pods_on(name));
-    node.pods.subscribe([this, name](const kube::Change& pod) { read(name, pod.key, pod.now); });
-    for (const kube::Object& pod : node.pods->objects()) read(name, pod.key(), &pod);
+    node.pods.follow([this, name](const kube::Change& pod) { read(name, pod.key, pod.now); });
   }
 }
 

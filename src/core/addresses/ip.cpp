@@ -131,8 +131,10 @@ kube::Result<void> IpMapping::add(std::span<const std::string> original, std::sp
   for (std::size_t i = 0; i < original.size(); ++i) {
     const auto from = Cidr::parse(original[i]);
     const auto to = Cidr::parse(remapped[i]);
-    if (!from) return kube::fail(kube::Errc::invalid_input, "\"" + original[i] + "\" is no range of addresses");
-    if (!to) return kube::fail(kube::Errc::invalid_input, "\"" + remapped[i] + "\" is no range of addresses");
+    if (!from)
+      return kube::fail(kube::Errc::invalid_input, kube::in_quotes(original[i], 64) + " is no range of addresses");
+    if (!to)
+      return kube::fail(kube::Errc::invalid_input, kube::in_quotes(remapped[i], 64) + " is no range of addresses");
     if (from->base.v6 != to->base.v6 || from->prefix != to->prefix)
       return kube::fail(kube::Errc::invalid_input, "the ranges " + original[i] + " and " + remapped[i] +
                                                        " have different sizes: addresses cannot be mapped one to one");

@@ -141,7 +141,6 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions) {
 }
 
 Answer check_secret(const Request& request, std::string_view consumer) {
-  const bool in_tenant_namespace = is_tenant(request.user);
   if (request.operation != Operation::create) return Answer::allow();
   if (!is_of_consumer(request.user, consumer)) return Answer::allow();
   const std::string who = "user " + kube::in_quotes(request.user.name);
@@ -149,7 +148,8 @@ Answer check_secret(const Request& request, std::string_view consumer) {
   if (type == token_type)
     return Answer::deny("a Secret of the type " + std::string(token_type) + " cannot be created by " + who +
                         ": Kubernetes would put a token of this cluster into it");
-  if (!in_tenant_namespace) return Answer::allow();
+  // Users of a tenant may create Secrets in its tenant namespace alone.
+  if (!is_tenant(request.user)) return Answer::allow();
   if (request.object.name() != nonce_secret)
     return Answer::deny("the Secret " + kube::in_quotes(request.object.name()) + " cannot be created by " + who +
                         ": it is " + std::string(nonce_secret) + " that asks for a nonce");

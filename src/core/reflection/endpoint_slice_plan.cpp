@@ -169,8 +169,8 @@ json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundin
   return made;
 }
 
-/// Why Kubernetes would refuse the ports, "" = it takes them. After a refused write the EndpointSlice would stay as it
-/// was.
+/// Why Kubernetes would refuse the ports, "" = it takes them. The sentence names the port, and nothing is written that
+/// must fail.
 std::string judge_ports(const kube::Object& shadow) {
   const json::array& given = kube::array_at(shadow.spec(), {"template", "ports"});
   if (given.size() > max_ports)

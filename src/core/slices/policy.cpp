@@ -1,5 +1,6 @@
 #include "liqo/core/slices/policy.hpp"
 
+#include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
@@ -28,7 +29,7 @@ kube::Result<std::map<std::string, std::string>> read_pairs(std::string_view tex
   for (const std::string_view part : parts_of(text)) {
     const std::size_t sign = part.find('=');
     if (sign == std::string_view::npos || sign == 0)
-      return wrong("\"" + std::string(part) + "\" is not of the form name=value");
+      return wrong(kube::in_quotes(part) + " is not of the form name=value");
     pairs.insert_or_assign(std::string(kube::trim(part.substr(0, sign), blanks)),
                            std::string(kube::trim(part.substr(sign + 1), blanks)));
   }
@@ -41,9 +42,9 @@ kube::Result<Resources> read_amounts(std::string_view text) {
   Resources amounts;
   for (const auto& [name, value] : *pairs) {
     auto quantity = kube::Quantity::parse(value);
-    if (!is_label_key(name)) return wrong("\"" + name + "\" is not the name of a resource");
+    if (!is_label_key(name)) return wrong(kube::in_quotes(name) + " is not the name of a resource");
     if (!quantity || quantity->sign() < 0)
-      return wrong(name + ": \"" + value + "\" is not a quantity such as 500m or 8Gi");
+      return wrong(name + ": " + kube::in_quotes(value) + " is not a quantity such as 500m or 8Gi");
     amounts.emplace(name, *quantity);
   }
   return amounts;
@@ -55,11 +56,11 @@ kube::Result<std::vector<OfferedClass>> read_classes(std::string_view text) {
     OfferedClass offered;
     if (const std::size_t mark = part.find(';'); mark != std::string_view::npos) {
       if (kube::trim(part.substr(mark + 1), blanks) != "default")
-        return wrong("\"" + std::string(part) + "\": only \";default\" may follow the name of a class");
+        return wrong(kube::in_quotes(part) + ": only \";default\" may follow the name of a class");
       offered.is_default = true;
       part = kube::trim(part.substr(0, mark), blanks);
     }
-    if (!is_dns_subdomain(part)) return wrong("\"" + std::string(part) + "\" is not the name of a class");
+    if (!is_dns_subdomain(part)) return wrong(kube::in_quotes(part) + " is not the name of a class");
     offered.name = part;
     for (const OfferedClass& other : classes)
       if (other.is_default && offered.is_default) return wrong("two classes are marked as default");
@@ -72,32 +73,32 @@ kube::Result<std::map<std::string, std::string>> read_labels(std::string_view te
   auto pairs = read_pairs(text);
   if (!pairs) return pairs;
   for (const auto& [name, value] : *pairs)
-    if (!is_label_key(name) || !is_label_value(value)) return wrong("\"" + name + "=" + value + "\" is not a label");
+    if (!is_label_key(name) || !is_label_value(value))
+      return wrong(kube::in_quotes(name + "=" + value) + " is not a label");
   return pairs;
 }
 
 kube::Result<bool> read_switch(std::string_view text) {
   const auto is_on = kube::read_bool(text);
-  if (!is_on) return wrong("\"" + std::string(text) + "\" is neither true nor false");
+  if (!is_on) return wrong(kube::in_quotes(text) + " is neither true nor false");
   return *is_on;
 }
 
 kube::Result<int> read_percentage(std::string_view text) {
   const auto number = kube::read_number<int>(text);
   if (!number || *number < 1 || *number > 100)
-    return wrong("\"" + std::string(text) + "\" is not a whole number from 1 to 100");
+    return wrong(kube::in_quotes(text) + " is not a whole number from 1 to 100");
   return *number;
 }
 
 kube::Result<std::string> read_enforcement(std::string_view text) {
   for (const std::string_view known : {"None", "Soft", "Hard"})
     if (kube::lower_case(text) == kube::lower_case(known)) return std::string(known);
-  return wrong("\"" + std::string(text) + "\" is none of None, Soft and Hard");
+  return wrong(kube::in_quotes(text) + " is none of None, Soft and Hard");
 }
 
 kube::Result<std::string> read_class_name(std::string_view text) {
-  if (!text.empty() && !is_dns_subdomain(text))
-    return wrong("\"" + std::string(text) + "\" is not the name of a class");
+  if (!text.empty() && !is_dns_subdomain(text)) return wrong(kube::in_quotes(text) + " is not the name of a class");
   return std::string(text);
 }
 

@@ -19,7 +19,7 @@ class Dialer {
   Dialer(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Resolver> resolver)
       : executor_(std::move(executor)), clock_(clock), resolver_(std::move(resolver)) {}
 
-  /// Tries the addresses of the server until the deadline, each a quarter of a second behind the one before, so that
+  /// Tries the addresses of the server until the deadline, each a quarter of a second after the one before, so that
   /// dead ones do not use up the time; the first that answers is taken. Without `tls` the connection is a plain one.
   /// Errors: Errc::connect, Errc::tls, Errc::timeout; the text names host, port and cause.
   asio::awaitable<Result<Dialed>> dial(wire::ServerUrl server, std::optional<ClientTls> tls, Deadline deadline,

@@ -36,7 +36,7 @@ Failure failure_of(const error_code& error) {
   if (error.category() == asio::error::get_ssl_category()) {
     const char* reason = ERR_reason_error_string(static_cast<unsigned long>(error.value()));
     std::string text = reason != nullptr ? reason : error.message();
-    // With TLS 1.3 the server's verdict on our certificate comes behind the handshake, as an alert.
+    // With TLS 1.3 the server's verdict on our certificate comes after the handshake, as an alert.
     if (text.contains("alert")) return {Errc::tls, "TLS: the peer refused us: " + text};
     return {Errc::tls, "TLS: " + text};
   }

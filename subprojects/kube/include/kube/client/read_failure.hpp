@@ -12,8 +12,8 @@ namespace kube {
 namespace asio = boost::asio;
 
 /// Makes a Failure of an answer other than 2xx: reads its body until the deadline, for three seconds and up to 256 KiB
-/// at most. For programs that send requests by a
-/// net::Transport themselves, because they pass the body of the answer on as it comes.
+/// at most. For programs that send requests by a net::Transport themselves, because they pass the body of the answer on
+/// as it comes.
 asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock, Deadline deadline);
 
 }  // namespace kube
