@@ -229,9 +229,12 @@ void HttpClient::Impl::note_failure(const Failure& failure) {
 }
 
 asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline deadline) {
+  const std::uint64_t dialed_with = credentials->generation();
   auto dialed = co_await dial(true, deadline);
   if (!dialed) co_return std::unexpected(std::move(dialed.error()));
   http1_server = !dialed->http2;
+  // Whoever waits dials again, with the credentials that came meanwhile.
+  if (dialed_with != credentials->generation()) co_return Result<void>();
   if (http1_server) {
     if (auto slot = take_slot(lane))
       give_back(*lane, std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
@@ -323,6 +326,7 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
       if (down && clock.now() < down_until) co_return std::unexpected(*down);
       if (http1_server && !down) {
         auto slot = take_slot(lane);
+        const std::uint64_t dialed_with = credentials->generation();
         auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
         if (stopping) break;
         if (!dialed) {
@@ -331,6 +335,7 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
           co_return std::unexpected(std::move(dialed.error()));
         }
         note_success();
+        if (dialed_with != credentials->generation()) continue;
         if (!dialed->http2)
           co_return Way(std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
         http1_server = false;  // and dial once more, as one for all
@@ -377,6 +382,7 @@ asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_over(Way way, con
 
 asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_http1(std::unique_ptr<Http1Connection> connection,
                                                                      const HttpRequest& request, Deadline deadline) {
+  const std::uint64_t made_with = generation;
   auto head = co_await async::with_deadline(
       clock, connection->exchange(request, server().authority(), server().path, own_headers()), deadline);
   if (!head) co_return std::unexpected(Lost{Failure(Errc::timeout, "no answer in time"), Loss::final});
@@ -384,9 +390,9 @@ asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_http1(std::unique
     const bool is_unknown = (*head).error().code() == Errc::closed && !connection->has_answered();
     co_return std::unexpected(Lost{std::move((*head).error()), is_unknown ? Loss::unknown : Loss::final});
   }
-  auto give = [weak = weak_from_this(), lane = lane_of(request)](std::unique_ptr<Http1Connection> done) {
+  auto give = [weak = weak_from_this(), lane = lane_of(request), made_with](std::unique_ptr<Http1Connection> done) {
     const auto impl = weak.lock();
-    if (impl && done->is_reusable()) impl->give_back(*lane, std::move(done));
+    if (impl && done->is_reusable() && impl->generation == made_with) impl->give_back(*lane, std::move(done));
   };
   Response response{.head = std::move(**head), .body = nullptr};
   response.body = std::make_unique<Http1Body>(std::move(connection), std::move(give));

@@ -122,6 +122,35 @@ TEST_CASE("over HTTP/1.1 the connections of a client are bounded, busy ones too"
   }());
 }
 
+TEST_CASE("over HTTP/1.1 new credentials have a connection of their own, also where the old one is busy") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const std::string answered = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+    Scripted server(executor, {answered, answered, answered});
+    const auto credentials = server.credentials();
+    HttpClient client(executor, real, credentials);
+    auto busy = co_await client.send(request_for("/1"), real.deadline_in(5s));
+    REQUIRE(busy.has_value());
+    CHECK(credentials->replace(credentials->config()).has_value());
+    std::string answer = co_await ask(client, request_for("/2"));
+    CHECK(answer == "200 ok");
+    CHECK(server.accepted == 2);
+    // The old connection is read to its end, and not used again.
+    for (bool is_over = false; !is_over;) {
+      const auto chunk = co_await busy->body->read();
+      REQUIRE(chunk.has_value());
+      is_over = chunk->empty();
+    }
+    auto third = co_await client.send(request_for("/3"), real.deadline_in(5s));
+    CHECK(third.has_value());
+    CHECK(server.accepted == 2);
+    answer = co_await ask(client, request_for("/4"), 200ms);
+    CHECK(server.accepted == 3);
+    co_await client.stop();
+    co_await server.group.stop();
+  }());
+}
+
 TEST_CASE("over HTTP/1.1 a server that has gone is dialed once for a while, whoever asks") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
