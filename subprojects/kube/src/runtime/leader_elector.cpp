@@ -26,10 +26,10 @@ LeaseRecord read_lease(const Object& lease) {
 
 }  // namespace
 
-LeaderElector::LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings)
+LeaderElector::LeaderElector(const asio::any_io_executor& executor, Api& open_api, LeaderElectionSettings settings)
     : Leadership(executor),
       executor_(executor),
-      api_(api),
+      open_api_(open_api),
       settings_(std::move(settings)),
       log_(Log("leader").with("lease", settings_.lease.text())) {
   if (settings_.retry_period >= settings_.renew_deadline || settings_.renew_deadline >= settings_.lease_duration)
@@ -37,10 +37,10 @@ LeaderElector::LeaderElector(const asio::any_io_executor& executor, Api& api, Le
 }
 
 LeaderElector::~LeaderElector() {
-  if (fall_) api_.clock().cancel(*fall_);
+  if (fall_) open_api_.clock().cancel(*fall_);
 }
 
-bool LeaderElector::may_write() const { return is_leader() && api_.clock().now() < fence_; }
+bool LeaderElector::may_write() const { return is_leader() && open_api_.clock().now() < fence_; }
 
 void LeaderElector::change(bool leading) {
   if (leading == is_leader()) return;
@@ -53,14 +53,14 @@ void LeaderElector::change(bool leading) {
 }
 
 void LeaderElector::set_fence(TimePoint at) {
-  if (fall_) api_.clock().cancel(*fall_);
+  if (fall_) open_api_.clock().cancel(*fall_);
   fall_.reset();
   fence_ = at;
-  if (fence_ <= api_.clock().now()) {
+  if (fence_ <= open_api_.clock().now()) {
     change(false);
     return;
   }
-  fall_ = api_.clock().call_at(executor_, fence_, [this] {
+  fall_ = open_api_.clock().call_at(executor_, fence_, [this] {
     fall_.reset();
     change(false);
   });
@@ -80,29 +80,29 @@ asio::awaitable<void> LeaderElector::run() { co_await async::finally(compete(), 
 
 asio::awaitable<void> LeaderElector::compete() {
   while (true) {
-    auto tried = co_await async::with_timeout(api_.clock(), try_once(), settings_.renew_deadline);
+    auto tried = co_await async::with_timeout(open_api_.clock(), try_once(), settings_.renew_deadline);
     // Another replica may have been faster.
     const bool was_late = tried && !*tried && (tried->error().is_conflict() || tried->error().is_already_exists());
     const std::string failure = !tried                 ? "the API server did not answer in time"
                                 : !*tried && !was_late ? tried->error().text()
                                                        : "";
     if (!failure.empty())
-      if (const auto held_back = failures_.note(failure, api_.clock().now()))
+      if (const auto held_back = failures_.note(failure, open_api_.clock().now()))
         log_.warn("the lease cannot be read or written", {{"error", failure}, {"others_since", *held_back}});
-    co_await api_.clock().sleep(settings_.retry_period);
+    co_await open_api_.clock().sleep(settings_.retry_period);
   }
 }
 
 asio::awaitable<void> LeaderElector::step_down() {
   if (!is_leader()) co_return;
   // In this order: whoever finds the lease free may write at once.
-  set_fence(api_.clock().now());
-  co_await async::with_timeout(api_.clock(), release(), std::chrono::seconds(2));
+  set_fence(open_api_.clock().now());
+  co_await async::with_timeout(open_api_.clock(), release(), std::chrono::seconds(2));
 }
 
 Object LeaderElector::forge(const Object* current, bool releasing) const {
   Object lease = current ? *current : Object::make(resources::leases, settings_.lease);
-  const std::string now = format_micro_time(api_.clock().wall());
+  const std::string now = format_micro_time(open_api_.clock().wall());
   json::object& spec = lease.mutable_spec();
   spec["holderIdentity"] = releasing ? "" : settings_.identity;
   const auto duration = std::chrono::ceil<std::chrono::seconds>(settings_.lease_duration).count();
@@ -117,13 +117,13 @@ Object LeaderElector::forge(const Object* current, bool releasing) const {
 }
 
 asio::awaitable<Result<void>> LeaderElector::try_once() {
-  const TimePoint sent = api_.clock().now();
-  auto current = co_await api_.get(resources::leases, settings_.lease);
+  const TimePoint sent = open_api_.clock().now();
+  auto current = co_await open_api_.get(resources::leases, settings_.lease);
   if (!current && !current.error().is_not_found()) co_return std::unexpected(std::move(current.error()));
 
   if (!current) {
     const Object lease = forge(nullptr, false);
-    auto created = co_await api_.create(resources::leases, lease);
+    auto created = co_await open_api_.create(resources::leases, lease);
     if (!created) co_return std::unexpected(std::move(created.error()));
     see(*created);
   } else {
@@ -132,7 +132,7 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
     if (record.holder != settings_.identity && !record.holder.empty()) {
       set_fence(sent);
       // From the answer on: the renewal that it shows may have been made just before the server sent it.
-      const TimePoint read = api_.clock().now();
+      const TimePoint read = open_api_.clock().now();
       if (current->resource_version() != seen_version_) {
         seen_version_ = current->resource_version();
         seen_at_ = read;
@@ -140,7 +140,7 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
       if (read - seen_at_ < std::chrono::seconds(record.duration_seconds)) co_return Result<void>();
     }
     const Object lease = forge(&*current, false);
-    auto replaced = co_await api_.replace(resources::leases, lease);
+    auto replaced = co_await open_api_.replace(resources::leases, lease);
     if (!replaced) co_return std::unexpected(std::move(replaced.error()));
     see(*replaced);
   }
@@ -149,11 +149,11 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
 }
 
 asio::awaitable<void> LeaderElector::release() {
-  auto current = co_await api_.get(resources::leases, settings_.lease);
+  auto current = co_await open_api_.get(resources::leases, settings_.lease);
   if (!current) co_return;
   if (read_lease(*current).holder != settings_.identity) co_return;
   const Object lease = forge(&*current, true);
-  auto released = co_await api_.replace(resources::leases, lease);
+  auto released = co_await open_api_.replace(resources::leases, lease);
   if (!released) log_.debug("the lease was not released", {{"error", released.error()}});
 }
 

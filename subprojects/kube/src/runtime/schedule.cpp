@@ -110,7 +110,7 @@ Duration Schedule::failed(const WorkKey& key, TimePoint now, Random& random) {
   const int failures = ++item.failures;
   Duration wait = limits_.backoff.pause(failures, random);
   // Not at once: the news may be what our own writes caused.
-  if (std::exchange(item.again, false)) wait = std::min(wait, limits_.news_pause);
+  if (std::exchange(item.again, false)) wait = std::min(wait, limits_.max_news_pause);
   finish(key, now, false);
   pause(key, now + wait);
   return wait;

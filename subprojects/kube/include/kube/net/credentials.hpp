@@ -45,7 +45,7 @@ class Credentials {
   /// answer. Without a plugin it does nothing. Errors: those of the plugin (remembered for some seconds), Errc::tls
   /// (its certificate cannot be used). Cancellable.
   asio::awaitable<Result<void>> ready();
-  /// Whether ready() has anything to do.
+  /// Whether ready() has nothing to do.
   bool is_ready() const;
   /// Asks the plugin again after the server has refused (401) what it gave as its `issue`, unless that has been done
   /// since. Answers whether there is something new to try.

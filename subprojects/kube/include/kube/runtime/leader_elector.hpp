@@ -36,8 +36,9 @@ struct LeaderElectionSettings {
 /// before.
 class LeaderElector final : public Leadership {
  public:
-  /// Throws std::invalid_argument for times that would let two lead.
-  LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings);
+  /// `open_api` has no fence, because the lease is written by whoever wants to lead. Throws std::invalid_argument for
+  /// times that would let two lead.
+  LeaderElector(const asio::any_io_executor& executor, Api& open_api, LeaderElectionSettings settings);
   ~LeaderElector() override;
 
   /// Competes until cancelled; loses and gains leadership any number of times.
@@ -59,7 +60,7 @@ class LeaderElector final : public Leadership {
   void change(bool leading);
 
   asio::any_io_executor executor_;
-  Api& api_;
+  Api& open_api_;
   LeaderElectionSettings settings_;
   TimePoint fence_{};
   std::optional<async::Alarm> fall_;  ///< goes off at the fence

@@ -30,7 +30,7 @@ class Schedule {
     int workers_per_group = 16;  ///< of them from one group
     BackoffPolicy backoff{std::chrono::milliseconds(20), std::chrono::seconds(60)};
     /// The longest pause after a failure of a key that was added meanwhile.
-    Duration news_pause = std::chrono::seconds(1);
+    Duration max_news_pause = std::chrono::seconds(1);
   };
   explicit Schedule(Limits limits) : limits_(limits) {}
   /// From now on so many keys are worked on at a time, and so many of one group. What runs goes on.
