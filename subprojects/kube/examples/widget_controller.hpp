@@ -66,13 +66,17 @@ class WidgetController {
       wanted.set_label(owned, "true");
       wanted.tree()["data"] = kube::json::object{{"colour", colour}};
       auto created = co_await api_.create(kube::resources::config_maps, wanted);
-      if (!created && created.error().is_already_exists()) {
+      // The answer to an earlier create may have been lost, and then it is ours.
+      if (!created && created.error().is_already_exists())
+        created = co_await api_.get(kube::resources::config_maps, widget.key());
+      if (!created) co_return std::unexpected(std::move(created.error()));
+      if (!created->has_label(owned)) {
         events_.warning(widget, widgets, "NameTaken", "there is a ConfigMap of that name that is not this Widget's");
         co_return false;
       }
-      if (!created) co_return std::unexpected(std::move(created.error()));
-      maps_->observe(std::move(*created));
-      co_return true;
+      maps_->observe(*created);
+      if (kube::string_at(created->tree(), {"data", "colour"}) == colour) co_return true;
+      map = std::move(*created);
     }
     map->tree()["data"] = kube::json::object{{"colour", colour}};
     auto replaced = co_await api_.replace(kube::resources::config_maps, *map);
