@@ -141,11 +141,11 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
       note = std::move(*refused);
     }
   }
-  auto noted =
-      co_await home.patch(kube::resources::pods, key, {kube::PatchType::strategic_merge, kube::json::serialize(note)});
-  if (!noted && !noted.error().is_not_found())
-    co_return kube::fail(std::move(noted.error()), "noting what the pod was resized to");
-  if (noted) pods_->observe(std::move(*noted));
+  auto noted = co_await kube::merge_patch(home, *pods_, key,
+                                          {.body = kube::json::serialize(note),
+                                           .phase = "noting what the pod was resized to",
+                                           .type = kube::PatchType::strategic_merge});
+  if (!noted) co_return std::unexpected(std::move(noted.error()));
   co_return std::nullopt;
 }
 
@@ -437,16 +437,13 @@ asio::awaitable<Outcome> ShadowPodController::refuse(const kube::Object& shadow,
 
 asio::awaitable<kube::Result<void>> ShadowPodController::patch_pod(const kube::Object& shadow,
                                                                    const kube::json::object& patch) {
-  auto patched = co_await context_.home.api().patch(kube::resources::pods, shadow.key(),
-                                                    {kube::PatchType::strategic_merge, kube::json::serialize(patch)});
-  if (!patched && !patched.error().is_not_found()) {
-    kube::Failure failure = std::move(patched.error()).in("updating the pod");
-    if (failure.is_permanent())
-      context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod, failure.text());
-    co_return std::unexpected(std::move(failure));
-  }
-  if (patched) pods_->observe(std::move(*patched));
-  co_return kube::Result<void>();
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *pods_, shadow.key(),
+      {.body = kube::json::serialize(patch), .phase = "updating the pod", .type = kube::PatchType::strategic_merge});
+  if (patched) co_return kube::Result<void>();
+  if (patched.error().is_permanent())
+    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod, patched.error().text());
+  co_return std::unexpected(std::move(patched.error()));
 }
 
 }  // namespace liqo::controllers

@@ -13,8 +13,7 @@ bool is_gone(const Object& object) {
 }  // namespace
 
 asio::awaitable<Result<std::optional<Object>>> merge_patch(Api& api, Informer& cache, ObjectKey key, MergePatch patch) {
-  auto patched =
-      co_await api.patch(cache.scope().resource, key, {PatchType::merge, std::move(patch.body)}, patch.options);
+  auto patched = co_await api.patch(cache.scope().resource, key, {patch.type, std::move(patch.body)}, patch.options);
   if (!patched && patched.error().is_not_found()) co_return std::nullopt;
   if (!patched) co_return fail(std::move(patched.error()), patch.phase);
   // The answer would bring one that is gone back into the cache.

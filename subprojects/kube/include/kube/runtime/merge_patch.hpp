@@ -12,9 +12,10 @@ namespace kube {
 
 /// A change, and what it is for.
 struct MergePatch {
-  std::string body;   ///< RFC 7386
+  std::string body;   ///< RFC 7386, or a strategic merge patch by `type`
   std::string phase;  ///< stands before the text of a failure, e.g. "writing the status"
   WriteOptions options = {};
+  PatchType type = PatchType::merge;
 };
 
 /// Sends a merge patch for an object of `cache`, whose readers see the answer at once. Answers with what the object has
