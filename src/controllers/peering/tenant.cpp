@@ -10,6 +10,7 @@
 #include "controllers/is_older.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
@@ -20,6 +21,7 @@
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/handshake.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/replication.hpp"
 #include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
@@ -408,7 +410,7 @@ asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::O
 asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::string ns, std::string peer) {
   const kube::Selection theirs{.label_selector = kube::label_is(labels::replicated) + "," +
                                                  kube::label_is(labels::replication_origin, peer)};
-  for (const kube::Resource& kind : {api::kinds::resource_slices, api::kinds::renews, api::kinds::namespace_maps}) {
+  for (const kube::Resource& kind : core::replicated_kinds()) {
     std::map<kube::ObjectKey, std::string> left;  // with the UID
     auto listed = co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = ns}, {.selection = theirs},
                                           [&left](const kube::Object& object) {
