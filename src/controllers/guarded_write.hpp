@@ -1,15 +1,11 @@
 // Writes that fail where their object has changed since the decision.
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
 #include <string>
 
-#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/informer.hpp"
 
 namespace liqo::controllers {
-
-namespace asio = boost::asio;
 
 /// A merge patch with UID and version of `live` as preconditions: the server answers 409 where it has another state.
 std::string guarded_patch(const kube::Object& live, kube::json::object changes);

@@ -8,6 +8,7 @@
 #include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
@@ -85,9 +86,7 @@ NamespaceMapController::NamespaceMapController(Context context)
       out.emplace_back(core::consumer_of_twin(object));
   });
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
-  const auto synced = [this] {
-    for (const kube::ObjectKey& key : maps_->store().keys()) enqueue(key);
-  };
+  const auto synced = [this] { controller_.enqueue_all(maps_->store()); };
   maps_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, synced);
   namespaces_.subscribe(
       [this](const kube::Change& change) {
@@ -98,7 +97,7 @@ NamespaceMapController::NamespaceMapController(Context context)
         // Whose a name is depends on who is known.
         const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
         if (is_peer ? std::exchange(peers_[key.name], peer) != peer : peers_.erase(key.name) > 0)
-          for (const kube::ObjectKey& map : maps_->store().keys()) enqueue(map);
+          controller_.enqueue_all(maps_->store());
         if (!object) {
           marked_.erase(key.name);
           return;
@@ -111,7 +110,7 @@ NamespaceMapController::NamespaceMapController(Context context)
         }
         // The origin and the Pod Security level of a consumer's twins are those of its tenant namespace.
         if (!is_peer) return;
-        for (const kube::ObjectKey& map : maps_->store().keys_in(key.name)) enqueue(map);
+        controller_.enqueue_all(maps_->store(), key.name);
       },
       synced);
   bounds_.subscribe([this](const kube::ObjectKey& key) { see_bounds(key); }, synced);
@@ -151,8 +150,7 @@ void NamespaceMapController::see_held(const std::string& consumer) {
   Held& held = held_[consumer];
   if (const std::string tenant = tenant_of(consumer); !tenant.empty()) {
     auto spent = core::spent_bounds(bounds_of(tenant), held.total, held.spent);
-    if (spent != held.spent)
-      for (const kube::ObjectKey& map : maps_->store().keys_in(tenant)) enqueue(map);
+    if (spent != held.spent) controller_.enqueue_all(maps_->store(), tenant);
     held.spent = std::move(spent);
   }
   core::drop_zeros(held.total);
@@ -166,7 +164,7 @@ void NamespaceMapController::see_grant(const kube::ObjectKey& key) {
   const std::int64_t before = std::exchange(pods_[key.ns], pods);
   if (pods == 0) pods_.erase(key.ns);
   if (before == pods) return;
-  for (const kube::ObjectKey& map : maps_->store().keys_in(key.ns)) enqueue(map);
+  controller_.enqueue_all(maps_->store(), key.ns);
 }
 
 std::string NamespaceMapController::tenant_of(std::string_view consumer) const {

@@ -11,6 +11,7 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/node_context.hpp"
 #include "controllers/scopes.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

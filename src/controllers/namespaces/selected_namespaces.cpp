@@ -26,13 +26,9 @@ SelectedNamespaces::SelectedNamespaces(Context context)
       [this](const kube::Change& ns) {
         if (ns.changes(selected_by)) controller_.enqueue({.object = ns.key});
       },
-      [this] { enqueue_all(); });
+      [this] { controller_.enqueue_all(namespaces_->store()); });
   offloadings_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = {"", key.ns}}); },
-                         [this] { enqueue_all(); });
-}
-
-void SelectedNamespaces::enqueue_all() {
-  for (const kube::ObjectKey& key : namespaces_->store().keys()) controller_.enqueue({.object = key});
+                         [this] { controller_.enqueue_all(namespaces_->store()); });
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::reconcile(kube::WorkKey work) {

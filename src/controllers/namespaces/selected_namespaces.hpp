@@ -22,7 +22,6 @@ class SelectedNamespaces final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> offload(kube::Object ns);
   asio::awaitable<kube::Outcome> take_back(kube::Object offloading);
-  void enqueue_all();
 
   Context context_;
   kube::InformerHandle namespaces_, offloadings_;

@@ -2,11 +2,11 @@
 
 #include <boost/asio/this_coro.hpp>
 
-#include "controllers/guarded_write.hpp"
 #include "controllers/nodes/node_context.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

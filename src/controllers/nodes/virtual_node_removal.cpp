@@ -1,7 +1,9 @@
 // How the Node of a virtual node goes: drained, and with everything that is on it.
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/virtual_node.hpp"
+#include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
@@ -134,7 +136,7 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
     if (!cordoned) co_return std::unexpected(std::move(cordoned.error()));
   }
   // A consistent read: the Node goes only when no pod is on it, and a cache could lag behind a late binding.
-  const kube::ListOptions options{.selection = {.field_selector = "spec.nodeName=" + std::string(node.name())}};
+  const kube::ListOptions options{.selection = scope_of_pods_on(std::string(node.name())).selection};
   std::vector<kube::Object> pods;
   auto listed =
       co_await kube::list_all(home, {.resource = kube::resources::pods, .ns = {}}, options, [&pods](kube::Object pod) {

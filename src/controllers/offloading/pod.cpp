@@ -124,7 +124,7 @@ void PodController::tell_address_left_out(const kube::Object& local, const std::
   const std::string message = "cluster " + forging_.clusters.remote + " reports address " + address +
                               " of this pod, which is left out: " + addresses_->words() +
                               ". If it is right, declare its range, too (" +
-                              std::string(api::annotations::remote_pod_cidrs) + " of the ForeignCluster)";
+                              std::string(api::annotations::remote_pod_cidrs) + " of the ForeignCluster).";
   log_.warn("an address is left out", {{"pod", local.key()}, {"address", address}});
   context_.events.warning(local, kube::resources::pods, reasons::address_left_out, message);
 }

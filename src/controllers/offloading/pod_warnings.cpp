@@ -82,8 +82,10 @@ void PodWarnings::note_no_right(const std::string& remote_namespace, const kube:
   // A namespace that was not asked for since is no twin any more, or has no pod that waits.
   std::erase_if(no_right_until_, [&](const auto& known) { return known.second + no_right_pause < now; });
   if (no_right_until_.insert_or_assign(remote_namespace, now + no_right_pause).second)
-    log_.info("the provider lets nobody read the Events of a twin: why pods do not start there is not told here",
-              {{"twin", remote_namespace}, {"error", refusal}});
+    log_.info(
+        "the provider does not let this cluster read the Events of a twin: why pods do not start there is not told "
+        "here",
+        {{"twin", remote_namespace}, {"error", refusal}});
 }
 
 void PodWarnings::tell(const kube::Object& local, const std::string& message) {

@@ -200,9 +200,9 @@ kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube
 }
 
 void ShadowPodController::enqueue_all() {
-  for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
+  controller_.enqueue_all(shadows_->store());
   // Pods that have lost their ShadowPod are to be released.
-  for (const kube::ObjectKey& key : pods_->store().keys()) enqueue(key);
+  controller_.enqueue_all(pods_->store());
 }
 
 void ShadowPodController::enqueue(const kube::ObjectKey& key) {

@@ -68,7 +68,7 @@ kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& 
   if (params->has_aws)
     return kube::fail(kube::Errc::unsupported,
                       "spec.authParams.awsConfig: credentials of an EKS cluster are not supported. The provider has to "
-                      "issue a client certificate: run its Liqo without the --aws flags, and authenticate anew");
+                      "issue a client certificate: run its Liqo without the --aws flags, and authenticate anew.");
   const auto certificate = core::read_certificate(params->certificate_pem);
   if (!certificate) return kube::fail(certificate.error(), "spec.authParams.signedCRT");
   const core::PrivateKey& key = *keys_.key();

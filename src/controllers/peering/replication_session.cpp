@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/guarded_write.hpp"
 #include "controllers/providers/provider_api.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

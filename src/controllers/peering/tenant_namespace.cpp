@@ -40,9 +40,7 @@ TenantNamespaces::TenantNamespaces(Context context)
       bindings_(context_.home.acquire({.resource = api::kinds::role_bindings, .selection = core::kept_by_liqo()})),
       controller_(context_, {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto see_all = [this] {
-    for (const kube::ObjectKey& key : namespaces_->store().keys()) controller_.enqueue({.object = key});
-  };
+  const auto see_all = [this] { controller_.enqueue_all(namespaces_->store()); };
   namespaces_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); }, see_all);
   bindings_.subscribe(
       [this](const kube::ObjectKey& key) {

@@ -82,8 +82,10 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
     auto page = co_await source_.provider.list(kube::resources::events, twin->remote, options, max_bytes);
     if (!page && page.error().is_forbidden()) {
       if (!twin->no_right_until)
-        log_.info("the provider lets nobody read the Events of a twin: what it warns of about copies is not told here",
-                  {{"twin", twin->remote}, {"error", page.error()}});
+        log_.info(
+            "the provider does not let this cluster read the Events of a twin: what it warns of about copies is not "
+            "told here",
+            {{"twin", twin->remote}, {"error", page.error()}});
       twin->no_right_until = context_.clock.now() + no_right_pause;
       co_return later;
     }

@@ -131,7 +131,7 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
                                  joined(here->versions) + ", and " + peer + " has " + joined(there->versions)};
   const reflection::ServedResource *local = here->find(version), *remote = there->find(version);
   if (!local->namespaced || !remote->namespaced)
-    co_return Finding{.trouble = "it is not of a namespace, and only what is of one can be reflected"};
+    co_return Finding{.trouble = "it is cluster-scoped, and only namespaced kinds are reflected"};
   if (local->kind != remote->kind)
     co_return Finding{.trouble = "it is of kind " + local->kind + " here and " + kube::in_quotes(remote->kind, 63) +
                                  " in " + peer};

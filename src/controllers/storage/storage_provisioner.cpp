@@ -6,6 +6,7 @@
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

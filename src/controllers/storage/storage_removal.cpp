@@ -1,8 +1,8 @@
 // How data goes: with a claim that never got its volume, and with a volume whose policy says so.
 #include <set>
 
-#include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
+#include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
