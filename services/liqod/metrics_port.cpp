@@ -6,7 +6,7 @@
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "liqo/core/peering/renewal.hpp"
 #include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqod {
@@ -60,7 +60,7 @@ kube::Result<KeyAndCertificate> MetricsPort::make_certificate() const {
 void MetricsPort::show(const KeyAndCertificate& pair) {
   const auto info = kube::net::read_certificate(pair.certificate_pem);
   if (!info) return;
-  renewal_ = liqo::kubelet::renewal_time(clock_.wall(), info->not_after);
+  renewal_ = liqo::core::renewal_time(clock_.wall(), info->not_after, clock_.wall());
   liqo::show_serving_certificate(metrics_, "metrics", info->not_before, info->not_after);
 }
 

@@ -31,10 +31,6 @@ kube::Object make_signing_request(std::string_view request_pem) {
                                                    .usages = {"digital signature", "server auth"}});
 }
 
-kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after) {
-  return core::renewal_time(received, not_after, received);
-}
-
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now) {
   kube::net::CertificateSubject subject = serving_subject("liqo", node_ip);
   // The name could not be taken for one of the cluster's.
@@ -67,7 +63,8 @@ asio::awaitable<void> ServingCertificate::run() {
                 {{"node", node}, {"error", info.error()}});
     } else {
       settings_.use(**pair);
-      const kube::WallTime renewal = renewal_time(replica_api_.clock().wall(), info->not_after);
+      const kube::WallTime now = replica_api_.clock().wall();
+      const kube::WallTime renewal = core::renewal_time(now, info->not_after, now);
       log_.info(
           "the kubelet API has a serving certificate",
           {{"node", node}, {"until", kube::format_time(info->not_after)}, {"renewal", kube::format_time(renewal)}});

@@ -25,9 +25,6 @@ kube::net::CertificateSubject serving_subject(std::string_view node, std::string
 /// The CertificateSigningRequest for a PKCS#10 request in PEM.
 kube::Object make_signing_request(std::string_view request_pem);
 
-/// When to renew a certificate received at `received`: at 2/3 of the time that is left.
-kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after);
-
 /// Whom the certificate is for, where it goes, and how often is asked for it.
 struct ServingCertificateSettings {
   std::string node_ip;

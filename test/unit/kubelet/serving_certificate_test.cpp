@@ -134,12 +134,6 @@ TEST_CASE("a request whose signature is not by its own key is not approved") {
   CHECK_FALSE(may_approve(request, account, nodes, "10.1.2.3"));
 }
 
-TEST_CASE("a certificate is renewed after two thirds of what is left of it") {
-  const kube::WallTime received(1000s);
-  CHECK(renewal_time(received, received + 30min) == received + 20min);
-  CHECK(renewal_time(received, received - 30min) == received);
-}
-
 TEST_CASE("a certificate is asked for, waited for, used, cleared away and renewed; failures wait 30 s") {
   FakeHome* world = nullptr;
   int created = 0;

@@ -8,6 +8,8 @@
 namespace liqo::core {
 namespace {
 
+using namespace std::chrono_literals;
+
 kube::WallTime at(std::string_view text) { return *kube::parse_time(text); }
 
 }  // namespace
@@ -43,6 +45,12 @@ TEST_CASE("a certificate is renewed at two thirds of the time from receipt to en
     const auto received = c.received ? std::optional(at(*c.received)) : std::nullopt;
     CHECK(renewal_time(*certificate, received) == at(c.renewal));
   }
+}
+
+TEST_CASE("what holds for a time is renewed after two thirds of it") {
+  const auto begin = at("2026-11-21T11:00:00Z");
+  CHECK(renewal_time(begin, begin + 30min, begin) == begin + 20min);
+  CHECK(renewal_time(begin, begin - 30min, begin) == begin);
 }
 
 TEST_CASE("what is no certificate is refused") {
