@@ -163,11 +163,11 @@ def test_info_of_a_cluster_without_peers(fresh: Liqoctl) -> None:
 
 def test_completion_offers_the_names_of_peers_behind_what_was_typed(fresh: Liqoctl) -> None:
     api = fresh.cluster.api
-    labels = {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "milan"}
+    labels = {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "turin"}
     api.apply("namespaces", None, {"kind": "Namespace", "metadata": {"name": "completed", "labels": labels}})
-    assert fresh("__complete", "info", "peer", "") == "milan\n"
-    assert fresh("__complete", "create", "tenant", "--remote-cluster-id", "mi") == "milan\n"
-    assert fresh("__complete", "create", "tenant", "--remote-cluster-id=mi") == "--remote-cluster-id=milan\n"
+    assert fresh("__complete", "info", "peer", "") == "turin\n"
+    assert fresh("__complete", "create", "tenant", "--remote-cluster-id", "tu") == "turin\n"
+    assert fresh("__complete", "create", "tenant", "--remote-cluster-id=tu") == "--remote-cluster-id=turin\n"
     api.delete("namespaces", None, "completed")
 
 

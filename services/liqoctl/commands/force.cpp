@@ -145,8 +145,7 @@ void add_force(CommandLine& line) {
            "this cluster has there; liqoctl unpeer is the better way then."},
       [flags](Session& session) { return force_unpeer(session, *flags); });
   app.option("id", flags->peer, "ID of the peer").required().type_name("ID");
-  app.flag("--wait", flags->wait,
-           "Wait until everything is gone (default true); the end of credentials is waited for in any case");
+  app.flag("--wait", flags->wait, "Wait until everything is gone (default true); credentials are always waited for");
   add_delete_namespaces(app, flags->delete_namespaces);
 }
 

@@ -287,8 +287,7 @@ void add_peer(CommandLine& line) {
                     .timeout = std::chrono::minutes(2),
                     .examples = "  liqoctl unpeer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [undo](Session& session) { return unpeer(session, *undo); });
-  back.flag("--wait", undo->wait,
-            "Wait until everything is gone (default true); the end of credentials is waited for in any case");
+  back.flag("--wait", undo->wait, "Wait until everything is gone (default true); credentials are always waited for");
   back.flag("--delete-volumes", undo->delete_volumes,
             "Delete the claims whose data is at the provider, which is refused otherwise");
   add_delete_namespaces(back, undo->delete_namespaces);

@@ -1,4 +1,3 @@
-
 #include "kube/base/scalar.hpp"
 #include "template/lexer.hpp"
 #include "template/syntax.hpp"

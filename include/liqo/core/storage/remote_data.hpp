@@ -32,7 +32,8 @@ std::optional<RemoteData> data_of_claim(const kube::Object& claim);
 /// The data of volumes, and that of claims which no volume has already.
 std::vector<RemoteData> each_once(std::vector<RemoteData> of_volumes, std::vector<RemoteData> of_claims);
 
-/// "the PersistentVolumeClaims shop/a in milan, shop/b in turin and 3 more", of at least one.
+/// "the PersistentVolumeClaim shop/a in milan", or "the PersistentVolumeClaims shop/a in milan, shop/b in turin and 3
+/// more", of at least one.
 std::string in_words(std::span<const RemoteData> data);
 
 }  // namespace liqo::core::storage
