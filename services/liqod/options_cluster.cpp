@@ -38,7 +38,8 @@ void add_cluster_options(cli::Command app, Options& options, Texts& texts) {
              "default it is self-signed")
       .existing_directory();
   add_preset(app, "--health-probe-address", options.health_address, "host:port of /healthz and /readyz (HTTP)");
-  app.flag("--metrics-hide-peers", texts.hides_peers, "Replace the names of peers by numbers in /metrics and /readyz");
+  app.flag("--metrics-hide-peers", texts.hides_peers,
+           "Replace the names of peers by numbers in /metrics, and leave the reason out of /readyz");
 }
 
 }  // namespace liqod

@@ -205,7 +205,7 @@ asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
 asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request) {
   std::vector<std::string> namesakes;
   if (request.operation == Operation::create && request.object.label(labels::replicated) != "true") {
-    auto all = co_await read_all(kinds::resource_slices, {}, std::string(labels::replicated) + "!=true");
+    auto all = co_await read_all(kinds::resource_slices, {}, kube::label_is_not(labels::replicated, "true"));
     if (!all) co_return cannot_read(all.error());
     for (const kube::Object& slice : *all)
       if (slice.name() == request.object.name() && slice.uid() != request.object.uid())

@@ -140,7 +140,7 @@ std::string left_out(const kube::Object& local, const core::ForgingContext& ctx)
          " addresses are left out for cluster " + ctx.clusters.remote +
          ", which cannot reach them: " + kube::join_some(usable.unreachable, max_named) +
          ". Pods of this cluster are reached by the network between the two; every other address needs an IP " +
-         "object (ipam.liqo.io) in namespace " + std::string(local.ns()) + " that has got an address";
+         "object (ipam.liqo.io) in namespace " + std::string(local.ns()) + " that has got an address.";
 }
 
 std::optional<std::string_view> never_reflected(const kube::Object& local) {
