@@ -29,6 +29,7 @@
 #include "liqo/telemetry/families.hpp"
 #include "metric_agent.hpp"
 #include "metrics_port.hpp"
+#include "process_metrics.hpp"
 #include "provider_link.hpp"
 #include "turn_meter.hpp"
 #include "webhooks.hpp"

@@ -1,0 +1,35 @@
+// The figures of the process itself and of its servers.
+#pragma once
+
+#include <string>
+
+#include "kube/net/http_server.hpp"
+#include "kube/telemetry/metrics.hpp"
+
+namespace liqod {
+
+/// The process's own figures (memory, CPU), as every Prometheus client library names them.
+class ProcessMetrics {
+ public:
+  explicit ProcessMetrics(kube::Metrics& metrics);
+  /// Reads the figures anew.
+  void refresh();
+
+ private:
+  kube::Gauge resident_;
+  kube::Counter cpu_;
+};
+
+/// What one server of the process has done: connections, and what was refused.
+class ServerMetrics {
+ public:
+  ServerMetrics(kube::Metrics& metrics, const std::string& server);
+  void show(const kube::net::HttpServerCounters& counters);
+
+ private:
+  kube::Gauge connections_;
+  kube::Gauge held_;
+  kube::Counter accepted_, refused_, evicted_, without_room_, handshake_failures_, requests_;
+};
+
+}  // namespace liqod
