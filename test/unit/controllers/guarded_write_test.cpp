@@ -13,6 +13,7 @@
 namespace liqo::controllers {
 namespace {
 
+namespace asio = boost::asio;
 namespace json = kube::json;
 using namespace std::chrono_literals;
 
