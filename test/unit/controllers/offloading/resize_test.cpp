@@ -179,7 +179,7 @@ TEST_CASE("a provider that does not resize is not asked, and that is told") {
   rome.pass(5s);
   rome.resize("2");
   REQUIRE(rome.reaches([&] { return rome.pending("reason") == "Infeasible"; }));
-  CHECK(rome.pending("message").contains("keeps what it was created with"));
+  CHECK(rome.pending("message").contains("keeps the amounts that it was created with"));
   rome.pass(5min);
   CHECK(rome.ordered() == "1");
 }
