@@ -123,6 +123,11 @@ class Daemon {
   /// Runs a part of the process. An exception that ends the part ends the process, which would otherwise keep its lease
   /// and do nothing.
   asio::awaitable<void> vital(std::string part, asio::awaitable<void> running);
+  /// Has run() end, and answer with this failure.
+  void end_by(kube::Failure failure) {
+    failure_ = std::move(failure);
+    stop_.set();
+  }
   asio::awaitable<std::string> read_server_version(kube::Api& api);
   /// Fails where the cluster is known to its peers by another ID than that of the options.
   asio::awaitable<kube::Result<void>> check_cluster_id(kube::Api& api);
@@ -171,9 +176,10 @@ asio::awaitable<void> Daemon::vital(std::string part, asio::awaitable<void> runn
   } catch (...) {
     const auto thrown = std::current_exception();
     if (kube::async::is_cancellation(thrown)) throw;
-    failure_.emplace(kube::Errc::stopped, part + " has ended by an exception: " + kube::async::describe(thrown));
-    log_.error("stopping, because a part of this process is lost", {{"error", *failure_}});
-    stop_.set();
+    const kube::Failure failure(kube::Errc::stopped,
+                                part + " has ended by an exception: " + kube::async::describe(thrown));
+    log_.error("stopping, because a part of this process is lost", {{"error", failure}});
+    end_by(failure);
   }
 }
 
@@ -231,11 +237,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   auto settings = options_.settings;
   kube::Api api(home_, clock_, random_, metrics_, {.cluster = settings.cluster_id});
   settings.kubelet_version = co_await read_server_version(api);
-  if (auto checked = co_await check_cluster_id(api); !checked) {
-    failure_ = std::move(checked.error());
-    stop_.set();
-    co_return;
-  }
+  if (auto checked = co_await check_cluster_id(api); !checked) co_return end_by(std::move(checked.error()));
   std::optional<kube::LeaderElectionSettings> election;
   if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
   process_ = std::make_unique<Process>(liqo::controllers::ProcessContext{.environment = environment_,
@@ -244,18 +246,10 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
                                                                          .settings = settings,
                                                                          .election = std::move(election)});
   kubelet_ = make_kubelet(*process_, options_);
-  if (auto port = kubelet_->listen(); !port) {
-    failure_ = std::move(port.error());
-    stop_.set();
-    co_return;
-  }
+  if (auto port = kubelet_->listen(); !port) co_return end_by(std::move(port.error()));
   webhooks_ = make_webhooks(*process_, options_);
   if (webhooks_.webhook) {
-    if (auto port = webhooks_.webhook->listen(); !port) {
-      failure_ = std::move(port.error());
-      stop_.set();
-      co_return;
-    }
+    if (auto port = webhooks_.webhook->listen(); !port) co_return end_by(std::move(port.error()));
     if (webhooks_.ledger) {
       group.spawn(vital("the quota ledger", webhooks_.ledger->run()));
       group.spawn(vital("the display of quotas", webhooks_.display->run()));
@@ -264,11 +258,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   }
   figures_ = make_metric_agent(*process_, *credentials_, options_);
   if (figures_.agent) {
-    if (auto port = figures_.agent->listen(); !port) {
-      failure_ = std::move(port.error());
-      stop_.set();
-      co_return;
-    }
+    if (auto port = figures_.agent->listen(); !port) co_return end_by(std::move(port.error()));
     group.spawn(vital("the metric agent", figures_.agent->run()));
   }
   group.spawn(vital("the kubelet API", kubelet_->run()));

@@ -66,7 +66,7 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route,
     co_return co_await serve_pods(node, route.endpoint == Endpoint::running_pods, response);
   if (route.endpoint == Endpoint::metrics_slis) {
     // Checks of its own components, of which a virtual node has none: a scrape of no samples is a good one.
-    static_cast<void>(co_await response.send(200, {{"content-type", kube::net::metrics_text_type}}, std::string()));
+    static_cast<void>(co_await response.send(200, metrics_text_headers(), std::string()));
     co_return std::expected<void, Refusal>();
   }
   const auto object = find_node_(node);

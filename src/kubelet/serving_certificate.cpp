@@ -24,7 +24,7 @@ kube::net::CertificateSubject serving_subject(std::string_view node, std::string
           .ip_addresses = {std::string(node_ip)}};
 }
 
-kube::Object make_signing_request(std::string_view request_pem) {
+kube::Object forge_serving_request(std::string_view request_pem) {
   // An ECDSA key encrypts nothing, so the optional "key encipherment" is left out.
   return core::forge_signing_request(request_pem, {.name_prefix = "liqo-kubelet-serving-",
                                                    .signer = serving_signer,
@@ -102,7 +102,7 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
   const kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
   auto pem = kube::net::make_certificate_request(*key, subject);
   if (!pem) co_return std::unexpected(std::move(pem.error()));
-  const kube::Object wanted = make_signing_request(*pem);
+  const kube::Object wanted = forge_serving_request(*pem);
   auto created = co_await replica_api_.create(requests, wanted);
   if (!created) co_return std::unexpected(std::move(created.error()));
   auto certificate = co_await wait_for_issuance(created->key(), std::move(node));

@@ -23,7 +23,7 @@ inline constexpr std::string_view serving_signer = "kubernetes.io/kubelet-servin
 kube::net::CertificateSubject serving_subject(std::string_view node, std::string_view node_ip);
 
 /// The CertificateSigningRequest for a PKCS#10 request in PEM.
-kube::Object make_signing_request(std::string_view request_pem);
+kube::Object forge_serving_request(std::string_view request_pem);
 
 /// Whom the certificate is for, where it goes, and how often is asked for it.
 struct ServingCertificateSettings {

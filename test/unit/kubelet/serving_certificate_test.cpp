@@ -20,7 +20,7 @@ constexpr std::string_view account = "system:serviceaccount:liqo:liqod";
 /// A signing request as an API server stores it.
 kube::Object stored_request(const kube::net::CertificateSubject& subject) {
   const std::string key = kube::net::make_key().value();
-  kube::Object request = make_signing_request(kube::net::make_certificate_request(key, subject).value());
+  kube::Object request = forge_serving_request(kube::net::make_certificate_request(key, subject).value());
   request.mutable_spec()["username"] = json::string(account);
   request.mutable_metadata()["name"] = "csr-1";
   return request;
@@ -39,7 +39,7 @@ struct Replica final : kube::Leadership {
 TEST_CASE("a signing request has the shape that the signer demands") {
   const std::string key = kube::net::make_key().value();
   const std::string pem = kube::net::make_certificate_request(key, serving_subject("milan", "10.1.2.3")).value();
-  const kube::Object request = make_signing_request(pem);
+  const kube::Object request = forge_serving_request(pem);
   CHECK(kube::string_at(request.tree(), {"apiVersion"}) == "certificates.k8s.io/v1");
   CHECK(kube::string_at(request.spec(), {"signerName"}) == "kubernetes.io/kubelet-serving");
   CHECK(kube::decode_base64(kube::string_at(request.spec(), {"request"})).value() == pem);
