@@ -89,7 +89,8 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
       synced);
   maps_.subscribe(
       [this](const kube::Change& map) {
-        enqueue(map.now ? map.now->label(labels::replication_destination) : std::string_view(map.key.name));
+        for (const kube::Object* object : {map.now, map.previous()})
+          if (object) enqueue(object->label(labels::replication_destination));
       },
       synced);
 }

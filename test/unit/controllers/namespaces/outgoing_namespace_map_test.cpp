@@ -60,6 +60,24 @@ TEST_CASE_FIXTURE(Consumer, "the first namespaces are asked for at once") {
   CHECK(reaches([&] { return asked() == 2; }, 100ms));
 }
 
+TEST_CASE("a map of another name that somebody deletes is followed by one of ours") {
+  ClusterFixture rome("rome");
+  kube::Object node = kube::Object::make(kinds::virtual_nodes, {map_key.ns, "milan"});
+  node.mutable_spec() = json::object{{"clusterID", "milan"}, {"createNode", false}};
+  rome.apply(kinds::virtual_nodes, node);
+  kube::Object map = kube::Object::make(kinds::namespace_maps, {map_key.ns, "by-hand"});
+  map.set_label(api::labels::remote_cluster_id, "milan");
+  map.set_label(api::labels::replication, "true");
+  map.set_label(api::labels::replication_destination, "milan");
+  rome.apply(kinds::namespace_maps, map);
+  rome.start();
+  rome.pass(5s);
+  CHECK_FALSE(rome.has(kinds::namespace_maps, map_key));
+  static_cast<void>(rome.server.remove(kinds::namespace_maps, map.key(), {}, "operator"));
+  CHECK(rome.reaches([&] { return rome.has(kinds::namespace_maps, map_key); }));
+  rome.stop();
+}
+
 TEST_CASE_FIXTURE(Consumer,
                   "a thousand namespaces cost a few dozen writes of the map, and more of them are told why not") {
   const std::size_t before = map_writes();
