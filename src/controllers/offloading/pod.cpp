@@ -71,11 +71,14 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       .is_needed = [this](const TwinWatch& watch) { return is_needed(watch); },
   });
   local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });
-  // A slice and its virtual node have one name.
-  for (kube::InformerHandle* grant : {&virtual_nodes_, &slices_})
-    grant->subscribe([this](const kube::ObjectKey& key) {
-      if (key.name == forging_.node_name) ask_again();
-    });
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name == forging_.node_name) ask_again();
+  });
+  // The label names the slice of a VirtualNode, whatever the VirtualNode itself is called.
+  slices_.subscribe([this](const kube::ObjectKey& slice) {
+    const auto node = virtual_nodes_->find({slice.ns, forging_.node_name});
+    if (node && node->label(api::labels::resource_slice_name) == slice.name) ask_again();
+  });
   if (!context.settings.storage_class.empty()) claims_ = context.home.acquire({.resource = api::kinds::claims});
   start_times_ = context.metrics.histogram(
       families::pod_start, {{"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}},
