@@ -333,8 +333,12 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
   co_await stop_session(key, std::move(next));
   // The cluster may have ended meanwhile.
   if (const auto shared = clusters_.find(home);
-      shared != clusters_.end() && !shared->second.cluster && context_.clock.now() < shared->second.not_before)
-    co_return Outcome::again_after(shared->second.not_before - context_.clock.now());
+      shared != clusters_.end() && !shared->second.cluster && context_.clock.now() < shared->second.not_before) {
+    const kube::Duration pause = shared->second.not_before - context_.clock.now();
+    // It was lent to the cluster.
+    co_await connected->stop();
+    co_return Outcome::again_after(pause);
+  }
   start_session(virtual_node, std::move(makings), std::move(connected));
   co_return Outcome::done();
 }
