@@ -456,7 +456,7 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
     const kube::Duration waited = context_.clock.now() - since;
     if (waited < orphan_patience) co_return Outcome::again_after(orphan_patience - waited);
   }
-  log_.warn("let go without its replica: there are no credentials for its provider",
+  log_.warn("the object is let go without its replica: there are no credentials for its provider",
             {{"kind", kind->kind}, {"object", work.object}, {"cluster", cluster}});
   auto released =
       co_await remove_finalizer(context_.home.api(), *informer, *object, api::finalizers::replicated_object);

@@ -39,7 +39,8 @@ inline constexpr double max_asides = 10, asides_per_second = 0.5;
 struct ProviderBudget {
   std::shared_ptr<kube::StoreUse> stores;
   WriteBudget home_writes;
-  /// For Events that are good to know and true for moments only: where much happens at once, few of them are written.
+  /// For what is good to know and true for moments only, in Events and in the status of pods that start slowly: where
+  /// much happens at once, little of it is written.
   WriteBudget asides;
 };
 
