@@ -52,7 +52,7 @@ struct World {
   void request(std::string_view name, const std::string& node, std::string_view username = account) {
     const std::string key = kube::net::make_key().value();
     kube::Object made =
-        make_signing_request(kube::net::make_certificate_request(key, serving_subject(node, "10.1.2.3")).value());
+        forge_serving_request(kube::net::make_certificate_request(key, serving_subject(node, "10.1.2.3")).value());
     made.mutable_spec()["username"] = username;
     made.mutable_metadata()["name"] = name;
     REQUIRE(server.create(requests, made.tree(), "somebody"));
