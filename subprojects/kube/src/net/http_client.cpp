@@ -104,6 +104,9 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   void note_failure(const Failure& failure);
   asio::awaitable<Result<void>> open(SharedLane lane, Deadline deadline);
   asio::awaitable<void> serve(SharedLane lane, std::shared_ptr<Http2Connection> connection);
+  /// A connection for one request to a server that spoke HTTP/1.1; null where it speaks HTTP/2 now, or the credentials
+  /// have changed: then the caller looks again.
+  asio::awaitable<Result<std::unique_ptr<Http1Connection>>> dial_http1(SharedLane lane, Deadline deadline);
   asio::awaitable<Result<Way>> acquire(SharedLane lane, Deadline deadline);
   /// Why there is no connection to be had, once nobody waits for one any more.
   Failure all_in_use(const Lane& lane) const;
@@ -289,6 +292,23 @@ void HttpClient::Impl::renew() {
   }
 }
 
+asio::awaitable<Result<std::unique_ptr<Http1Connection>>> HttpClient::Impl::dial_http1(SharedLane lane,
+                                                                                       Deadline deadline) {
+  auto slot = take_slot(lane);
+  const std::uint64_t dialed_with = credentials->generation();
+  auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
+  if (stopping) co_return fail(Errc::stopped, "the client was stopped");
+  if (!dialed) {
+    // A request in a hurry says nothing about the server.
+    if (clock.now() < deadline.at) note_failure(dialed.error());
+    co_return std::unexpected(std::move(dialed.error()));
+  }
+  note_success();
+  http1_server = !dialed->http2;
+  if (dialed->http2 || dialed_with != credentials->generation()) co_return nullptr;
+  co_return std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot));
+}
+
 asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedLane lane, Deadline deadline) {
   bool has_waited = false;
   for (int round = 0; !stopping; ++round) {
@@ -325,20 +345,10 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
     if (!waited_for) {
       if (down && clock.now() < down_until) co_return std::unexpected(*down);
       if (http1_server && !down) {
-        auto slot = take_slot(lane);
-        const std::uint64_t dialed_with = credentials->generation();
-        auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
+        auto connection = co_await dial_http1(lane, deadline);
         if (stopping) break;
-        if (!dialed) {
-          // A request in a hurry says nothing about the server.
-          if (clock.now() < deadline.at) note_failure(dialed.error());
-          co_return std::unexpected(std::move(dialed.error()));
-        }
-        note_success();
-        if (dialed_with != credentials->generation()) continue;
-        if (!dialed->http2)
-          co_return Way(std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
-        http1_server = false;  // and dial once more, as one for all
+        if (!connection) co_return std::unexpected(std::move(connection.error()));
+        if (*connection) co_return Way(std::move(*connection));
         continue;
       }
       // An attempt that fails at once has forgotten itself when spawn() returns.
