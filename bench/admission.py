@@ -382,7 +382,7 @@ def main() -> int:
     if chosen.json:
         chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
     found = rows(figures)
-    print(report.lay_out(found), explain(figures), sep="\n\n")
+    print(report.lay_out(found), explain(figures), report.setting(), sep="\n\n")
     return 0 if all(row.reached for row in found) else 1
 
 

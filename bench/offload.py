@@ -186,16 +186,16 @@ def figures(
     }
 
 
-def bench(pods: int, admission: bool, profile: Path | None) -> dict:
+def bench(pods: int, admission: bool, rounds_of: int, profile: Path | None) -> dict:
     report.say("starting two clusters")
     with stage(pods, admission) as on:
         report.say(f"{SINGLE_PODS} single pods, offloaded and plain in turn")
         single = measure_single_pods(on)
         rounds, limits = [], []
-        for number in range(1, ROUNDS + 1):
+        for number in range(1, rounds_of + 1):
             limits.append(run_limit(on, pods))
             report.say(f"round {number}: bare client, {pods} pods Running in {limits[-1]['seconds']:.1f} s")
-            rounds.append(run_liqod(on, pods, profile if number == ROUNDS else None))
+            rounds.append(run_liqod(on, pods, profile if number == rounds_of else None))
             last = rounds[-1]
             report.say(
                 f"round {number}: liqod, {pods} pods Running in {last['seconds']:.1f} s, {last['writes_per_pod']:.2f} "
@@ -210,16 +210,17 @@ def main() -> int:
     parser.add_argument(
         "--admission", action="store_true", help="with the webhooks: the mutation of pods, the firewall, and the quota"
     )
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="figures are medians over them (default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also writes the figures there")
     parser.add_argument("--profile", type=Path, metavar="DIR", help="also profiles liqods and API servers in the last round, into DIR")
     chosen = parser.parse_args()
     if missing := settings.missing_requirements():
         sys.exit(f"bench: real clusters need {', '.join(missing)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    found = bench(chosen.pods, chosen.admission, chosen.profile)
+    found = bench(chosen.pods, chosen.admission, chosen.rounds, chosen.profile)
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n")
-    print(report.table(found), report.explain(found["details"]), sep="\n\n")
+    print(report.table(found), report.of_bare_client(found), report.explain(found["details"]), report.setting(), sep="\n\n")
     for number, each in enumerate(found["details"]["rounds"], 1):
         if each["disagreement"] > AGREEMENT:
             print(

@@ -105,7 +105,7 @@ def main() -> int:
         report.Row("peer, until the Node is Ready, median", "-", "-", words("ready"), True),
         report.Row("unpeer, median", "-", "-", words("gone"), True),
     ]
-    print(report.lay_out(rows), f"{chosen.rounds} rounds; load average before: {load:.1f}", sep="\n\n")
+    print(report.lay_out(rows), f"{chosen.rounds} rounds; load average before: {load:.1f}", report.setting(), sep="\n\n")
     return 0 if reached else 1
 
 

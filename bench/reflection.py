@@ -343,7 +343,7 @@ def main() -> int:
     if chosen.json:
         chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
     found = rows(figures)
-    print(report.lay_out(found), explain(figures), f"load average before: {load:.1f}", sep="\n\n")
+    print(report.lay_out(found), explain(figures), f"load average before: {load:.1f}", report.setting(), sep="\n\n")
     return 0 if all(row.reached for row in found) else 1
 
 

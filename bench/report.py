@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def say(text: str) -> None:
@@ -91,6 +96,37 @@ def rows(figures: dict[str, Any]) -> list[Row]:
             deletion <= goals.deletion_seconds,
         ),
     ]  # fmt: skip
+
+
+def setting() -> str:
+    """On what, and of what, the figures of a run are."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty= with changes"], cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+    ).stdout.strip()  # fmt: skip
+    other = os.environ.get("LIQOD", "")
+    programs = f", {other}" if other and not Path(other).is_relative_to(ROOT) else ""
+    return f"commit {described or 'unknown'}{programs}; {machine(Path('/proc/cpuinfo').read_text(), os.cpu_count() or 0)}"
+
+
+def machine(cpuinfo: str, cores: int) -> str:
+    models = [line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")]
+    return f"{cores} cores, {models[0] if models else 'of an unknown model'}"
+
+
+def of_bare_client(figures: dict[str, Any]) -> str:
+    """What can be compared with another machine: times against those of the bare client, and of a plain pod, and CPU time
+    against that of all processes in the bare client's run."""
+    spent = sum(figures["details"]["limit_cpu_ms_by_process"].values())
+    ratios = {
+        "pods until Running": figures["seconds"] / figures["limit_seconds"],
+        "deletion": figures["deletion_seconds"] / figures["limit_seconds"],
+        "one pod, against a plain one": figures["latency_ms"] / figures["plain_latency_ms"],
+    }
+    if spent:
+        ratios["CPU per pod"] = figures["cpu_ms_per_pod"] / spent
+        ratios["CPU per pod with the API servers'"] = figures["total_cpu_ms_per_pod"] / spent
+    return "of the bare client's run: " + ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
 
 
 def table(figures: dict[str, Any]) -> str:

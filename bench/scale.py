@@ -167,7 +167,7 @@ def main() -> int:
     size = Size(chosen.pods, chosen.nodes, chosen.providers, chosen.namespaces)
     figures = bench(size, chosen.json, chosen.profile)
     found = scale_figures.rows(figures)
-    print(report.lay_out(found), scale_figures.explain(figures), f"load average before: {load:.1f}", sep="\n\n")
+    print(report.lay_out(found), scale_figures.explain(figures), f"load average before: {load:.1f}", report.setting(), sep="\n\n")
     return 0 if all(row.reached for row in found) else 1
 
 

@@ -293,7 +293,7 @@ def main() -> int:
     if chosen.json:
         chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
     table = rows(figures)
-    print(report.lay_out(table), f"{chosen.gb:g} GB each way; load average before: {load:.1f}", sep="\n\n")
+    print(report.lay_out(table), f"{chosen.gb:g} GB each way; load average before: {load:.1f}", report.setting(), sep="\n\n")
     return 0 if all(row.reached for row in table) else 1
 
 

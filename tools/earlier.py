@@ -1,4 +1,4 @@
-"""Builds the programs of another commit, for `tools/test skew`."""
+"""Builds the programs of another commit, for `tools/test skew` and `tools/bench --against`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def commit(ref: str) -> str:
     return answer.stdout.strip()
 
 
-def build(of: str) -> Path | None:
-    """Builds liqod and liqoctl of a commit in the cache, where they stay, and returns the build directory."""
-    place = CACHE / "skew" / of
+def build(of: str, *besides: str) -> Path | None:
+    """Builds liqod and liqoctl of a commit, and other targets, in the cache, where they stay, and returns the build
+    directory. The compiler's options are those of `builddir.build_release`."""
+    place = CACHE / "earlier" / of
     if not (place / "source").exists():
         partial = place / "partial"
         shutil.rmtree(partial, ignore_errors=True)
@@ -32,4 +33,4 @@ def build(of: str) -> Path | None:
         partial.rename(place / "source")
     directory = place / "build"
     made = configure(directory, "--buildtype=release", "-Db_ndebug=true", source=place / "source")
-    return directory if made and ninja(directory, *PROGRAMS) else None
+    return directory if made and ninja(directory, *PROGRAMS, *besides) else None
