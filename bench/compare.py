@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scale_figures import p95
+
 Figures = Mapping[str, Any]
 # More than this is worse.
 LIMIT = 1.05
@@ -201,6 +203,12 @@ FIGURES: dict[str, list[Figure]] = {
         Figure("memory of execs whose readers stand still", at("still", "mb"), "MB"),
         Figure("memory of port-forwards that are stuck both ways", at("stuck", "mb"), "MB"),
         Figure("memory of many streams above rest", at("crowd", "mb"), "MB"),
+    ],
+    "hostile": [
+        Figure("peak memory above rest", lambda figures: figures["peak_mb"] - figures["rest_mb"], "MB"),
+        Figure("pods of another provider, p95", lambda figures: p95(figures["ms"]), "ms",
+               lambda figures: p95(figures["well_ms"])),
+        Figure("growth of the database at home", at("database_mb"), "MB"),
     ],
     "pump": [Figure("the figure that it prints first", at("printed"))],
 }  # fmt: skip

@@ -55,13 +55,14 @@ class StandIns:
         ]  # fmt: skip
         self.processes: dict[str, Process] = {}
 
-    def start(self, provider: StandIn, manner: str = "well") -> None:
-        """Starts it, in place of what was there."""
+    def start(self, provider: StandIn, manner: str = "well", dense: Path | None = None) -> None:
+        """Starts it, in place of what was there. `dense`: what one that is so answers every list with, as gzip."""
         if running := self.processes.pop(provider.name, None):
             running.kill()
         command = [
             ROOT / "build/release/bench/provider_stand_in", "--address", ADDRESS, "--port", provider.port,
             "--certificate", self._serving.certificate, "--key", self._serving.key, "--manner", manner,
+            *(["--dense", dense] if dense else []),
         ]  # fmt: skip
         self.processes[provider.name] = process = self.space.start(provider.name, command)
 

@@ -42,10 +42,11 @@ bool is_about_life(std::string_view target) { return target.starts_with("/livez"
 
 }  // namespace
 
-Provider::Provider(asio::any_io_executor executor, Manner manner, std::size_t flood)
+Provider::Provider(asio::any_io_executor executor, Manner manner, std::size_t flood, std::string dense)
     : executor_(std::move(executor)),
       manner_(manner),
       flood_(flood),
+      dense_(std::move(dense)),
       began_(std::chrono::steady_clock::now()),
       clock_(std::chrono::time_point_cast<kube::WallTime::duration>(std::chrono::system_clock::now())),
       server_(clock_) {
@@ -76,6 +77,18 @@ void Provider::handle(kube::HttpRequest request, std::shared_ptr<Answer> answer)
       answer->end();
       return;
     }
+  if (manner_ == Manner::dense && request.target.contains("sendInitialEvents=")) {
+    answer->begin(400, {{"content-type", "application/json"}});
+    answer->more(R"({"kind":"Status","status":"Failure","reason":"BadRequest","code":400})");
+    answer->end();
+    return;
+  }
+  if (manner_ == Manner::dense && request.method == "GET" && request.target.contains("limit=")) {
+    answer->begin(200, {{"content-type", "application/json"}, {"content-encoding", "gzip"}});
+    answer->more(dense_);
+    answer->end();
+    return;
+  }
   advance();
   kube::testing::FakeAnswer made = server_.handle(request, "consumer");
   answer->begin(made.status, made.headers);

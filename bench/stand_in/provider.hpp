@@ -18,13 +18,15 @@ enum class Manner {
   lying,     ///< answers that it is alive, and lies about everything else
   flooding,  ///< as well, but every watch of Pods has events without end, of pods that nobody asked for
   crowded,   ///< as well, but in the first twin whose Pods are listed are very many, with long names
+  dense,     ///< as well, but it answers every list with the same bytes, and refuses watches that begin with a list
 };
 
 /// Runs no pods: nothing stands behind its objects. One thread.
 class Provider {
  public:
-  /// `flood` is how many events a second all watches of a flooding one have together.
-  Provider(asio::any_io_executor executor, Manner manner, std::size_t flood);
+  /// `flood` is how many events a second all watches of a flooding one have together, `dense` what a dense one answers,
+  /// as gzip.
+  Provider(asio::any_io_executor executor, Manner manner, std::size_t flood, std::string dense);
 
   void handle(kube::HttpRequest request, std::shared_ptr<Answer> answer);
   /// Moves time on, for bookmarks and for what ends with time, and floods; for ever.
@@ -44,6 +46,7 @@ class Provider {
   asio::any_io_executor executor_;
   Manner manner_;
   std::size_t flood_, lies_ = 0, flooded_ = 0;
+  std::string dense_;
   kube::TimePoint began_;
   kube::testing::VirtualClock clock_;
   kube::testing::FakeApiServer server_;

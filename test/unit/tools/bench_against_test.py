@@ -88,6 +88,12 @@ def test_what_was_nothing_is_worse_as_soon_as_it_is_something():
             },
         ),
         (
+            "hostile",
+            {
+                "peak_mb": 60.0, "rest_mb": 20.0, "ms": [90.0, 100.0], "well_ms": [90.0, 95.0], "database_mb": 40.0,
+            },
+        ),
+        (
             "scale",
             {
                 "loaded_mb": {"rome": 200.0, "milan": 100.0}, "start_home": {"first_write_seconds": 3.0},
