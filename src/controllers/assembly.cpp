@@ -24,7 +24,8 @@
 
 namespace liqo::controllers {
 
-std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect) {
+std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
+                                                        ProviderBudgets& budgets) {
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(context));
   made.push_back(std::make_unique<ShadowEndpointSliceController>(context));
@@ -39,7 +40,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   // Peers.
   auto keys = std::make_unique<ClusterKeys>(context);
   auto namespaces = std::make_unique<TenantNamespaces>(context);
-  auto replicator = std::make_unique<Replicator>(connect, *namespaces, context);
+  auto replicator = std::make_unique<Replicator>(connect, *namespaces, budgets, context);
   Replicator& replication = *replicator;
   made.push_back(std::move(replicator));
   made.push_back(std::make_unique<ForeignClusterController>(context, replication));
@@ -47,14 +48,14 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<TenantController>(*namespaces, context));
   made.push_back(std::make_unique<RemoteRenewer>(*namespaces, context));
   made.push_back(std::make_unique<IdentityController>(*namespaces, *keys, context));
-  made.push_back(std::make_unique<IdentityCreator>(*namespaces, context));
-  made.push_back(std::make_unique<LocalRenewer>(*namespaces, *keys, context));
+  made.push_back(std::make_unique<IdentityCreator>(*namespaces, budgets, context));
+  made.push_back(std::make_unique<LocalRenewer>(*namespaces, *keys, budgets, context));
 
   // Slices, from the request to the Quota and the VirtualNode.
   made.push_back(std::make_unique<LocalResourceSliceController>(*namespaces, *keys, context));
   made.push_back(std::make_unique<SliceIdentityController>(*namespaces, context));
   made.push_back(std::make_unique<SliceGrantController>(*namespaces, context));
-  made.push_back(std::make_unique<VirtualNodeCreator>(*namespaces, context));
+  made.push_back(std::make_unique<VirtualNodeCreator>(*namespaces, budgets, context));
 
   made.push_back(std::move(keys));
   made.push_back(std::move(namespaces));

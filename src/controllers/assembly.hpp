@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "controllers/providers/provider_budget.hpp"
 #include "controllers/runnable.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/providers/provider_link.hpp"
@@ -12,8 +13,9 @@
 namespace liqo::controllers {
 
 /// Makes one of each. Those of peers and slices refer to one or both of the last two, the keys and the tenant
-/// namespaces; ForeignClusterController refers to the Replicator alone. None works while they are destroyed. What
-/// `context` refers to outlives them.
-std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect);
+/// namespaces; ForeignClusterController refers to the Replicator alone. None works while they are destroyed. `budgets`
+/// and what `context` refers to outlive them.
+std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
+                                                        ProviderBudgets& budgets);
 
 }  // namespace liqo::controllers

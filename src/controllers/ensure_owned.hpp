@@ -4,6 +4,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "kube/runtime/informer.hpp"
@@ -19,6 +20,9 @@ struct OwnedObject {
   std::function<void(kube::Object&)> mend;  ///< gives a present one the fields that it lacks
   std::string name;                         ///< for the text of a failure, e.g. "the Renew"
 };
+
+/// The object as ensure_owned() would write it; nothing where there is nothing to write.
+std::optional<kube::Object> due_write(const kube::Informer& informer, const OwnedObject& object);
 
 /// Creates the object, or replaces it where `mend` changes something; one that is being deleted is left to its end.
 /// Answers false where the owner does not control the object of that name, which then stays as it is. `informer`

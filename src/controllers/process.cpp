@@ -4,6 +4,7 @@
 
 #include "controllers/assembly.hpp"
 #include "controllers/nodes/virtual_node.hpp"
+#include "controllers/providers/provider_budget.hpp"
 #include "controllers/state_metrics.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
 #include "liqo/core/offloading/event_source.hpp"
@@ -16,8 +17,9 @@ Process::Process(ProcessContext context)
                {.cluster = context_.settings.cluster_id, .source = core::event_source, .election = context_.election}),
       shared_{context_.environment,  manager_.caches(), manager_.events(),
               manager_.leadership(), context_.settings, context_.entropy},
-      controllers_(make_controllers(shared_, context_.connect)),
-      virtual_nodes_(std::make_unique<VirtualNodeController>(context_.connect, shared_)),
+      budgets_(std::make_unique<ProviderBudgets>(shared_)),
+      controllers_(make_controllers(shared_, context_.connect, *budgets_)),
+      virtual_nodes_(std::make_unique<VirtualNodeController>(context_.connect, *budgets_, shared_)),
       state_metrics_(std::make_unique<StateMetrics>(*virtual_nodes_, shared_)) {
   if (!context_.settings.storage_class.empty()) controllers_.push_back(make_provisioner());
   for (const auto& controller : controllers_) manager_.add([&one = *controller] { return one.run(); });

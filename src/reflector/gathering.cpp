@@ -1,4 +1,6 @@
 // How the status of a copy comes home.
+#include <algorithm>
+
 #include "liqo/api/labels.hpp"
 #include "liqo/core/digest.hpp"
 #include "reflector/reflector_parts.hpp"
@@ -33,14 +35,15 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
     ns->gathered[name].at.reset();
     co_return local.version_number();
   }
-  if (json::serialize(status).size() > max_status) {
+  const std::size_t size = json::serialize(status).size();
+  if (size > max_status) {
     kube::Failure failure(kube::Errc::invalid_input, "the status of the copy in cluster " + forging_.clusters.remote +
                                                          " does not come home: it is larger than " +
                                                          std::to_string(max_status >> 10) + " KiB");
     tell_not_gathered(*ns, local, failure);
     co_return std::unexpected(std::move(failure));
   }
-  if (context_.home_write) co_await context_.home_write();
+  if (context_.home_write) co_await context_.home_write(std::max(size, local.text().size()));
   if (!is_current(*ns)) co_return local.version_number();
   kube::Object wanted = local;
   if (status.is_null())

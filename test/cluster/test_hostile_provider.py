@@ -5,6 +5,8 @@ lodi consumes from pisa and bari; pisa floods.
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness import settings
+from harness.api import path
 from harness.cluster import busybox
 from harness.components import Options
 from harness.peers import Peer
@@ -20,6 +23,8 @@ from harness.wait import stays, wait_for
 
 BUDGET = 32  # MiB of pisa's objects that lodi holds
 MIB = 1 << 20
+# Of what statuses have beyond 8 KiB, lodi writes so much at once and then each second.
+AT_ONCE, EACH_SECOND = 16 * MIB, MIB // 2
 
 
 class Three:
@@ -110,3 +115,48 @@ def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three)
     lodi.daemon.restart()
     wait_for(lambda: three.ready("pisa")["status"] == "True", 60, "the Node to be Ready when the flood is gone")
     wait_for(lambda: 0 < three.held("pisa") < MIB, 60, "little to be held of it")
+
+
+def test_statuses_that_flip_do_not_fill_the_database_at_home(three: Three) -> None:
+    lodi, pisa = three.lodi, three.pisa
+    names = [f"flips-{number}" for number in range(8)]
+    for name in names:
+        three.pod(name, "pisa")
+    for name in names:
+        wait_for(lambda name=name: three.runs(name), 60, f"{name} to run")
+
+    # As large as liqod lets a status come home: 400 KiB of conditions.
+    def flip(name: str, letter: str) -> None:
+        conditions = [{"type": f"example.com/c-{n}", "status": "True", "message": letter * 4096} for n in range(100)]
+        pisa.api.request(
+            "PATCH", path("pods", "shop-lodi", name, "status"), {"status": {"conditions": conditions}},
+            "application/strategic-merge-patch+json",
+        )  # fmt: skip
+
+    def shows(name: str, letter: str) -> bool:
+        status = (lodi.cluster.pod("shop", name) or {}).get("status", {})
+        return sum(letter * 4096 == each.get("message") for each in status.get("conditions", [])) == 100
+
+    database = lodi.cluster.directory / "etcd/member/snap/db"
+    before, began = database.stat().st_size, time.monotonic()
+    until, flips = began + 12, 0
+    with ThreadPoolExecutor(4) as pool:
+        for letter in itertools.cycle("ab"):
+            list(pool.map(flip, names, itertools.repeat(letter)))
+            flips += len(names)
+            if time.monotonic() > until:
+                break
+    three.pod("meanwhile", "bari")
+    wait_for(lambda: three.runs("meanwhile"), 60, "a pod in the other provider to run")
+    grown, took = database.stat().st_size - before, time.monotonic() - began
+    allowed = AT_ONCE + EACH_SECOND * took
+    # The database grows in steps of 16 MiB at most.
+    assert grown < allowed + 16 * MIB, f"{grown / MIB:.0f} MiB in {took:.0f} s, after {flips} flips"
+    assert flips * 400 * 1024 > allowed + 16 * MIB, f"{flips} flips in {took:.0f} s show nothing"
+    delayed = [v for k, v in lodi.daemon.metrics().items() if k.startswith("liqo_provider_bytes_delayed_total{")]
+    assert sum(delayed) > 0
+    # What was written last arrives, with time.
+    for name in names:
+        flip(name, "z")
+    for name in names:
+        wait_for(lambda name=name: shows(name, "z"), 60, f"the last status of {name}")

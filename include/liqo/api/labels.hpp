@@ -239,6 +239,7 @@ inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
 inline constexpr std::string_view failed_replication = "FailedReplication";
 inline constexpr std::string_view replication_name_taken = "ReplicationNameTaken";
 inline constexpr std::string_view credentials_unusable = "CredentialsUnusable";
+inline constexpr std::string_view provider_unusable = "ProviderUnusable";
 inline constexpr std::string_view credentials_in_use =
     "CredentialsInUse";  ///< being deleted while objects are replicated with them
 /// The provider refuses everything in our tenant namespace there; the event on a ForeignCluster.

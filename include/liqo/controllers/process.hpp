@@ -15,6 +15,7 @@
 
 namespace liqo::controllers {
 
+class ProviderBudgets;
 class Runnable;
 class StateMetrics;
 
@@ -68,6 +69,7 @@ class Process {
   ProcessContext context_;
   kube::Manager manager_;
   Context shared_;
+  std::unique_ptr<ProviderBudgets> budgets_;
   std::vector<std::unique_ptr<Runnable>> controllers_;
   std::unique_ptr<VirtualNodeController> virtual_nodes_;
   std::unique_ptr<StateMetrics> state_metrics_;

@@ -33,8 +33,9 @@ struct ReflectorContext : kube::Environment {
   kube::EventRecorder& events;  ///< of the home cluster
   /// Whether what comes home of copies in the twin of a namespace is to come from this provider; null = it is.
   std::function<bool(const std::string& local)> brings_home = nullptr;
-  /// Awaited before each write at home that the provider's word is the cause of; null = nothing bounds these.
-  std::function<asio::awaitable<void>()> home_write = nullptr;
+  /// Awaited before each write at home that the provider's word is the cause of, with the bytes of the object that is
+  /// written; null = nothing bounds these.
+  std::function<asio::awaitable<void>(std::size_t bytes)> home_write = nullptr;
   /// Whether hardly anything can happen in the twin of a namespace; null = that is not so.
   std::function<bool(const std::string& local)> is_quiet = nullptr;
   /// Called when something was copied there, or found to be.

@@ -89,6 +89,12 @@ inline constexpr MetricFamily writes_delayed{counter,
                                              "Writes at home that had to wait because a provider causes too many.",
                                              {"cluster_id"},
                                              handles};
+inline constexpr MetricFamily bytes_delayed{
+    counter,
+    "liqo_provider_bytes_delayed_total",
+    "Bytes beyond 8 KiB of objects whose writes at home had to wait because a provider causes too large ones.",
+    {"cluster_id"},
+    handles};
 
 // Quotas, at the provider.
 inline constexpr MetricFamily quota_granted{gauge,
@@ -246,6 +252,7 @@ inline constexpr const MetricFamily* all[] = {
     &slice_accepted,
     &sessions_lost,
     &writes_delayed,
+    &bytes_delayed,
     &quota_granted,
     &quota_used,
     &quota_free,

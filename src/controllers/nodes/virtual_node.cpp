@@ -29,7 +29,7 @@ constexpr kube::Duration closed_pause = 5s;
 
 }  // namespace
 
-VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context context)
+VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBudgets& budgets, Context context)
     : context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire(scope_of_virtual_nodes())),
@@ -42,7 +42,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
       ports_(context.settings.kubelet_ports),
       templates_(context),
       leases_(context),
-      sessions_(std::move(connect), context, [this](const kube::ObjectKey& key) { enqueue(key); }),
+      sessions_(std::move(connect), budgets, context, [this](const kube::ObjectKey& key) { enqueue(key); }),
       controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });

@@ -26,7 +26,8 @@ namespace liqo::controllers {
 /// force. The sessions run on every replica. One thread.
 class VirtualNodeController {
  public:
-  VirtualNodeController(ConnectProvider connect, Context context);
+  /// `budgets` outlive it.
+  VirtualNodeController(ConnectProvider connect, ProviderBudgets& budgets, Context context);
   ~VirtualNodeController();
 
   /// Runs until cancelled.

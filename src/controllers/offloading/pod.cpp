@@ -246,10 +246,10 @@ asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Obje
     co_return kube::Result<void>();
   // The patch is a difference to what the cache showed: a request that was long under way must not undo a later one.
   (*patch)["metadata"].as_object()["resourceVersion"] = local.resource_version();
-  co_await budget_.home_writes.take();
-  auto patched = co_await context_.home.api().patch(kube::resources::pods, local.key(),
-                                                    {kube::PatchType::strategic_merge, kube::json::serialize(*patch)},
-                                                    {.subresource = "status"});
+  const std::string body = kube::json::serialize(*patch);
+  co_await budget_.home_writes.take({.bytes = stored_bytes(*local_pods_, local.key(), body.size())});
+  auto patched = co_await context_.home.api().patch(
+      kube::resources::pods, local.key(), {kube::PatchType::strategic_merge, body}, {.subresource = "status"});
   if (patched) {
     note_start(*patched);
     for (const std::string& name : core::started_containers(local.status(), *patched))

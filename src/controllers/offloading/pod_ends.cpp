@@ -69,7 +69,7 @@ asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, 
 }
 
 asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey key, std::string uid) {
-  co_await budget_.home_writes.take();
+  co_await budget_.home_writes.take({});
   auto removed = co_await kube::remove_object(
       context_.home.api(), kube::resources::pods, key,
       {.options = {.uid = uid, .grace_period_seconds = 0}, .phase = "removing the terminated pod"});
@@ -93,6 +93,7 @@ asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object loca
     if (cache && !live) cache->observe_gone(remote_key, action.remote_uid);
     co_return kube::Result<void>();
   }
+  co_await budget_.home_writes.take({});
   auto removed = co_await kube::remove_object(
       context_.home.api(), kube::resources::pods, local.key(),
       {.options = {.uid = action.uid}, .phase = "evicting a pod whose remote pod does not end"});

@@ -112,6 +112,7 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
                        .virtual_nodes = objects_of(virtual_nodes_, cluster),
                        .nodes = objects_of(nodes_, cluster),
                        .api_server_answers = replicator_.answers(cluster),
+                       .trouble = replicator_.trouble(cluster),
                        .clock_ahead = replicator_.clock_ahead(cluster),
                        .withdrawal = ""};
   if (const auto secret = replicator_.find_secret(cluster)) {

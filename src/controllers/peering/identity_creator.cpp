@@ -26,9 +26,10 @@ bool is_local_for(const kube::Object& slice, std::string_view peer) {
 
 }  // namespace
 
-IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, Context context)
+IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, ProviderBudgets& budgets, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
+      budgets_(budgets),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       controller_(context_, {.name = "identity_creator", .ready = [this] { return has_synced(); }},
@@ -80,8 +81,11 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
     identity.set_labels(wanted.labels());
     identity.mutable_spec() = wanted.spec();
   };
-  auto ensured = co_await ensure_owned(
-      home, *identities_, {.owner = *slice, .wanted = wanted, .mend = mend, .name = "the slice's Identity"});
+  OwnedObject owned{.owner = *slice, .wanted = wanted, .mend = mend, .name = "the slice's Identity"};
+  if (const auto due = due_write(*identities_, owned))
+    if (const kube::Duration wait = budgets_.of(peer)->correct_now(due->text().size()); wait > kube::Duration::zero())
+      co_return Outcome::again_after(wait);
+  auto ensured = co_await ensure_owned(home, *identities_, std::move(owned));
   if (!ensured) co_return Outcome::retry(std::move(ensured.error()));
   if (!*ensured) {
     context_.events.warning(*slice, api::kinds::resource_slices, "IdentityExists",

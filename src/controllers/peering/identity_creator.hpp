@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "controllers/peering/tenant_namespace.hpp"
+#include "controllers/providers/provider_budget.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {
@@ -13,7 +14,8 @@ namespace liqo::controllers {
 /// it where the provider denies it. One thread.
 class IdentityCreator final : public Runnable {
  public:
-  IdentityCreator(TenantNamespaces& namespaces, Context context);
+  /// `budgets` outlive it.
+  IdentityCreator(TenantNamespaces& namespaces, ProviderBudgets& budgets, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {
@@ -26,6 +28,7 @@ class IdentityCreator final : public Runnable {
 
   Context context_;
   TenantNamespaces& namespaces_;
+  ProviderBudgets& budgets_;
   kube::InformerHandle slices_, identities_;
   kube::Controller controller_;
 };

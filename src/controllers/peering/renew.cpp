@@ -23,10 +23,11 @@ namespace json = kube::json;
 
 }  // namespace
 
-LocalRenewer::LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Context context)
+LocalRenewer::LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, ProviderBudgets& budgets, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
+      budgets_(budgets),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
       controller_(context_, {.name = "renew_local", .ready = [this] { return has_synced(); }},
@@ -66,17 +67,15 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
     co_return Outcome::again_after(collector_time);
   }
   if (!live || live->is_deleting()) co_return Outcome::done();
-  auto taken = co_await take_answer(identity, *live);
-  if (!taken) co_return Outcome::retry(std::move(taken.error()).in("taking the renewed credentials"));
-  co_return Outcome::done();
+  co_return co_await take_answer(identity, *live);
 }
 
-asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object& identity, const kube::Object& renew) {
+asio::awaitable<Outcome> LocalRenewer::take_answer(const kube::Object& identity, const kube::Object& renew) {
   const json::object& answer = api::Renew(renew).auth_params();
-  if (answer.empty() || !keys_.key()) co_return kube::Result<void>();
+  if (answer.empty() || !keys_.key()) co_return Outcome::done();
   // A Renew shows its last answer for ever; taking it again would undo what an operator has changed since.
   const std::string digest = core::sha256_hex(json::serialize(answer));
-  if (identity.annotation(api::annotations::taken_answer) == digest) co_return kube::Result<void>();
+  if (identity.annotation(api::annotations::taken_answer) == digest) co_return Outcome::done();
   const bool is_news = answer != api::Identity(identity).auth_params();
   const auto params = api::read_auth_params(answer);
   const auto certificate = core::read_certificate(params ? params->certificate_pem : "");
@@ -84,18 +83,21 @@ asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object
     context_.events.warning(
         identity, api::kinds::identities, "InvalidRenewal",
         "the provider sent credentials that are not for the key of this cluster; the old ones stay");
-    co_return kube::Result<void>();
+    co_return Outcome::done();
   }
   kube::Object next = identity;
   next.mutable_spec()["authParams"] = answer;
   next.set_annotation(api::annotations::taken_answer, digest);
+  const auto budget = budgets_.of(std::string(api::Identity(identity).cluster_id()));
+  if (const kube::Duration wait = budget->correct_now(next.text().size()); wait > kube::Duration::zero())
+    co_return Outcome::again_after(wait);
   auto replaced = co_await context_.home.api().replace(api::kinds::identities, next);
-  if (!replaced) co_return std::unexpected(std::move(replaced.error()));
+  if (!replaced) co_return Outcome::retry(std::move(replaced.error()).in("taking the renewed credentials"));
   identities_->observe(std::move(*replaced));
   if (is_news)
     context_.events.normal(identity, api::kinds::identities, "AuthParamsUpdated",
                            "the provider has renewed the credentials");
-  co_return kube::Result<void>();
+  co_return Outcome::done();
 }
 
 RemoteRenewer::RemoteRenewer(TenantNamespaces& namespaces, Context context)

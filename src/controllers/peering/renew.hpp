@@ -4,6 +4,7 @@
 
 #include "controllers/peering/cluster_keys.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
+#include "controllers/providers/provider_budget.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {
@@ -13,7 +14,8 @@ namespace liqo::controllers {
 /// changes afterwards stays until the next. Answers that are not for this cluster's key are not taken. One thread.
 class LocalRenewer final : public Runnable {
  public:
-  LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
+  /// `budgets` outlive it.
+  LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, ProviderBudgets& budgets, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {
@@ -23,11 +25,12 @@ class LocalRenewer final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  asio::awaitable<kube::Result<void>> take_answer(const kube::Object& identity, const kube::Object& renew);
+  asio::awaitable<kube::Outcome> take_answer(const kube::Object& identity, const kube::Object& renew);
 
   Context context_;
   TenantNamespaces& namespaces_;
   ClusterKeys& keys_;
+  ProviderBudgets& budgets_;
   kube::InformerHandle identities_, renews_;
   kube::Controller controller_;
 };

@@ -27,6 +27,8 @@ constexpr kube::Duration look_again = 30s;
 constexpr kube::Duration unknown_pause = 10s;
 /// Before the first heartbeat, and after one that the provider does not want.
 constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
+/// Between two lines about an object whose status is too large.
+constexpr kube::Duration refusal_told_again = 5min;
 /// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
 constexpr kube::Duration rights_pause = 1min;
 
@@ -40,13 +42,19 @@ std::string name_of(const kube::Resource& kind, const kube::Object& object) {
 
 }  // namespace
 
-ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context)
+ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link,
+                                       std::shared_ptr<ProviderBudget> budget, Context context)
     : peer_(std::move(peer)),
       context_(context),
       link_(std::move(link)),
       provider_api_(link_->transport(), context.clock, context.random, context.metrics,
                     provider_api_settings(peer_.remote, context)),
-      provider_(context.executor, provider_api_, context.metrics),
+      budget_(std::move(budget)),
+      stores_(budget_->stores,
+              [this] {
+                if (ended_) ended_();
+              }),
+      provider_(context.executor, provider_api_, context.metrics, &stores_),
       controller_(context,
                   {.name = "replication",
                    .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, max_pause}},
@@ -103,6 +111,11 @@ asio::awaitable<void> ReplicationSession::beat() {
   }
 }
 
+void ReplicationSession::on_end(std::function<void()> handler) {
+  ended_ = handler;
+  workers_.on_loss(std::move(handler));
+}
+
 asio::awaitable<void> ReplicationSession::stop() {
   co_await workers_.stop();
   co_await link_->stop();
@@ -137,6 +150,19 @@ void ReplicationSession::tell_failed(const Kind& kind, const kube::Object& local
   context_.events.warning(local, kind.resource, api::reasons::failed_replication,
                           name_of(kind.resource, local) + " " + std::string(what) + " " + peer_.remote +
                               ", which is tried again: " + failure.text());
+}
+
+void ReplicationSession::tell_refused_status(const Kind& kind, const kube::Object& local, const std::string& why) {
+  const kube::TimePoint now = context_.clock.now();
+  auto& told = memory_[{std::string(kind.resource.plural), local.key()}].refusal_told;
+  // The provider may change the size, and with it the words, as often as it likes.
+  if (told && now - *told < refusal_told_again) return;
+  told = now;
+  log_.warn("a status does not come home, because it is too large",
+            {{"kind", kind.resource.kind}, {"object", local.key()}, {"error", why}});
+  context_.events.warning(local, kind.resource, api::reasons::failed_replication,
+                          name_of(kind.resource, local) + " " + std::string(no_status) + " " + peer_.remote + ": " +
+                              why + "; have what does not belong to it removed there");
 }
 
 Outcome ReplicationSession::failed_at_home(const Kind& kind, const kube::Object& local, kube::Failure failure,
@@ -196,7 +222,9 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
       auto updated = co_await update(kind, work, std::move(*follow->update));
       if (!updated) co_return failed(kind, *local, std::move(updated.error()).in("updating the replica"));
     }
-    if (follow->status) {
+    if (const std::string why = follow->status ? core::refuse_status(kind.resource, *remote) : ""; !why.empty()) {
+      tell_refused_status(kind, *local, why);
+    } else if (follow->status) {
       auto written = co_await write_status(kind, work, std::move(*follow->status));
       if (!written) co_return failed_at_home(kind, *local, std::move(written.error()), no_status);
     }
@@ -329,6 +357,8 @@ asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind&
   const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_status == text) co_return kube::Result<void>();
+  co_await budget_->home_writes.take({.bytes = stored_bytes(*kind.home, work.object, text.size()),
+                                      .writes = core::writes_caused(kind.resource, patch)});
   auto patched = co_await kube::merge_patch(
       context_.home.api(), *kind.home, work.object,
       {.body = text, .phase = "taking over the provider's status", .options = {.subresource = "status"}});

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/providers/provider_budget.hpp"
 #include "controllers/providers/session_workers.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
@@ -27,11 +28,13 @@ inline bool is_refused_access(const kube::Failure& failure) {
 }
 
 /// Copies the objects of one tenant namespace to its image at the provider and brings the status back. It has its own
-/// connection, caches, workers and task group: a provider that is away or refuses costs the others nothing. All it
-/// knows is in the caches, so it can be made anew at any moment. Works while its owner leads. One thread.
+/// connection, caches, workers and task group: a provider that is away or refuses costs the others nothing. What it
+/// holds of the provider, and writes at home because of it, counts in the budget of that provider. All it knows is in
+/// the caches, so it can be made anew at any moment. Works while its owner leads. One thread.
 class ReplicationSession {
  public:
-  ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context);
+  ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link,
+                     std::shared_ptr<ProviderBudget> budget, Context context);
 
   /// Starts watching, replicating and probing. Call stop() before destroying.
   void start();
@@ -51,8 +54,10 @@ class ReplicationSession {
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// The error that ended a worker of it, so that the session has to be made anew; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
-  /// Called when loss() has something to say.
-  void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }
+  /// Why it cannot go on, a sentence: the provider shows more than is held of it. "" = it can.
+  std::string overflow() const { return describe_overflow(stores_, peer_.remote); }
+  /// Called when loss() or overflow() has something to say. Must not suspend.
+  void on_end(std::function<void()> handler);
   /// Asks the provider itself whether replicas of ours are left there.
   asio::awaitable<kube::Result<bool>> has_replicas();
   bool is_busy() const { return controller_.is_busy(); }
@@ -67,6 +72,7 @@ class ReplicationSession {
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse what ending it takes
     std::optional<kube::TimePoint> ending_seen;    ///< when the replica was last known to be on its way out
     std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
+    std::optional<kube::TimePoint> refusal_told;   ///< when people were last told of a status that is too large
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// Who says whether there is a replica.
@@ -78,6 +84,8 @@ class ReplicationSession {
   asio::awaitable<kube::Outcome> create(const Kind& kind, kube::Object local, kube::Object replica);
   asio::awaitable<kube::Result<void>> update(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   asio::awaitable<kube::Result<void>> write_status(const Kind& kind, kube::WorkKey work, kube::json::object patch);
+  /// Tells that a status does not come home, and why: a clause.
+  void tell_refused_status(const Kind& kind, const kube::Object& local, const std::string& why);
   asio::awaitable<void> probe();
   void look_at_clock();
   /// Asks about our rights where something was refused: nobody else says that they are gone, or back.
@@ -101,6 +109,9 @@ class ReplicationSession {
   Context context_;
   std::unique_ptr<ProviderLink> link_;
   kube::Api provider_api_;
+  std::shared_ptr<ProviderBudget> budget_;
+  std::function<void()> ended_;
+  kube::StoreBudget stores_;
   kube::InformerSet provider_;
   std::vector<Kind> kinds_;
   std::map<kube::WorkKey, Memory> memory_;

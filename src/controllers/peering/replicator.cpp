@@ -48,10 +48,11 @@ std::string digest_of(const kube::Object& secret) {
 
 }  // namespace
 
-Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Context context)
+Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, ProviderBudgets& budgets, Context context)
     : connect_(std::move(connect)),
       context_(context),
       tenants_(tenants),
+      budgets_(budgets),
       namespaces_(context.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
@@ -138,6 +139,12 @@ std::optional<bool> Replicator::answers(std::string_view cluster) const {
     if (now) best = best.value_or(false) || *now;
   }
   return best;
+}
+
+std::string Replicator::trouble(std::string_view cluster) const {
+  for (const auto& [key, peer] : peers_)
+    if (key.name == cluster && !peer.session && peer.trouble) return *peer.trouble;
+  return {};
 }
 
 std::chrono::seconds Replicator::clock_ahead(std::string_view cluster) const {
@@ -284,6 +291,16 @@ asio::awaitable<void> Replicator::end_lost_session(PeerKey key) {
   co_await stop_session(key);
 }
 
+asio::awaitable<void> Replicator::end_overfull_session(PeerKey key, kube::Object secret) {
+  Peer& peer = peers_[key];
+  peer.trouble = peer.session->overflow();
+  peer.not_before = context_.clock.now() + overflow_pause;
+  log_.warn("replication has stopped", {{"cluster", key.name}, {"namespace", key.ns}, {"error", *peer.trouble}});
+  context_.events.warning(secret, kube::resources::secrets, api::reasons::provider_unusable, *peer.trouble);
+  co_await stop_session(key);
+  tell(key.name);
+}
+
 asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
   // The cache of the Secrets may be released while the API server answers, so that nothing may refer to it meanwhile.
   const auto patch = kube::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
@@ -324,9 +341,10 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   entry.trouble.reset();
   entry.refused_since.reset();
   entry.digest = digest_of(secret);
-  entry.session = std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), context_);
+  entry.session =
+      std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), budgets_.of(key.name), context_);
   entry.session->on_health_change([this, cluster = key.name] { tell(cluster); });
-  entry.session->on_loss([this, key] { enqueue_peer(key); });
+  entry.session->on_end([this, key] { enqueue_peer(key); });
   entry.restarts.begin(context_.clock.now());
   entry.session->set_peer_lost(is_lost(key.name));
   entry.session->start();
@@ -373,8 +391,11 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
     if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   }
   if (peers_[key].session && !peers_[key].session->loss().empty()) co_await end_lost_session(key);
+  if (peers_[key].session && !peers_[key].session->overflow().empty()) co_await end_overfull_session(key, secret);
   // No object and no Secret is let go during this pause, because nobody has looked at what is left at the provider.
-  if (const kube::TimePoint at = peers_[key].not_before; !peers_[key].session && context_.clock.now() < at)
+  // Where it is gone for good, nobody will.
+  if (const kube::TimePoint at = peers_[key].not_before;
+      !peers_[key].session && context_.clock.now() < at && !(secret.is_deleting() && is_lost(key.name)))
     co_return Outcome::again_after(at - context_.clock.now());
   if (peers_[key].session && peers_[key].digest != digest_of(secret)) {
     log_.info("replication starts anew: the credentials have changed", {{"cluster", key.name}, {"namespace", key.ns}});

@@ -23,8 +23,8 @@ namespace liqo::controllers {
 /// alone. One thread.
 class Replicator final : public Runnable {
  public:
-  /// Reads the Secrets of a tenant namespace once `tenants`, which outlives this, says that they may be read.
-  Replicator(ConnectProvider connect, TenantNamespaces& tenants, Context context);
+  /// Reads the Secrets of a tenant namespace once `tenants` says that they may be read. It and `budgets` outlive this.
+  Replicator(ConnectProvider connect, TenantNamespaces& tenants, ProviderBudgets& budgets, Context context);
   ~Replicator() override;
 
   asio::awaitable<void> run() override;
@@ -38,13 +38,15 @@ class Replicator final : public Runnable {
   /// Whether the provider's API server answers with those credentials: false also where they cannot be used; nothing
   /// while it is not known.
   std::optional<bool> answers(std::string_view cluster) const;
+  /// Why replication with that provider is at a standstill, a sentence; "" = nothing is known to be wrong.
+  std::string trouble(std::string_view cluster) const;
   /// How far the clock of the provider's API server is said to be ahead of ours; 0 = nothing to say.
   std::chrono::seconds clock_ahead(std::string_view cluster) const;
   /// What there is to tell of a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
   /// Nothing while no session knows yet, or where there is none.
   std::optional<std::string> withdrawal(std::string_view cluster) const;
-  /// Called with a cluster ID when find_secret(), answers(), clock_ahead() or withdrawal() may have changed for it. One
-  /// reader.
+  /// Called with a cluster ID when find_secret(), answers(), trouble(), clock_ahead() or withdrawal() may have changed
+  /// for it. One reader.
   void on_change(std::function<void(const std::string& cluster)> handler) { changed_ = std::move(handler); }
 
  private:
@@ -64,6 +66,8 @@ class Replicator final : public Runnable {
   asio::awaitable<void> stop_sessions(kube::async::TaskGroup& workers);
   /// Stops a session that has lost a worker, and notes when there may be another one.
   asio::awaitable<void> end_lost_session(PeerKey key);
+  /// Stops a session whose provider shows more than is held of it, and notes and tells it on the Secret.
+  asio::awaitable<void> end_overfull_session(PeerKey key, kube::Object secret);
   asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& secret, bool wanted);
 
   void read_namespaces();
@@ -87,6 +91,7 @@ class Replicator final : public Runnable {
   Context context_;
   std::vector<kube::InformerHandle> locals_;  ///< in the order of core::replicated_kinds()
   TenantNamespaces& tenants_;
+  ProviderBudgets& budgets_;
   std::set<std::string, std::less<>> unread_;  ///< tenant namespaces whose Secrets may not be read yet
   kube::InformerHandle namespaces_, foreign_clusters_;
   std::map<std::string, kube::InformerHandle> secrets_;  ///< by tenant namespace

@@ -2,33 +2,116 @@
 
 #include <algorithm>
 
+#include "liqo/telemetry/families.hpp"
+
 namespace liqo::controllers {
+namespace {
 
-WriteBudget::WriteBudget(kube::async::Clock& clock, double per_second, double burst, kube::Counter delayed)
-    : clock_(clock),
-      interval_(std::int64_t(1e9 / per_second)),
-      slack_(std::int64_t(burst * 1e9 / per_second)),
-      next_(clock.now()),
-      delayed_(delayed) {}
+using std::chrono_literals::operator""s;
 
-kube::Duration WriteBudget::reserve() {
+/// With it the requests for one pod stay few, however many pods start.
+constexpr TokenBucket::Rate asides_rate{.per_second = 0.5, .burst = 10};
+/// A provider that was away may have renewed everything of 64 slices.
+constexpr TokenBucket::Rate corrections_rate{.per_second = 0.2, .burst = 150};
+
+}  // namespace
+
+TokenBucket::TokenBucket(kube::async::Clock& clock, Rate rate) : clock_(clock), rate_(rate), next_(clock.now()) {}
+
+kube::Duration TokenBucket::reserve(double tokens) {
   const kube::TimePoint now = clock_.now();
-  next_ = std::max(next_, now) + interval_;
-  return std::max(next_ - now - slack_, kube::Duration::zero());
+  next_ = std::max(next_, now) + time_of(tokens);
+  return std::max(next_ - now - time_of(rate_.burst), kube::Duration::zero());
 }
 
-bool WriteBudget::try_take() {
-  const kube::TimePoint now = clock_.now(), next = std::max(next_, now) + interval_;
-  if (next - now > slack_) return false;
-  next_ = next;
+bool TokenBucket::try_take(double tokens) {
+  if (lacks(tokens) > 0s) return false;
+  reserve(tokens);
   return true;
 }
 
-asio::awaitable<void> WriteBudget::take() {
-  const kube::Duration wait = reserve();
-  if (wait == kube::Duration::zero()) co_return;
-  delayed_.add();
-  co_await clock_.sleep(wait);
+kube::Duration TokenBucket::lacks(double tokens) const {
+  const kube::TimePoint now = clock_.now();
+  const kube::Duration used = std::max(next_, now) + time_of(std::min(tokens, rate_.burst)) - now;
+  return std::max(used - time_of(rate_.burst), kube::Duration::zero());
+}
+
+WriteBudget::WriteBudget(kube::async::Clock& clock, TokenBucket::Rate writes, Delayed delayed)
+    : clock_(clock),
+      number_(clock, writes),
+      bytes_(clock, {.per_second = double(bytes_per_second), .burst = double(max_bytes)}),
+      delayed_(delayed) {}
+
+kube::Duration WriteBudget::lacks(Write write) const {
+  const double bytes = weight(write);
+  return std::max(number_.lacks(double(write.writes)), bytes > 0 ? bytes_.lacks(bytes) : kube::Duration::zero());
+}
+
+void WriteBudget::note_delay(Write write) {
+  delayed_.writes.add();
+  if (const double bytes = weight(write); bytes > 0 && bytes_.lacks(bytes) > 0s) delayed_.bytes.add(bytes);
+}
+
+kube::Duration WriteBudget::take_now(Write write) {
+  if (const kube::Duration wait = lacks(write); wait > 0s) {
+    note_delay(write);
+    return wait;
+  }
+  number_.reserve(double(write.writes));
+  if (const double bytes = weight(write); bytes > 0) bytes_.reserve(bytes);
+  return kube::Duration::zero();
+}
+
+asio::awaitable<void> WriteBudget::take(Write write) {
+  if (lacks(write) > 0s) note_delay(write);
+  // Bytes are taken when they are there: those of a write that is given up before would be missed by all behind it.
+  if (const double bytes = weight(write); bytes > 0)
+    while (!bytes_.try_take(bytes)) co_await clock_.sleep(bytes_.lacks(bytes));
+  if (const kube::Duration wait = number_.reserve(double(write.writes)); wait > 0s) co_await clock_.sleep(wait);
+}
+
+std::size_t stored_bytes(const kube::Informer& cache, const kube::ObjectKey& key, std::size_t patch) {
+  return std::max(cache.store().bytes(key), patch);
+}
+
+kube::Duration ProviderBudget::correct_now(std::size_t bytes) {
+  if (const kube::Duration wait = corrections.lacks(); wait > 0s) return wait;
+  if (const kube::Duration wait = home_writes.take_now({.bytes = bytes}); wait > 0s) return wait;
+  corrections.reserve();
+  return kube::Duration::zero();
+}
+
+std::shared_ptr<ProviderBudget> ProviderBudgets::of(const std::string& cluster) {
+  std::erase_if(known_, [&cluster](const auto& entry) {
+    const auto& [name, budget] = entry;
+    return name != cluster && budget.use_count() == 1 && budget->home_writes.is_full() && budget->corrections.is_full();
+  });
+  std::shared_ptr<ProviderBudget>& budget = known_[cluster];
+  if (budget) return budget;
+  const Settings& settings = context_.settings;
+  const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
+                                      .objects = std::size_t(settings.provider_cache_objects)};
+  const kube::Labels labels{{"cluster_id", cluster}};
+  budget = std::make_shared<ProviderBudget>(ProviderBudget{
+      .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
+      .home_writes = WriteBudget(
+          context_.clock,
+          {.per_second = double(settings.provider_writes_per_second), .burst = double(settings.provider_write_burst)},
+          {.writes = context_.metrics.counter(families::writes_delayed, labels),
+           .bytes = context_.metrics.counter(families::bytes_delayed, labels)}),
+      .asides = TokenBucket(context_.clock, asides_rate),
+      .corrections = TokenBucket(context_.clock, corrections_rate)});
+  return budget;
+}
+
+std::string describe_overflow(const kube::StoreBudget& stores, const std::string& cluster) {
+  if (!stores.is_exceeded()) return {};
+  return "cluster " + cluster + " shows more than is held of one provider (" +
+         std::to_string(stores.limits().bytes >> 20) + " MiB, " + std::to_string(stores.limits().objects) +
+         " objects), last by " + stores.exceeded_by() +
+         ": remove there what does not belong to offloaded pods, or raise --provider-cache-mib and "
+         "--provider-cache-objects; it is tried again in " +
+         std::to_string(overflow_pause.count()) + " minutes";
 }
 
 }  // namespace liqo::controllers

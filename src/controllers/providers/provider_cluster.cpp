@@ -61,16 +61,6 @@ void ProviderCluster::on_end(std::function<void()> handler) {
   workers_.on_loss(std::move(handler));
 }
 
-std::string ProviderCluster::overflow() const {
-  if (!stores_.is_exceeded()) return {};
-  return "cluster " + home_.name + " shows more than is held of one provider (" +
-         std::to_string(stores_.limits().bytes >> 20) + " MiB, " + std::to_string(stores_.limits().objects) +
-         " objects), last by " + stores_.exceeded_by() +
-         ": remove there what does not belong to offloaded pods, or raise --provider-cache-mib and "
-         "--provider-cache-objects; it is tried again in " +
-         std::to_string(overflow_pause.count()) + " minutes";
-}
-
 void ProviderCluster::join(PodController& pods) {
   pods_.insert(&pods);
   if (addresses_) tell_addresses(pods);

@@ -47,10 +47,8 @@ class ProviderCluster {
   void join(PodController& pods);
   void leave(PodController& pods) { pods_.erase(&pods); }
 
-  /// Between two tries with a provider that shows more than is held of one.
-  static constexpr std::chrono::minutes overflow_pause{5};
   /// Why it cannot go on, a sentence: the provider shows more than is held of it. "" = it can.
-  std::string overflow() const;
+  std::string overflow() const { return describe_overflow(stores_, home_.name); }
   /// The error that ended a worker of it, so that it has to be made anew; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
   /// Called when overflow() or loss() has something to say. Must not suspend.

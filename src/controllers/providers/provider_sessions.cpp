@@ -7,7 +7,7 @@
 
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -32,9 +32,10 @@ kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
 
 }  // namespace
 
-ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
+ProviderSessions::ProviderSessions(ConnectProvider connect, ProviderBudgets& budgets, Context context,
                                    std::function<void(const kube::ObjectKey&)> changed)
     : connect_(std::move(connect)),
+      budgets_(budgets),
       context_(context),
       changed_(std::move(changed)),
       home_lists_(context.executor, max_home_lists),
@@ -160,7 +161,7 @@ asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home)
   if (overflow.empty() && loss.empty()) co_return;
   const std::shared_ptr<ProviderCluster> ended = std::move(shared.cluster);
   const kube::TimePoint now = context_.clock.now();
-  kube::Duration pause = ProviderCluster::overflow_pause;
+  kube::Duration pause = overflow_pause;
   shared.trouble.reset();
   if (!overflow.empty()) {
     shared.trouble.emplace(kube::Errc::too_large, std::move(overflow));
@@ -188,7 +189,7 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
   Shared& shared = clusters_[home];
   if (shared.cluster) return shared.cluster;
   shared.cluster = std::make_shared<ProviderCluster>(
-      home, budget_of(home.name), statuses_, home_lists_, [this] { return may_read(); }, context_);
+      home, budgets_.of(home.name), statuses_, home_lists_, [this] { return may_read(); }, context_);
   // VirtualNodes without a session, too: one may be about to begin, and this is said only once.
   shared.cluster->on_end([this, home] {
     for (const kube::Object& node : virtual_nodes_->objects())
@@ -204,23 +205,6 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
 }
 
 bool ProviderSessions::may_read() const { return has_synced() || context_.clock.now() - begun_ >= providers_wait_for; }
-
-std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& cluster) {
-  std::erase_if(budgets_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<ProviderBudget>& known = budgets_[cluster];
-  if (auto budget = known.lock()) return budget;
-  const Settings& settings = context_.settings;
-  const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
-                                      .objects = std::size_t(settings.provider_cache_objects)};
-  auto delayed = context_.metrics.counter(families::writes_delayed, {{"cluster_id", cluster}});
-  auto budget = std::make_shared<ProviderBudget>(ProviderBudget{
-      .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
-      .home_writes =
-          WriteBudget(context_.clock, settings.provider_writes_per_second, settings.provider_write_burst, delayed),
-      .asides = WriteBudget(context_.clock, asides_per_second, max_asides, {})});
-  known = budget;
-  return budget;
-}
 
 bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next) const {
   // Whether the link is unusable, is not the one in use, and has no VirtualNode; then by age. The one in use stays in
@@ -251,7 +235,7 @@ void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure fa
   if (trouble && trouble->text() == failure.text()) return;
   log_.warn(entry.session ? "no new session with the provider" : "no session with the provider",
             {{"virtual_node", key}, {"error", failure}});
-  context_.events.warning(virtual_node, api::kinds::virtual_nodes, "ProviderUnusable", failure.text());
+  context_.events.warning(virtual_node, api::kinds::virtual_nodes, api::reasons::provider_unusable, failure.text());
   trouble = std::move(failure);
   changed_(key);
 }

@@ -21,7 +21,9 @@ namespace liqo::controllers {
 class ProviderSessions {
  public:
   /// `changed` is called with a VirtualNode of which something has changed that its Node shows. Must not suspend.
-  ProviderSessions(ConnectProvider connect, Context context, std::function<void(const kube::ObjectKey&)> changed);
+  /// `budgets` outlive it.
+  ProviderSessions(ConnectProvider connect, ProviderBudgets& budgets, Context context,
+                   std::function<void(const kube::ObjectKey&)> changed);
 
   /// Runs until cancelled; every session is stopped then.
   asio::awaitable<void> run();
@@ -98,8 +100,6 @@ class ProviderSessions {
   std::shared_ptr<ProviderCluster> cluster_of(const kube::ObjectKey& home);
   /// Whether providers may be read: what is at home comes first, but no virtual node has all others wait for long.
   bool may_read() const;
-  /// What all sessions with that cluster share.
-  std::shared_ptr<ProviderBudget> budget_of(const std::string& cluster);
   /// Has a cluster use the connection of a usable session, of several that of the oldest VirtualNode; where there is
   /// none, the `next` one. False where there is neither.
   bool lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next = nullptr) const;
@@ -110,13 +110,13 @@ class ProviderSessions {
   void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }
 
   ConnectProvider connect_;
+  ProviderBudgets& budgets_;
   Context context_;
   std::function<void(const kube::ObjectKey&)> changed_;
   StatusSources statuses_;
   kube::async::Slots home_lists_;  ///< for listing what is copied, to any provider
   std::map<kube::ObjectKey, Entry> entries_;
-  std::map<kube::ObjectKey, Shared> clusters_;                    ///< by tenant namespace here and cluster
-  std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
+  std::map<kube::ObjectKey, Shared> clusters_;  ///< by tenant namespace here and cluster
   kube::InformerHandle virtual_nodes_;
   OptionsTemplates templates_;
   kube::InformerHandle ips_, configurations_;  ///< where `given_addresses` are asked for

@@ -17,9 +17,10 @@ namespace liqo::controllers {
 using kube::Outcome;
 namespace conditions = api::slice_conditions;
 
-VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, Context context)
+VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, ProviderBudgets& budgets, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
+      budgets_(budgets),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
@@ -120,15 +121,20 @@ asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std:
   const auto* create = std::get_if<action::Create>(&plan.action);
   const auto* due = std::get_if<action::Patch>(&plan.action);
   if (!create && !due) co_return Outcome::done();
+  const std::string patch = due ? kube::json::serialize(due->patch) : std::string();
+  const std::size_t bytes =
+      create ? create->virtual_node.text().size() : stored_bytes(*virtual_nodes_, key, patch.size());
+  const auto budget = budgets_.of(std::string(api::ResourceSlice(slice).provider()));
+  if (const kube::Duration wait = budget->correct_now(bytes); wait > kube::Duration::zero())
+    co_return Outcome::again_after(wait);
   kube::Api& home = context_.home.api();
   if (create) {
     auto created = co_await home.create(api::kinds::virtual_nodes, create->virtual_node);
     if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the VirtualNode of the slice"));
     virtual_nodes_->observe(std::move(*created));
   } else {
-    auto patched = co_await kube::merge_patch(
-        home, *virtual_nodes_, key,
-        {.body = kube::json::serialize(due->patch), .phase = "correcting the VirtualNode of the slice"});
+    auto patched = co_await kube::merge_patch(home, *virtual_nodes_, key,
+                                              {.body = patch, .phase = "correcting the VirtualNode of the slice"});
     if (!patched) co_return Outcome::retry(std::move(patched.error()));
     if (!*patched) co_return Outcome::done();  // its end brings the slice back here
   }

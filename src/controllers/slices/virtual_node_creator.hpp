@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controllers/peering/tenant_namespace.hpp"
+#include "controllers/providers/provider_budget.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {
@@ -15,7 +16,8 @@ namespace liqo::controllers {
 /// is held until all VirtualNodes that use it are drained and gone, because they need its identity. One thread.
 class VirtualNodeCreator final : public Runnable {
  public:
-  VirtualNodeCreator(TenantNamespaces& namespaces, Context context);
+  /// `budgets` outlive it.
+  VirtualNodeCreator(TenantNamespaces& namespaces, ProviderBudgets& budgets, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {
@@ -39,6 +41,7 @@ class VirtualNodeCreator final : public Runnable {
 
   Context context_;
   TenantNamespaces& namespaces_;
+  ProviderBudgets& budgets_;
   kube::InformerHandle slices_, identities_, virtual_nodes_;
   kube::Controller controller_;
 };

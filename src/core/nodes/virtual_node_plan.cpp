@@ -1,5 +1,6 @@
 #include "liqo/core/nodes/virtual_node_plan.hpp"
 
+#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/probe.hpp"
 
 namespace liqo::core {
@@ -11,7 +12,7 @@ Tell tell_session(const VirtualNodeSight& sight) {
   if (sight.has_session && is_alive(sight.health)) return {.type = "VirtualKubelet", .status = "Running"};
   return {.type = "VirtualKubelet",
           .status = "Creating",
-          .reason = "ProviderUnusable",
+          .reason = api::reasons::provider_unusable,
           .message = sight.has_session ? "the provider does not answer: " + sight.health.last_error : sight.trouble};
 }
 

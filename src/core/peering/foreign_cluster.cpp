@@ -181,6 +181,7 @@ void set_server(json::object& status, const PeerState& peer, const Handshake& ha
   if (peer.api_server_answers && is_provider(peer)) {
     Condition condition = *peer.api_server_answers ? server_ready : server_not_ready;
     std::string message(condition.message);
+    if (!*peer.api_server_answers && !peer.trouble.empty()) message = peer.trouble;
     if (peer.clock_ahead != std::chrono::seconds(0)) message += "; " + describe_clock(peer.clock_ahead);
     condition.message = message;
     set_conditions(status, {condition}, now);

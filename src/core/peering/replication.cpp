@@ -16,6 +16,9 @@ namespace action = replication_action;
 
 namespace {
 
+constexpr std::size_t max_status = 64 << 10, max_map_status = 512 << 10;
+constexpr std::size_t writes_of_answer = 8;
+
 constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slices, api::kinds::renews};
 
 /// Annotations that the provider sets and removes on the replica, or that mean nothing there.
@@ -114,6 +117,19 @@ bool is_evaluated(const kube::Resource& kind, const kube::Object& remote) {
   // Once answered, the status of a map is empty only where the map wants nothing.
   return !kube::object_at(remote.status(), {"currentMapping"}).empty() ||
          kube::object_at(remote.spec(), {"desiredMapping"}).empty();
+}
+
+std::string refuse_status(const kube::Resource& kind, const kube::Object& remote) {
+  const std::size_t max = kind == api::kinds::namespace_maps ? max_map_status : max_status;
+  const std::size_t size = json::serialize(remote.status()).size();
+  if (size <= max) return "";
+  return "it has " + std::to_string((size + 1023) >> 10) + " KiB there, and at most " + std::to_string(max >> 10) +
+         " KiB come home";
+}
+
+std::size_t writes_caused(const kube::Resource& kind, const json::object& patch) {
+  if (kind != api::kinds::namespace_maps) return writes_of_answer;
+  return 1 + kube::object_at(patch, {"status", "currentMapping"}).size();
 }
 
 kube::Object forge_replica(const kube::Resource& kind, const kube::Object& local, const ReplicationPeer& peer) {

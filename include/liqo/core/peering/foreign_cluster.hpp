@@ -20,6 +20,7 @@ struct PeerState {
   bool has_credentials = false;            ///< there is a ControlPlane kubeconfig Secret
   std::string server;                      ///< the URL in that Secret
   std::optional<bool> api_server_answers;  ///< unset = not known yet
+  std::string trouble;                     ///< why nothing is replicated, a sentence; "" = something is
   std::chrono::seconds clock_ahead{0};     ///< the skew of its API server's clock that is told; 0 = none
   std::string withdrawal;  ///< describe_withdrawal(), where the provider has taken our rights away; "" = it has not
 };

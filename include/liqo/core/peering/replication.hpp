@@ -76,6 +76,14 @@ bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local
 /// Whether the status of a replica shows that the provider has evaluated it.
 bool is_evaluated(const kube::Resource& kind, const kube::Object& remote);
 
+/// Why the status of a replica does not come home, a clause; "" = it may. The database at home would have to keep what
+/// a provider makes up, so there is a bound: 64 KiB, and 512 KiB of a NamespaceMap (1,000 twins).
+std::string refuse_status(const kube::Resource& kind, const kube::Object& remote);
+/// How many writes at home a status is the cause of, its own among them: for each namespace that a map tells something
+/// new of, one; for a slice and a Renew those of Identity, Secret, VirtualNode, Node and ForeignCluster. `patch` is
+/// that of the object at home.
+std::size_t writes_caused(const kube::Resource& kind, const kube::json::object& patch);
+
 /// The replica as it is created.
 kube::Object forge_replica(const kube::Resource& kind, const kube::Object& local, const ReplicationPeer& peer);
 /// A merge patch that makes the replica follow the local object, or nothing. What the provider added to the metadata

@@ -112,9 +112,22 @@ std::vector<std::string_view> Selector::field_paths() const {
   return paths;
 }
 
+bool Selector::matches_labels(const json::object& object) const {
+  return std::ranges::all_of(labels_, [&object](const Requirement& requirement) {
+    return holds(requirement, find(object, {"metadata", "labels", requirement.key}));
+  });
+}
+
+bool Selector::excludes(const json::object& object) const {
+  if (!matches_labels(object)) return true;
+  return std::ranges::any_of(fields_, [&object](const Requirement& requirement) {
+    const json::value* value = at_path(object, requirement.key);
+    return value && value->is_string() && !holds(requirement, value);
+  });
+}
+
 bool Selector::matches(const json::object& object) const {
-  for (const Requirement& requirement : labels_)
-    if (!holds(requirement, find(object, {"metadata", "labels", requirement.key}))) return false;
+  if (!matches_labels(object)) return false;
   static const json::value absent("");
   for (const Requirement& requirement : fields_) {
     // A field that is not there is the empty string: "spec.nodeName=" finds the pods that are not bound.

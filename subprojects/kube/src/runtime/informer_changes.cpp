@@ -6,6 +6,7 @@
 namespace kube {
 
 void Informer::put(Object object) {
+  if (is_foreign(object)) return skip_foreign(object);
   const ObjectKey key = object.key();
   if (listed_) {
     listed_->insert(key);
@@ -14,6 +15,19 @@ void Informer::put(Object object) {
     if (version != 0 && version < held && held <= newest_before_list_) list_is_older_ = true;
   }
   keep(std::move(object));
+}
+
+bool Informer::is_foreign(const Object& object) const {
+  return (!scope_.ns.empty() && object.ns() != scope_.ns) || (selector_ && selector_->excludes(object.tree()));
+}
+
+void Informer::skip_foreign(const Object& object) {
+  skipped_.add();
+  // Whoever tells one may tell many: the counter has them all.
+  if (!std::exchange(told_foreign_, true))
+    log_.warn("skipped an object outside of what was asked for, as more will be", {{"object", object.key()}});
+  // It was in the selection once.
+  drop(object.key(), object.version_number());
 }
 
 void Informer::skip_deep(const Object& object) {

@@ -55,6 +55,11 @@ std::uint64_t Store::version(const ObjectKey& key) const {
   return at == entries_.end() ? 0 : at->second.version;
 }
 
+std::size_t Store::bytes(const ObjectKey& key) const {
+  const auto at = entries_.find(key);
+  return at == entries_.end() ? 0 : at->second.text.size();
+}
+
 std::vector<ObjectKey> Store::keys() const {
   std::vector<ObjectKey> all;
   all.reserve(entries_.size());

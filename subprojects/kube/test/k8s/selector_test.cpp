@@ -31,3 +31,25 @@ TEST_CASE("selectors match as the API server's do") {
   }
   CHECK_FALSE(Selector::parse("", "spec.nodeName"));
 }
+
+TEST_CASE("an object is excluded by what it shows, and not by fields that it does not show") {
+  const json::object object = json::parse(R"({"metadata":{"name":"a","labels":{"color":"red"}},
+    "spec":{"nodeName":"n1","unschedulable":true}})")
+                                  .as_object();
+  struct Case {
+    const char* labels;
+    const char* fields;
+    bool excludes;
+  };
+  for (const Case& c : {Case{"", "", false}, Case{"color=red", "spec.nodeName=n1", false}, Case{"color=blue", "", true},
+                        Case{"shape", "", true}, Case{"!color", "", true}, Case{"", "spec.nodeName=n2", true},
+                        Case{"", "spec.nodeName!=n1", true}, Case{"", "metadata.name=b", true},
+                        Case{"", "spec.nodeName=", true}, Case{"", "spec.unschedulable=false", false},
+                        Case{"", "status.phase=Running", false}, Case{"", "status.phase!=", false}}) {
+    CAPTURE(c.labels);
+    CAPTURE(c.fields);
+    const auto selector = Selector::parse(c.labels, c.fields);
+    REQUIRE(selector);
+    CHECK(selector->excludes(object) == c.excludes);
+  }
+}

@@ -496,6 +496,53 @@ TEST_CASE("the answer to a write is taken only where the informer selects it") {
   CHECK(w.told["a"] == 2);
 }
 
+TEST_CASE("what a server tells outside of the namespace and the selection is skipped, counted, and logged once") {
+  /// A server that answers as if it were asked for everything.
+  struct Liar final : net::Transport {
+    explicit Liar(SimLink& link) : honest(link) {}
+    asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline) override {
+      const auto cut = [&target = request.target](std::string_view from, std::string_view to) {
+        const std::size_t at = target.find(from);
+        if (at != std::string::npos) target.erase(at, target.find_first_of(to, at + from.size()) - at);
+      };
+      cut("namespaces/d", "w");
+      cut("labelSelector=", "&");
+      return honest.send(std::move(request), deadline);
+    }
+    SimTransport honest;
+  };
+  for (const Lists lists : {Lists::on, Lists::off}) {
+    RuntimeFixture f;
+    f.server.manners().streaming_lists = lists;
+    Liar liar(f.link);
+    Api api(liar, f.simulator.clock(), f.random, f.metrics, {.cluster = "milan"});
+    Informer informer(f.simulator.executor(), api,
+                      {.resource = widgets, .ns = "d", .selection = {.label_selector = "color=red"}}, f.metrics);
+    const test::CapturedStderr log;
+    const auto skipped = f.metrics.counter(families::skipped_objects, {{"cluster", "milan"}, {"resource", "widgets"}});
+    f.create("mine", {}, "d", {{"color", "red"}});
+    f.create("other", {}, "d", {{"color", "blue"}});
+    f.create("elsewhere", {}, "e", {{"color", "red"}});
+    f.group.spawn(informer.run());
+    REQUIRE(f.reaches([&] { return informer.has_synced(); }));
+    CHECK(informer.store().keys() == std::vector<ObjectKey>{{"d", "mine"}});
+    CHECK(skipped.value() == 2);
+    f.create("later", {}, "e", {{"color", "red"}});
+    f.create("mine-too", {}, "d", {{"color", "red"}});
+    REQUIRE(f.reaches([&] { return informer.store().contains({"d", "mine-too"}); }));
+    CHECK(informer.store().size() == 2);
+    CHECK(skipped.value() == 3);
+    // It leaves the selection, and this server does not call that an end.
+    REQUIRE(f.server.update(
+        {widgets, {"d", "mine"}},
+        [](json::object& tree) { ensure_object(ensure_object(tree, "metadata"), "labels")["color"] = "blue"; },
+        "user"));
+    CHECK(f.reaches([&] { return !informer.store().contains({"d", "mine"}); }));
+    f.simulator.run(f.group.stop());
+    CHECK(log.lines_with("outside of what was asked for") == 1);
+  }
+}
+
 TEST_CASE("informers of several namespaces count together") {
   RuntimeFixture f;
   auto a = std::make_unique<Informer>(f.simulator.executor(), f.api, InformerScope{.resource = widgets, .ns = "a"},

@@ -1,6 +1,8 @@
 // Replication from one consumer to one provider: rights that go while an object ends, and a namespace of somebody else.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "../cluster_fixture.hpp"
 #include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
@@ -36,35 +38,47 @@ std::string http_date(kube::WallTime time) {
   return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
 }
 
-/// A link over which reads of several objects, or all requests, are refused, and whose server has a clock of its own.
+/// A link over which reads of several objects, or all requests, are refused, whose server has a clock of its own, and
+/// may answer as if it were asked for the objects of everybody.
 class GuardedLink final : public PlainLink {
  public:
   GuardedLink(kube::testing::SimLink& link, kube::async::Clock& clock, const Rights& rights,
-              const std::chrono::seconds& ahead)
-      : PlainLink(link), clock_(clock), rights_(rights), ahead_(ahead) {}
+              const std::chrono::seconds& ahead, const bool& tells_all)
+      : PlainLink(link), clock_(clock), rights_(rights), ahead_(ahead), tells_all_(tells_all) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     const bool is_list = request.verb == "list" || request.verb == "watch";
     if (rights_ == Rights::none || (rights_ == Rights::one_object && is_list)) co_return forbidden();
+    if (is_list && tells_all_) {
+      leave_out(request.target, "namespaces/liqo-tenant-rome/", "nr");
+      leave_out(request.target, "labelSelector=", "&");
+    }
     auto response = co_await PlainLink::send(std::move(request), deadline);
     if (response) response->head.headers.emplace_back("date", http_date(clock_.wall() + ahead_));
     co_return response;
   }
 
  private:
+  /// That part, and what follows it up to one of `ends`.
+  static void leave_out(std::string& target, std::string_view part, std::string_view ends) {
+    const std::size_t at = target.find(part);
+    if (at != std::string::npos) target.erase(at, target.find_first_of(ends, at + part.size()) - at);
+  }
+
   kube::async::Clock& clock_;
   const Rights& rights_;
   const std::chrono::seconds& ahead_;
+  const bool& tells_all_;
 };
 
 /// Consumer rome with a slice that is replicated to provider milan.
 struct Consumer : ClusterFixture {
   /// `owner`: whose the namespace says to be.
-  explicit Consumer(std::string_view owner = "milan")
+  explicit Consumer(std::string_view owner = "milan", controllers::Settings settings = {})
       : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
     for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
     connect = [this](const std::string&,
                      const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
-      return std::make_unique<GuardedLink>(to_milan, simulator.clock(), rights, ahead);
+      return std::make_unique<GuardedLink>(to_milan, simulator.clock(), rights, ahead, tells_all);
     };
     give_namespace(owner);
     kube::Object secret = kube::Object::make(resources::secrets, {slice_key.ns, "kubeconfig-controlplane-milan"});
@@ -73,7 +87,7 @@ struct Consumer : ClusterFixture {
     secret.set_annotation(api::annotations::remote_tenant_namespace, replica_key.ns);
     apply(resources::secrets, secret);
     give_slice(slice_key.name);
-    start();
+    start(std::move(settings));
   }
   ~Consumer() { stop(); }
 
@@ -95,6 +109,41 @@ struct Consumer : ClusterFixture {
     const auto tree = milan.get(kinds::resource_slices, replica_key);
     return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
   }
+  /// Milan makes slices that look like replicas of `origin`, 2 MiB of them.
+  void flood(const std::string& ns, std::string_view origin) {
+    for (int i = 0; i < 32; ++i) {
+      kube::Object slice = kube::Object::make(kinds::resource_slices, {ns, "flood-" + std::to_string(i)});
+      slice.set_label(labels::replication_origin, origin);
+      slice.set_label(labels::replicated, "true");
+      slice.set_annotation("example.com/x", std::string(64 << 10, 'x'));
+      static_cast<void>(milan.create(kinds::resource_slices, slice.tree(), "milan"));
+    }
+  }
+  void end_flood(const std::string& ns) {
+    for (int i = 0; i < 32; ++i)
+      static_cast<void>(milan.remove(kinds::resource_slices, {ns, "flood-" + std::to_string(i)}, {}, "milan"));
+  }
+  bool has_replica(const std::string& name) {
+    return milan.get(kinds::resource_slices, {replica_key.ns, name}) != nullptr;
+  }
+  /// What milan says of a slice, in so many bytes.
+  void answer(std::size_t bytes, char of = 'x', const std::string& name = "pool") {
+    const json::object condition{{"type", "Resources"}, {"status", "Accepted"}, {"message", std::string(bytes, of)}};
+    static_cast<void>(milan.update(
+        {kinds::resource_slices, {replica_key.ns, name}, "status"},
+        [&](json::object& next) { next["status"] = json::object{{"conditions", json::array{condition}}}; }, "milan"));
+  }
+  std::string told_message() {
+    const auto slice = find(kinds::resource_slices, slice_key);
+    const json::array conditions = slice ? kube::array_at(slice->status(), {"conditions"}) : json::array();
+    return conditions.empty() ? "" : std::string(kube::string_at(conditions.front().as_object(), {"message"}));
+  }
+  double held() { return metric("kube_store_budget_bytes{cluster=\"milan\"} "); }
+  double metric(std::string_view line) {
+    const std::string all = metrics();
+    const std::size_t at = all.find(line);
+    return at == std::string::npos ? -1 : std::stod(all.substr(at + line.size()));
+  }
   /// A finalizer of the provider's own.
   void hold_replica(bool held) {
     static_cast<void>(milan.update(
@@ -111,6 +160,7 @@ struct Consumer : ClusterFixture {
   kube::testing::SimLink to_milan;
   Rights rights = Rights::all;
   std::chrono::seconds ahead{0};  ///< milan's clock
+  bool tells_all = false;         ///< whatever it is asked for
 };
 
 }  // namespace
@@ -231,6 +281,95 @@ TEST_CASE("a status that may not be written at home is told as that, and makes n
   CHECK(told.starts_with("ResourceSlice pool does not show the status that it has in milan, which is tried again: "));
   CHECK(told.contains("statuses are frozen"));
   CHECK(asked_in_ten_minutes() < calm + 15);
+}
+
+TEST_CASE("a provider that shows slices without end stops its own session, is told of, and is tried again") {
+  controllers::Settings settings;
+  settings.provider_cache_mib = 1;
+  Consumer rome("milan", settings);
+  REQUIRE(rome.reaches([&] { return rome.replica().has_value() && rome.held() > 0; }));
+  rome.flood(rome.replica_key.ns, "rome");
+  REQUIRE(rome.reaches([&] { return !rome.events(api::reasons::provider_unusable).empty(); }));
+  CHECK(rome.events(api::reasons::provider_unusable).front().contains("--provider-cache-mib"));
+  CHECK(rome.events(api::reasons::provider_unusable).front().contains("resourceslices of liqo-tenant-rome"));
+  CHECK(rome.reaches([&] {
+    const auto peer = rome.find(kinds::foreign_clusters, {"", "milan"});
+    return peer && peer->text().contains("APIServerNotReady") && peer->text().contains("--provider-cache-mib");
+  }));
+  CHECK(rome.held() == 0);
+  const std::uint64_t before = rome.to_milan.requests();
+  rome.give_slice("later");
+  rome.pass(4min);
+  CHECK(rome.to_milan.requests() == before);
+  // It is tried again, and held no more than the budget, whether the flood lasts or not.
+  CHECK(rome.reaches([&] { return rome.to_milan.requests() > before; }, 2min));
+  rome.pass(10s);
+  CHECK(rome.held() == 0);
+  CHECK_FALSE(rome.has_replica("later"));
+  rome.end_flood(rome.replica_key.ns);
+  CHECK(rome.reaches([&] { return rome.has_replica("later"); }, 6min));
+}
+
+TEST_CASE("slices of others that a provider shows are not held, and replication goes on") {
+  controllers::Settings settings;
+  settings.provider_cache_mib = 1;
+  Consumer rome("milan", settings);
+  rome.tells_all = true;
+  REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+  rome.flood("liqo-tenant-turin", "rome");
+  rome.flood(rome.replica_key.ns, "turin");
+  rome.pass(1min);
+  rome.to_milan.cut_watches();
+  rome.pass(1min);
+  rome.give_slice("later");
+  CHECK(rome.reaches([&] { return rome.has_replica("later"); }));
+  CHECK(rome.events(api::reasons::provider_unusable).empty());
+  CHECK(rome.held() > 0);
+  CHECK(rome.held() < 64 << 10);
+}
+
+TEST_CASE("a status that is too large does not come home, and its object says so") {
+  Consumer rome;
+  REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+  rome.answer(10);
+  REQUIRE(rome.reaches([&] { return rome.told_message().size() == 10; }));
+  rome.answer(100 << 10);
+  REQUIRE(rome.reaches([&] { return !rome.events(api::reasons::failed_replication).empty(); }));
+  const std::string told = rome.events(api::reasons::failed_replication).front();
+  CHECK(told.starts_with("ResourceSlice pool does not show the status that it has in milan: it has 101 KiB there"));
+  CHECK(told.contains("at most 64 KiB"));
+  for (int i = 0; i < 20; ++i) {
+    rome.answer((100 << 10) + std::size_t(i) * 1024);
+    rome.pass(1s);
+  }
+  CHECK(rome.times_told(api::reasons::failed_replication) == 1);
+  CHECK(rome.told_message().size() == 10);
+  rome.answer(20);
+  CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }));
+}
+
+TEST_CASE("statuses that a provider flips are written home at the pace of its budget, and the last one arrives") {
+  Consumer rome;
+  std::vector<std::string> names{"pool"};
+  for (int i = 1; i < 8; ++i) rome.give_slice(names.emplace_back("pool-" + std::to_string(i)));
+  REQUIRE(
+      rome.reaches([&] { return std::ranges::all_of(names, [&](const auto& of) { return rome.has_replica(of); }); }));
+  const auto delayed = [&] { return rome.metric("liqo_provider_bytes_delayed_total{cluster_id=\"milan\"} "); };
+  for (const std::string& name : names) rome.answer(10, 'x', name);
+  REQUIRE(rome.reaches([&] { return rome.told_message().size() == 10; }));
+  rome.pass(10s);
+  CHECK(delayed() == 0);
+  const std::size_t before = rome.writes();
+  for (int i = 0; i < 100; ++i) {
+    for (const std::string& name : names) rome.answer(60 << 10, i % 2 ? 'a' : 'b', name);
+    rome.pass(100ms);
+  }
+  // 16 MiB at once and 512 KiB in each of ten seconds, by 52 KiB.
+  CHECK(rome.writes() - before < 500);
+  CHECK(rome.writes() - before > 300);
+  CHECK(delayed() > 0);
+  rome.answer(20);
+  CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }));
 }
 
 }  // namespace liqo::testing

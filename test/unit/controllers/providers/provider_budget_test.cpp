@@ -6,11 +6,13 @@
 #include "kube/runtime/informer_set.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/virtual_clock.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using controllers::TokenBucket;
 using controllers::WriteBudget;
 
 /// A provider with an informer of the ConfigMaps of one twin.
@@ -94,9 +96,9 @@ TEST_CASE("a list that is longer than the budget ends as well, and so do many sm
   CHECK_FALSE(provider.config_maps->has_synced());
 }
 
-TEST_CASE("writes go at once until the burst is spent, then at an even pace") {
+TEST_CASE("tokens go at once until the burst is spent, then at an even pace") {
   kube::testing::VirtualClock clock;
-  WriteBudget budget(clock, 100, 50, {});
+  TokenBucket budget(clock, {.per_second = 100, .burst = 50});
   for (int i = 0; i < 50; ++i) CHECK(budget.reserve() == 0s);
   CHECK(budget.reserve() == 10ms);
   CHECK(budget.reserve() == 20ms);
@@ -110,12 +112,76 @@ TEST_CASE("writes go at once until the burst is spent, then at an even pace") {
 
 TEST_CASE("what may be left out is written while there are tokens") {
   kube::testing::VirtualClock clock;
-  WriteBudget budget(clock, 0.5, 10, {});
+  TokenBucket budget(clock, {.per_second = 0.5, .burst = 10});
   for (int i = 0; i < 10; ++i) CHECK(budget.try_take());
   for (int i = 0; i < 10; ++i) CHECK_FALSE(budget.try_take());
+  CHECK(budget.lacks() == 2s);
   clock.advance_to(clock.now() + 2s);
   CHECK(budget.try_take());
   CHECK_FALSE(budget.try_take());
+}
+
+namespace {
+
+constexpr TokenBucket::Rate any_number{.per_second = 1e6, .burst = 1e6};
+
+/// How many writes of that size go through in that time, one after another.
+int written(std::size_t bytes, kube::Duration time, TokenBucket::Rate writes = any_number) {
+  kube::testing::VirtualClock clock;
+  WriteBudget budget(clock, writes, {});
+  const kube::TimePoint end = clock.now() + time;
+  int count = 0;
+  while (clock.now() < end) {
+    const kube::Duration wait = budget.take_now({.bytes = bytes});
+    if (wait == 0s) ++count;
+    clock.advance_to(clock.now() + std::max<kube::Duration>(wait, 100us));
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("writes are weighed: what is small costs nothing, and a minute of large ones stays below 50 MiB") {
+  constexpr std::size_t kib = 1 << 10;
+  CHECK(written(megabyte, 1min) * megabyte < 50 * megabyte);
+  CHECK(written(megabyte, 1min) > 40);
+  CHECK(written(64 * kib, 1min) * 64 * kib < 55 * megabyte);
+  // Of 10 KiB two are weighed, of 1 MiB nearly all.
+  CHECK(written(10 * kib, 1min) > 100 * written(megabyte, 1min));
+  // A pod has some KiB, with its status: it waits for nothing but its turn.
+  CHECK(written(8 * kib, 1s) == 10'000);
+  CHECK(written(4 * kib, 10s, {.per_second = 100, .burst = 5'000}) == doctest::Approx(6'000).epsilon(0.01));
+}
+
+TEST_CASE("a thousand pods that start at once write their statuses without a pause for bytes") {
+  kube::testing::VirtualClock clock;
+  kube::Metrics metrics;
+  const auto bytes = metrics.counter(families::bytes_delayed, {{"cluster_id", "milan"}});
+  WriteBudget budget(clock, {.per_second = 100, .burst = 5'000}, {.writes = {}, .bytes = bytes});
+  // Pods as operators make them: with what they inject, and four statuses until they run.
+  for (int i = 0; i < 4'000; ++i) CHECK(budget.take_now({.bytes = 12 << 10}) == 0s);
+  CHECK(bytes.value() == 0);
+  CHECK(budget.take_now({.bytes = megabyte}) > 0s);
+  CHECK(bytes.value() == double(megabyte - WriteBudget::free_bytes));
+}
+
+TEST_CASE("a write that is given up while it waits takes nothing from those behind it") {
+  kube::testing::Simulator simulator{1};
+  WriteBudget budget(simulator.clock(), any_number, {});
+  for (int i = 0; i < 16; ++i) CHECK(budget.take_now({.bytes = megabyte}) == 0s);
+  for (int i = 0; i < 20; ++i) {
+    kube::async::TaskGroup group(simulator.executor());
+    group.spawn(budget.take({.bytes = megabyte}));
+    simulator.run(group.stop());
+  }
+  bool done = false;
+  kube::async::TaskGroup group(simulator.executor());
+  group.spawn([](WriteBudget& of, bool& taken) -> asio::awaitable<void> {
+    co_await of.take({.bytes = megabyte});
+    taken = true;
+  }(budget, done));
+  CHECK(simulator.run_until([&] { return done; }, 3s) == kube::testing::Simulator::End::reached);
+  simulator.run(group.stop());
 }
 
 }  // namespace liqo::testing

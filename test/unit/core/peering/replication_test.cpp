@@ -355,4 +355,32 @@ TEST_CASE("an object of nonsense is planned without a throw") {
   }
 }
 
+TEST_CASE("a status comes home up to a size, and counts for what follows from it") {
+  const auto with_status = [](const kube::Resource& kind, json::object status) {
+    kube::Object remote = kube::Object::make(kind, {"liqo-tenant-rome", "x"});
+    remote.mutable_status() = std::move(status);
+    return remote;
+  };
+  const auto text = [](std::size_t bytes) { return json::object{{"x", std::string(bytes, 'x')}}; };
+  for (const kube::Resource& kind : {kinds::resource_slices, kinds::renews}) {
+    CHECK(refuse_status(kind, with_status(kind, text(60 << 10))).empty());
+    CHECK(refuse_status(kind, with_status(kind, text(65 << 10))) ==
+          "it has 66 KiB there, and at most 64 KiB come home");
+    CHECK(writes_caused(kind, {{"status", text(10)}}) == 8);
+  }
+  // What a map of 1,000 twins with long names tells of them.
+  json::object twins;
+  const std::string name(63, 'n');
+  for (int i = 1000; i < 2000; ++i) {
+    const std::string local = name.substr(4) + std::to_string(i);
+    twins[local] =
+        json::object{{"phase", "Error"}, {"remoteNamespace", local + "-rome"}, {"message", std::string(200, 'm')}};
+  }
+  const json::object map{{"currentMapping", std::move(twins)}};
+  CHECK(refuse_status(kinds::namespace_maps, with_status(kinds::namespace_maps, map)).empty());
+  CHECK(writes_caused(kinds::namespace_maps, {{"status", map}}) == 1001);
+  CHECK(refuse_status(kinds::namespace_maps, with_status(kinds::namespace_maps, text(600 << 10))) ==
+        "it has 601 KiB there, and at most 512 KiB come home");
+}
+
 }  // namespace liqo::core

@@ -16,6 +16,10 @@ class Selector {
   static Result<Selector> parse(std::string_view labels, std::string_view fields);
   /// Whether the object meets both selectors.
   bool matches(const json::object& object) const;
+  /// Whether the object shows that a server would not have chosen it. A field that it does not show decides nothing: an
+  /// API server works some fields out, takes a default for others, and leaves all but metadata out where it is asked
+  /// to.
+  bool excludes(const json::object& object) const;
   bool empty() const { return labels_.empty() && fields_.empty(); }
   /// The paths that the field selector names, as "spec.nodeName".
   std::vector<std::string_view> field_paths() const;
@@ -27,6 +31,7 @@ class Selector {
     Operator op = Operator::in;
     std::vector<std::string> values;
   };
+  bool matches_labels(const json::object& object) const;
   static bool holds(const Requirement& requirement, const json::value* value);
 
   std::vector<Requirement> labels_;

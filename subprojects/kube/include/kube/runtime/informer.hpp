@@ -49,7 +49,8 @@ struct InformerScope {
 /// because its database was restored, the store is read anew and every key is told.
 ///
 /// Failures: while the server is away the store keeps its last state, and pauses between failed tries grow. An object
-/// that cannot be read is skipped, logged and counted.
+/// that cannot be read is skipped, logged and counted, and so is one outside of the namespace and selection, which only
+/// a server tells that does not keep to what it is asked for.
 ///
 /// Lifetime: run() ends only when it is cancelled or its budget is exceeded.
 class Informer {
@@ -157,6 +158,9 @@ class Informer {
   asio::awaitable<Result<Read>> read_each(std::set<ObjectKey> keys);
   void begin_list();
   void put(Object object);
+  /// Whether a server that keeps to what it was asked for would not have told this object.
+  bool is_foreign(const Object& object) const;
+  void skip_foreign(const Object& object);
   void skip_deep(const Object& object);
   /// Failure: the list shows that the server's history has gone back.
   Result<void> complete_list(std::string_view resource_version);
@@ -221,8 +225,9 @@ class Informer {
   TimePoint opened_{};   ///< of the watch that is open or was last
   TimePoint told_at_{};  ///< when a watch was opened or has told something, for people to see
   std::optional<Failure> trouble_;
-  std::string reported_;    ///< text of the failure that the log had last, "" = it has none of this trouble
-  bool is_absent_ = false;  ///< the server once had no such kind
+  std::string reported_;       ///< text of the failure that the log had last, "" = it has none of this trouble
+  bool is_absent_ = false;     ///< the server once had no such kind
+  bool told_foreign_ = false;  ///< the log has that the server tells objects outside of the scope
   int failures_ = 0;
   BackoffPolicy backoff_{std::chrono::milliseconds(800), std::chrono::seconds(30)};
   Log log_;

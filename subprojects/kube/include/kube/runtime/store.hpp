@@ -53,6 +53,8 @@ class Store {
   std::size_t size() const { return entries_.size(); }
   /// Bytes of text held.
   std::size_t bytes() const { return bytes_; }
+  /// Bytes of the text of the object under that key, 0 where there is none.
+  std::size_t bytes(const ObjectKey& key) const;
 
   /// The text of an object before it was changed or removed; empty where there was none.
   using PreviousText = std::string;

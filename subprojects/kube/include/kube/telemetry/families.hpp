@@ -73,8 +73,11 @@ inline constexpr MetricFamily watches{
     counter, "kube_informer_watches_total", "Watches opened.", {"cluster", "resource"}, handles};
 inline constexpr MetricFamily watch_events{
     counter, "kube_informer_events_total", "Watch events taken.", {"cluster", "resource"}, handles};
-inline constexpr MetricFamily skipped_objects{
-    counter, "kube_informer_skipped_total", "Objects that could not be taken.", {"cluster", "resource"}, handles};
+inline constexpr MetricFamily skipped_objects{counter,
+                                              "kube_informer_skipped_total",
+                                              "Objects that could not be taken, or that were not asked for.",
+                                              {"cluster", "resource"},
+                                              handles};
 inline constexpr MetricFamily rewinds{counter,
                                       "kube_informer_rewinds_total",
                                       "Times that the server was found to have gone back to an earlier state.",
