@@ -27,6 +27,7 @@
 #include "liqo/core/nodes/node.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/telemetry/families.hpp"
+#include "memory_limit.hpp"
 #include "metric_agent.hpp"
 #include "metrics_port.hpp"
 #include "process_metrics.hpp"
@@ -328,6 +329,7 @@ double steady_seconds() {
 int run_daemon(Options options) {
   kube::configure_logging(options.log_level, options.log_format);
   allow_many_files();
+  bound_answers();
   auto config = read_home_config(options);
   if (config) {
     if (auto completed = complete_settings(options, *config); !completed)

@@ -5,6 +5,7 @@
 #include "kube/runtime/event_recorder.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/leadership.hpp"
+#include "liqo/controllers/provider_accounts.hpp"
 #include "liqo/controllers/settings.hpp"
 #include "liqo/core/peering/keys.hpp"
 
@@ -20,6 +21,7 @@ struct Context : kube::Environment {
   kube::Leadership& leadership;
   const Settings& settings;
   core::Entropy entropy;  ///< for keys and nonces
+  ProviderAccounts& accounts;
 };
 
 }  // namespace liqo::controllers

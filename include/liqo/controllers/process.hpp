@@ -68,6 +68,7 @@ class Process {
 
   ProcessContext context_;
   kube::Manager manager_;
+  ProviderAccounts accounts_;
   Context shared_;
   std::unique_ptr<ProviderBudgets> budgets_;
   std::vector<std::unique_ptr<Runnable>> controllers_;

@@ -124,6 +124,7 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
   core::ProviderHealth health;
   if (session) {
     health = session->health();
+    health.refusal = session->blockage();
   } else {
     health.failure_threshold = context_.settings.probe_failures;
     if (std::string trouble = sessions_.trouble(virtual_node.key()); !trouble.empty()) {
@@ -183,12 +184,14 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   const core::ProviderHealth health = health_of(*object);
   const auto node = nodes_->find({"", key.name});
-  const core::VirtualNodePlan plan = core::plan_virtual_node({.virtual_node = *object,
-                                                              .node = node ? &*node : nullptr,
-                                                              .health = health,
-                                                              .has_session = sessions_.find(key) != nullptr,
-                                                              .is_foreign = sessions_.is_foreign(key),
-                                                              .trouble = sessions_.trouble(key)});
+  const ProviderSession* const session = sessions_.find(key);
+  const core::VirtualNodePlan plan =
+      core::plan_virtual_node({.virtual_node = *object,
+                               .node = node ? &*node : nullptr,
+                               .health = health,
+                               .has_session = session != nullptr,
+                               .is_foreign = sessions_.is_foreign(key),
+                               .trouble = session ? session->blockage() : sessions_.trouble(key)});
   if (std::holds_alternative<action::Withdraw>(plan)) co_return co_await withdraw_node(*object, *node);
   co_return co_await carry_out(*object, std::get<action::Keep>(plan));
 }

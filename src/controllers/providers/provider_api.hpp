@@ -10,12 +10,15 @@
 
 namespace liqo::controllers {
 
-/// The settings of an Api for the provider `cluster`: it writes only while this process leads, and takes large lists
-/// packed, because providers may be far away. What `context` refers to outlives the Api.
+/// The settings of an Api for the provider `cluster`: it writes only while this process leads, takes large lists
+/// packed, because providers may be far away, and draws what it reads on the provider's account. What `context` refers
+/// to outlives the Api.
 inline kube::ApiSettings provider_api_settings(std::string cluster, const Context& context) {
+  auto account = context.accounts.of(cluster);
   return {.cluster = std::move(cluster),
           .may_write = [&lead = context.leadership] { return lead.may_write(); },
-          .packed_lists = true};
+          .packed_lists = true,
+          .account = std::move(account)};
 }
 
 }  // namespace liqo::controllers

@@ -61,6 +61,14 @@ void ProviderCluster::on_end(std::function<void()> handler) {
   workers_.on_loss(std::move(handler));
 }
 
+std::string ProviderCluster::blockage() const {
+  const auto trouble = caches_.trouble(kube::Errc::too_large);
+  if (!trouble || stores_.is_exceeded()) return {};
+  return "cluster " + home_.name + " shows more than can be read of one provider: " + trouble->text() +
+         "; remove there what does not belong to offloaded pods, or raise --provider-cache-mib and the memory limit of "
+         "liqod; it is tried again after 5 s to 5 minutes";
+}
+
 void ProviderCluster::join(PodController& pods) {
   pods_.insert(&pods);
   if (addresses_) tell_addresses(pods);

@@ -49,6 +49,9 @@ class ProviderCluster {
 
   /// Why it cannot go on, a sentence: the provider shows more than is held of it. "" = it can.
   std::string overflow() const { return describe_overflow(stores_, home_.name); }
+  /// Why a list or watch cannot go on although the provider answers, a sentence: what comes takes more memory than
+  /// there is for the answers of one provider. "" = all can.
+  std::string blockage() const;
   /// The error that ended a worker of it, so that it has to be made anew; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
   /// Called when overflow() or loss() has something to say. Must not suspend.

@@ -64,6 +64,10 @@ asio::awaitable<void> ProviderSession::probe() {
     else if (has_turned)
       log_.warn("provider does not answer", {{"error", health_.last_error}, {"failures", health_.failed_probes}});
     bool is_news = has_turned || was_refused != refused_;
+    if (std::string blockage = cluster_->blockage(); blockage.empty() != blockage_.empty()) {
+      blockage_ = std::move(blockage);
+      is_news = true;
+    }
     // After an outage it may have been upgraded.
     if (has_turned) version_due = start;
     if (verdict.is_alive && start >= version_due) {

@@ -29,6 +29,8 @@ class ProviderSession {
   const std::string& provider() const { return provider_; }
   /// What probes of the provider's API server say.
   const core::ProviderHealth& health() const { return health_; }
+  /// Why the provider cannot be read although it answers, a sentence, as of the last probe; "" = it can.
+  const std::string& blockage() const { return blockage_; }
   /// Whether the provider knows these credentials and can be reached over this connection, as far as is known.
   bool is_usable() const { return !refused_ && (!health_.probed || core::is_alive(health_)); }
   /// Called when the health changes in a way that the Node shows, and with is_usable().
@@ -57,6 +59,7 @@ class ProviderSession {
   PodController pods_;
   core::ProviderHealth health_;
   bool refused_ = false;
+  std::string blockage_;
   std::function<void()> health_changed_;
   SessionWorkers workers_;
   kube::Log log_;

@@ -240,6 +240,14 @@ void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure fa
   changed_(key);
 }
 
+void ProviderSessions::tell_blockage(const kube::ObjectKey& key, const std::string& blockage) {
+  if (blockage.empty() == std::exchange(entries_[key].told_blockage, blockage).empty()) return;
+  if (blockage.empty()) return log_.info("the provider can be read again", {{"virtual_node", key}});
+  log_.warn("the provider cannot be read", {{"virtual_node", key}, {"error", blockage}});
+  if (const auto node = virtual_nodes_->find(key))
+    context_.events.warning(*node, api::kinds::virtual_nodes, "ProviderUnusable", blockage);
+}
+
 asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   const auto object = virtual_nodes_->find(work.object);
   if (!object) {
@@ -340,7 +348,10 @@ void ProviderSessions::start_session(const kube::Object& virtual_node, Makings m
   if (makings.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
   entry.session = std::make_shared<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
   entry.session->on_health_change([this, key] {
-    if (const ProviderSession* session = find(key)) (void)lend_link(*session->cluster());
+    if (const ProviderSession* session = find(key)) {
+      (void)lend_link(*session->cluster());
+      tell_blockage(key, session->blockage());
+    }
     changed_(key);
   });
   entry.session->on_loss([this, key] { enqueue(key); });

@@ -51,6 +51,7 @@ class ProviderSessions {
     std::string foreign;                   ///< the Node is a machine's: why, a sentence; "" = it is not
     /// Labels and annotations that its pods do not have at the provider, once that is known.
     std::optional<core::ReflectionFilters> left_out;
+    std::string told_blockage;    ///< why the provider could not be read when it was last told
     std::string tokens_withheld;  ///< why the VkOptionsTemplate withholds tokens; "" = it does not
   };
   struct Shared {
@@ -89,6 +90,8 @@ class ProviderSessions {
   void start_session(const kube::Object& virtual_node, Makings makings, std::shared_ptr<ProviderLink> link);
   /// Notes and tells why there is no session, or why the one that there is goes on with what it was made from.
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
+  /// Tells why a provider that answers cannot be read, or that it can again.
+  void tell_blockage(const kube::ObjectKey& key, const std::string& blockage);
   /// Stops a session, and its cluster with the last one, unless that goes on with the `next` connection.
   asio::awaitable<void> stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next = nullptr);
   /// Stops every session, and what they share.

@@ -77,7 +77,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   std::vector<core::CopyWarning> warnings;
   std::string version;
   kube::ListOptions options{.selection = {.field_selector = selector}, .limit = page_size};
-  // kube::list_all would read up to 32 MiB for one page, and the provider decides what its Events hold.
+  // kube::list_all reads as many bytes as there are, and the provider decides what its Events hold.
   for (int pages = 0; pages < max_pages; ++pages) {
     auto page = co_await source_.provider.list(kube::resources::events, twin->remote, options, max_bytes);
     if (!page && page.error().is_forbidden()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "kube/base/json_arena.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/base/url.hpp"
@@ -94,7 +95,7 @@ asio::awaitable<std::optional<json::value>> CustomKinds::read(kube::Api& api, st
   if (!text && text.error().is_not_found()) co_return json::value(json::object());
   if (!text) co_return std::nullopt;
   if (text->size() > max_document) co_return std::nullopt;
-  auto document = kube::parse_json(*text);
+  auto document = kube::parse_json_arena(*text, kube::max_object_depth, api.account());
   if (!document) co_return std::nullopt;
   co_return std::move(*document);
 }

@@ -191,7 +191,9 @@ json::object node_status(const NodeSources& of, kube::WallTime now) {
 }
 
 std::string server_version(std::string_view answer) {
-  constexpr std::size_t max_version = 63;
+  constexpr std::size_t max_version = 63, max_answer = 16 << 10;
+  // It is parsed without an account for its memory.
+  if (answer.size() > max_answer) return {};
   const auto document = kube::parse_json(answer);
   if (!document) return {};
   const std::string_view version = kube::string_at(*document, {"gitVersion"});

@@ -9,11 +9,12 @@ namespace {
 using namespace virtual_node_action;
 
 Tell tell_session(const VirtualNodeSight& sight) {
-  if (sight.has_session && is_alive(sight.health)) return {.type = "VirtualKubelet", .status = "Running"};
+  const bool is_silent = sight.has_session && !is_alive(sight.health);
+  if (sight.has_session && !is_silent && sight.trouble.empty()) return {.type = "VirtualKubelet", .status = "Running"};
   return {.type = "VirtualKubelet",
           .status = "Creating",
           .reason = api::reasons::provider_unusable,
-          .message = sight.has_session ? "the provider does not answer: " + sight.health.last_error : sight.trouble};
+          .message = is_silent ? "the provider does not answer: " + sight.health.last_error : sight.trouble};
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ bool is_settled(const kube::Object& remote) {
   return api::phase_of(remote) == "Running" && ready && kube::string_at(*ready, {"status"}) == "True";
 }
 
-std::string newest_warning(const json::array& events, const kube::Object& remote) {
+std::string newest_warning(std::span<const json::value> events, const kube::Object& remote) {
   const bool is_placed = !kube::string_at(remote.spec(), {"nodeName"}).empty();
   kube::WallTime earliest{};
   if (const json::object* ready = ready_condition(remote))

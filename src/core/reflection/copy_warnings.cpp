@@ -19,7 +19,7 @@ constexpr std::size_t max_of_twin = 64;
 
 }  // namespace
 
-std::vector<CopyWarning> copy_warnings(const kube::json::array& events) {
+std::vector<CopyWarning> copy_warnings(std::span<const kube::json::value> events) {
   std::vector<CopyWarning> out;
   for (const kube::json::value& event : events) {
     const auto about = [&](std::string_view field) {

@@ -38,7 +38,7 @@ struct ProviderHealth {
   bool probed = false;         ///< at least one probe has succeeded or failed
   std::string version;         ///< of its Kubernetes, as its API server says (`server_version`); "" = not known
   std::string last_error;      ///< of the last failed probe
-  std::string refusal;         ///< why there is no session with the provider, a sentence; "" = there is one
+  std::string refusal;         ///< why there is no session with the provider, or none that can read, a sentence
   Closed closed = Closed::no;  ///< why the provider takes no new pods through the node
   /// Whether the custom resources that are configured are reflected; unset: there are none.
   std::optional<CustomState> custom = std::nullopt;

@@ -18,7 +18,7 @@ struct VirtualNodeSight {
   const ProviderHealth& health;
   bool has_session = false;  ///< with the provider
   bool is_foreign = false;   ///< the Node of its name was somebody else's when it was last to be written
-  std::string trouble = {};  ///< why there is no session; "" = there is one, or none has been tried
+  std::string trouble = {};  ///< why there is no session, or none that can read; "" = there is, or none has been tried
 };
 
 namespace virtual_node_action {

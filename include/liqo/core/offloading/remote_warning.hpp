@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,7 @@ bool is_settled(const kube::Object& remote);
 /// The newest Warning about this remote pod among the Events, as words_of_event(); "" = there is none. Ignored are
 /// Events about other objects, Events from before the pod became not ready, failures of its scheduling once it has a
 /// node, and, where another Event says more, those that only repeat its container states.
-std::string newest_warning(const kube::json::array& events, const kube::Object& remote);
+std::string newest_warning(std::span<const kube::json::value> events, const kube::Object& remote);
 
 /// The sentence about it at home.
 std::string warning_message(std::string_view provider, std::string_view words);

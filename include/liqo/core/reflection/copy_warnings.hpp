@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct CopyWarning {
 
 /// The Warnings among a twin's Events that may be about copies: they have a message and the UID of an object that is no
 /// pod.
-std::vector<CopyWarning> copy_warnings(const kube::json::array& events);
+std::vector<CopyWarning> copy_warnings(std::span<const kube::json::value> events);
 
 /// The sentence about it at home.
 std::string copy_warning_message(std::string_view provider, const CopyWarning& warning);

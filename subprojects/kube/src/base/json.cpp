@@ -1,7 +1,5 @@
 #include "kube/base/json_arena.hpp"
 
-#include <algorithm>
-
 namespace kube {
 namespace {
 
@@ -152,38 +150,6 @@ std::size_t count_values(std::string_view text, std::size_t enough) {
     }
   }
   return count;
-}
-
-namespace {
-
-/// A tree takes a little more than four times as many bytes as its text.
-constexpr std::size_t tree_bytes_per_byte = 5;
-constexpr std::size_t max_arena_block = 1u << 20;
-
-Result<json::value> parse_into(json::storage_ptr storage, std::string_view text, std::size_t max_depth) {
-  json::parse_options options;
-  options.max_depth = max_depth;
-  // Keys and nesting in the making; what is longer spills to the heap.
-  unsigned char scratch[2048];
-  json::parser parser({}, options, scratch);
-  parser.reset(std::move(storage));
-  boost::system::error_code failure;
-  const std::size_t consumed = parser.write_some(text, failure);
-  if (!failure && consumed == text.size()) return parser.release();
-  if (failure) return fail(Errc::parse, "JSON at byte " + std::to_string(consumed) + ": " + failure.message());
-  // What follows the document may only be white space.
-  const auto rest = text.find_first_not_of(" \t\r\n", consumed);
-  if (rest == std::string_view::npos) return parser.release();
-  return fail(Errc::parse, "JSON at byte " + std::to_string(rest) + ": text after the end of the document");
-}
-
-}  // namespace
-
-Result<json::value> parse_json(std::string_view text, std::size_t max_depth) { return parse_into({}, text, max_depth); }
-
-Result<json::value> parse_json_arena(std::string_view text, std::size_t max_depth) {
-  const std::size_t first_block = std::min(text.size() * tree_bytes_per_byte, max_arena_block);
-  return parse_into(json::make_shared_resource<json::monotonic_resource>(first_block), text, max_depth);
 }
 
 }  // namespace kube

@@ -5,6 +5,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "kube/async/timeout.hpp"
+#include "kube/base/json_arena.hpp"
 #include "kube/base/url.hpp"
 #include "kube/client/read_failure.hpp"
 #include "kube/telemetry/families.hpp"
@@ -13,8 +14,8 @@
 namespace kube {
 namespace {
 
-/// An answer to a single-object verb is at most this long; a bigger one is not from an API server.
-constexpr std::size_t max_object_bytes = 16u << 20;
+/// So many objects of a list are taken before the loop gets its turn, or so many bytes.
+constexpr std::size_t slice_objects = 64, slice_bytes = 256u << 10;
 /// Bytes in a second: a list that comes slower than this for long is given up.
 constexpr std::size_t slowest_list_rate = 16u << 10;
 
@@ -22,31 +23,77 @@ std::string describe(const HttpRequest& request, const std::string& cluster) {
   return std::string(request.verb) + " " + std::string(path_of(request.target)) + " in " + cluster;
 }
 
-asio::awaitable<Result<std::string>> read_all(net::Body& body, std::size_t max_bytes) {
-  std::string all;
+/// The objects of one page, taken as they arrive.
+class PageReader {
+ public:
+  PageReader(wire::ListDecoder decoder, bool is_packed, const std::function<bool(wire::ListItem)>& take)
+      : decoder_(std::move(decoder)), take_(take) {
+    if (is_packed) packed_.emplace();
+  }
+
+  asio::awaitable<Result<void>> feed(std::string bytes) {
+    if (!packed_) co_return co_await parse(bytes);
+    // Block by block: a few packed bytes may hold a long list.
+    packed_->feed(std::move(bytes));
+    while (true) {
+      auto block = packed_->take();
+      if (!block) co_return std::unexpected(std::move(block.error()));
+      if (block->empty() || !wants_more_) co_return Result<void>();
+      if (auto parsed = co_await parse(*block); !parsed) co_return parsed;
+    }
+  }
+  /// False once who takes the objects has enough.
+  bool wants_more() const { return wants_more_; }
+  Result<wire::ListMeta> finish() {
+    if (packed_ && !packed_->is_complete()) return fail(Errc::protocol, "the gzip stream of the list is cut short");
+    return decoder_.finish();
+  }
+
+ private:
+  asio::awaitable<Result<void>> parse(std::string_view bytes) {
+    if (auto fed = decoder_.feed(bytes); !fed) co_return fed;
+    bytes_ += bytes.size();
+    while (wants_more_) {
+      auto item = decoder_.next();
+      if (!item) co_return std::unexpected(std::move(item.error()));
+      if (!item->has_value()) break;
+      wants_more_ = take_(std::move(**item));
+      if (++objects_ == slice_objects) co_await rest();
+    }
+    if (bytes_ >= slice_bytes) co_await rest();
+    co_return Result<void>();
+  }
+  asio::awaitable<void> rest() {
+    objects_ = bytes_ = 0;
+    co_await asio::post(asio::use_awaitable);
+  }
+
+  wire::ListDecoder decoder_;
+  std::optional<wire::GzipDecoder> packed_;
+  const std::function<bool(wire::ListItem)>& take_;
+  std::size_t objects_ = 0, bytes_ = 0;
+  bool wants_more_ = true;
+};
+
+}  // namespace
+
+asio::awaitable<Result<Api::Text>> Api::read_all(net::Body& body, std::shared_ptr<MemoryAccount> account) {
+  Text all{.text = {}, .hold = MemoryHold(std::move(account))};
   while (true) {
     auto piece = co_await body.read();
     if (!piece) co_return std::unexpected(std::move(piece.error()));
     if (piece->empty()) co_return all;
-    if (all.size() + piece->size() > max_bytes)
-      co_return fail(Errc::too_large, "the answer is longer than " + std::to_string(max_bytes) + " bytes");
-    all.append(*piece);
+    const std::size_t size = all.text.size() + piece->size();
+    if (size > max_object_bytes)
+      co_return fail(Errc::too_large, "the answer is longer than " + std::to_string(max_object_bytes) + " bytes");
+    if (size > all.text.capacity()) {
+      const std::size_t room = std::max(size, all.text.capacity() * 2);
+      if (auto held = all.hold.grow(room); !held) co_return std::unexpected(std::move(held.error()));
+      all.text.reserve(room);
+    }
+    all.text.append(*piece);
   }
 }
-
-/// Unpacks and parses block by block, a turn of the loop for each: a few packed bytes may hold a long list.
-asio::awaitable<Result<void>> unpack(wire::GzipDecoder& packed, std::string bytes, wire::ListDecoder& decoder) {
-  packed.feed(std::move(bytes));
-  while (true) {
-    auto block = packed.take();
-    if (!block) co_return std::unexpected(std::move(block.error()));
-    if (block->empty()) co_return Result<void>();
-    if (auto parsed = decoder.feed(*block); !parsed) co_return parsed;
-    if (block->size() == wire::GzipDecoder::max_block) co_await asio::post(asio::use_awaitable);
-  }
-}
-
-}  // namespace
 
 asio::awaitable<Result<std::optional<wire::WatchEvent>>> WatchStream::next() {
   while (true) {
@@ -55,12 +102,14 @@ asio::awaitable<Result<std::optional<wire::WatchEvent>>> WatchStream::next() {
     auto piece = co_await body_->read();
     if (!piece) co_return std::unexpected(std::move(piece.error()));
     if (piece->empty()) co_return std::optional<wire::WatchEvent>();
-    decoder_.feed(*piece);
+    if (auto fed = decoder_.feed(*piece); !fed) co_return std::unexpected(std::move(fed.error()));
   }
 }
 
 Api::Api(net::Transport& transport, async::Clock& clock, Random& random, Metrics& metrics, ApiSettings settings)
-    : transport_(transport), clock_(clock), random_(random), metrics_(metrics), settings_(std::move(settings)) {}
+    : transport_(transport), clock_(clock), random_(random), metrics_(metrics), settings_(std::move(settings)) {
+  if (!settings_.account) settings_.account = MemoryAccount::of_process();
+}
 
 void Api::count(const HttpRequest& request, int code) {
   auto [series, is_new] = requests_.try_emplace({request.method, code});
@@ -95,7 +144,7 @@ asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline d
     const int code = response->head.status;
     if (code >= 200 && code < 300) co_return std::move(*response);
 
-    Failure failure = co_await read_failure(*response, clock_, deadline);
+    Failure failure = co_await read_failure(*response, clock_, deadline, settings_.account);
     const auto retry_after = failure.status()->retry_after;
     // The server says that it has not carried the request out, so any verb may be sent again.
     const bool put_off = code == 429 || (code == 503 && retry_after);
@@ -109,11 +158,11 @@ asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline d
   }
 }
 
-asio::awaitable<Result<std::string>> Api::exchange(HttpRequest request, Deadline deadline) {
+asio::awaitable<Result<Api::Text>> Api::exchange(HttpRequest request, Deadline deadline) {
   const std::string what = describe(request, settings_.cluster);
   auto response = co_await send(std::move(request), deadline);
   if (!response) co_return std::unexpected(std::move(response.error()));
-  auto body = co_await async::with_deadline(clock_, read_all(*response->body, max_object_bytes), deadline);
+  auto body = co_await async::with_deadline(clock_, read_all(*response->body, settings_.account), deadline);
   if (!body) co_return fail(Errc::timeout, what + ": the answer's body did not arrive in time");
   if (!*body) co_return fail(std::move(body->error()), what);
   co_return std::move(**body);
@@ -123,7 +172,7 @@ asio::awaitable<Result<Object>> Api::exchange_object(HttpRequest request) {
   const std::string what = describe(request, settings_.cluster);
   auto body = co_await exchange(std::move(request), clock_.deadline_in(settings_.timeout));
   if (!body) co_return std::unexpected(std::move(body.error()));
-  auto object = Object::parse(*body);
+  auto object = Object::parse(body->text, settings_.account);
   if (!object) co_return fail(std::move(object.error()), what);
   co_return std::move(*object);
 }
@@ -133,14 +182,14 @@ asio::awaitable<Result<Object>> Api::get(const Resource& resource, const ObjectK
   return exchange_object(request::get(resource, key, subresource));
 }
 
-asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std::size_t max_bytes) {
+asio::awaitable<Result<wire::ListMeta>> Api::exchange_list(HttpRequest list, std::size_t max_bytes,
+                                                           std::function<bool(wire::ListItem)> take) {
   const std::string what = describe(list, settings_.cluster);
   if (settings_.packed_lists) list.headers.emplace_back("accept-encoding", "gzip");
   auto response = co_await send(std::move(list), clock_.deadline_in(settings_.timeout));
   if (!response) co_return std::unexpected(std::move(response.error()));
-  wire::ListDecoder decoder(max_bytes);
-  std::optional<wire::GzipDecoder> packed;
-  if (response->head.header("content-encoding") == "gzip") packed.emplace();
+  PageReader page(wire::ListDecoder(max_bytes, settings_.account), response->head.header("content-encoding") == "gzip",
+                  take);
   // A large page over a slow link has as long as it keeps coming: so many bytes earn one more second.
   const TimePoint began = clock_.now();
   std::size_t received = 0;
@@ -151,14 +200,29 @@ asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std
     if (!*piece) co_return fail(std::move(piece->error()), what);
     if ((*piece)->empty()) break;
     received += (*piece)->size();
-    auto parsed = packed ? co_await unpack(*packed, std::move(**piece), decoder) : decoder.feed(**piece);
-    if (!parsed) co_return fail(std::move(parsed.error()), what);
+    if (auto parsed = co_await page.feed(std::move(**piece)); !parsed) co_return fail(std::move(parsed.error()), what);
+    if (!page.wants_more()) co_return wire::ListMeta();
   }
-  if (packed && !packed->is_complete())
-    co_return fail(Errc::protocol, what + ": the gzip stream of the list is cut short");
-  auto page = decoder.finish();
-  if (!page) co_return fail(std::move(page.error()), what);
-  co_return std::move(*page);
+  auto meta = page.finish();
+  if (!meta) co_return fail(std::move(meta.error()), what);
+  co_return std::move(*meta);
+}
+
+asio::awaitable<Result<wire::ListMeta>> Api::list_each(const Resource& resource, std::string_view ns,
+                                                       const ListOptions& options,
+                                                       std::function<bool(wire::ListItem)> take) {
+  return exchange_list(request::list(resource, ns, options), max_list_bytes, std::move(take));
+}
+
+asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std::size_t max_bytes) {
+  wire::ListPage page;
+  auto meta = co_await exchange_list(std::move(list), max_bytes, [&page](wire::ListItem item) {
+    if (!item.too_deep) page.items.push_back(std::move(item.tree));
+    return true;
+  });
+  if (!meta) co_return std::unexpected(std::move(meta.error()));
+  static_cast<wire::ListMeta&>(page) = std::move(*meta);
+  co_return page;
 }
 
 asio::awaitable<Result<wire::ListPage>> Api::list(const Resource& resource, std::string_view ns,
@@ -169,7 +233,7 @@ asio::awaitable<Result<wire::ListPage>> Api::list(const Resource& resource, std:
 asio::awaitable<Result<WatchStream>> Api::open_watch(HttpRequest watch) {
   auto response = co_await send(std::move(watch), clock_.deadline_in(settings_.timeout));
   if (!response) co_return std::unexpected(std::move(response.error()));
-  co_return WatchStream(std::move(response->body));
+  co_return WatchStream(std::move(response->body), settings_.account);
 }
 
 asio::awaitable<Result<WatchStream>> Api::watch(const Resource& resource, std::string_view ns,
@@ -226,7 +290,7 @@ asio::awaitable<Result<json::value>> Api::exchange_document(HttpRequest post) {
   const std::string what = describe(post, settings_.cluster);
   auto answer = co_await exchange(std::move(post), clock_.deadline_in(settings_.timeout));
   if (!answer) co_return std::unexpected(std::move(answer.error()));
-  auto document = parse_json(*answer);
+  auto document = parse_json_arena(answer->text, max_object_depth, settings_.account);
   if (!document) co_return fail(std::move(document.error()), what);
   co_return std::move(*document);
 }
@@ -238,12 +302,18 @@ asio::awaitable<Result<json::value>> Api::post(const Resource& resource, const O
                                : request::create_subresource(resource, key, subresource, json::serialize(body)));
 }
 
+asio::awaitable<Result<std::string>> Api::exchange_text(HttpRequest get, Deadline deadline) {
+  auto answer = co_await exchange(std::move(get), deadline);
+  if (!answer) co_return std::unexpected(std::move(answer.error()));
+  co_return std::move(answer->text);
+}
+
 asio::awaitable<Result<std::string>> Api::raw(std::string path, Duration timeout) {
   HttpRequest get;
   get.target = std::move(path);
   get.verb = "get";
   get.repeatable = true;
-  return exchange(std::move(get), clock_.deadline_in(timeout));
+  return exchange_text(std::move(get), clock_.deadline_in(timeout));
 }
 
 }  // namespace kube

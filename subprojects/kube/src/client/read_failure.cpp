@@ -14,7 +14,8 @@ constexpr Duration max_wait = std::chrono::seconds(3);
 
 }  // namespace
 
-asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock, Deadline deadline) {
+asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clock, Deadline deadline,
+                                      std::shared_ptr<MemoryAccount> account) {
   deadline.at = std::min(deadline.at, clock.now() + max_wait);
   std::string body;
   while (body.size() < max_body) {
@@ -22,7 +23,7 @@ asio::awaitable<Failure> read_failure(net::Response& response, async::Clock& clo
     if (!piece || !*piece || (*piece)->empty()) break;
     body += **piece;
   }
-  co_return Failure::from_status(read_status(response.head.status, body, response.head.header("retry-after")));
+  co_return Failure::from_status(read_status(response.head.status, body, response.head.header("retry-after"), account));
 }
 
 }  // namespace kube

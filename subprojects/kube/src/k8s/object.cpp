@@ -26,8 +26,8 @@ Result<Object> Object::from(json::value tree) {
   return Object(std::move(*object));
 }
 
-Result<Object> Object::parse(std::string_view text) {
-  auto tree = parse_json_arena(text);
+Result<Object> Object::parse(std::string_view text, const std::shared_ptr<MemoryAccount>& account) {
+  auto tree = parse_json_arena(text, max_object_depth, account);
   if (!tree) return std::unexpected(std::move(tree.error()));
   return from(std::move(*tree));
 }

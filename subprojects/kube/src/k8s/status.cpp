@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "kube/base/json_arena.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 
@@ -38,9 +39,11 @@ Status read_status(const json::value& document) {
   return status;
 }
 
-Status read_status(int http_code, std::string_view body, std::string_view retry_after) {
+Status read_status(int http_code, std::string_view body, std::string_view retry_after,
+                   const std::shared_ptr<MemoryAccount>& account) {
   Status status;
-  if (auto document = parse_json(body); document && string_at(*document, {"kind"}) == "Status") {
+  if (auto document = parse_json_arena(body, max_object_depth, account);
+      document && string_at(*document, {"kind"}) == "Status") {
     status = read_status(*document);
   } else {
     status.message = trim(printable(body, 512), " ");

@@ -31,7 +31,13 @@ constexpr Duration one_go = 200ms;
 /// what there is, and then waits for changes.
 constexpr Duration list_patience = 10s;
 constexpr int max_broken_lists = 2;
+/// For a server that shows more than there is memory for: to read it again costs as much, and rarely helps.
+constexpr BackoffPolicy refusal_backoff{.first = 5s, .max_pause = 5min};
 constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
+
+std::unexpected<Failure> over_budget() {
+  return fail(Errc::too_large, "the server has more than the store budget allows");
+}
 
 }  // namespace
 
@@ -87,8 +93,19 @@ asio::awaitable<void> Informer::run() {
     }
     ++failures_;
     if (!read) report(read.error());
-    co_await api_.clock().sleep(backoff_.pause(failures_, api_.random()));
+    if (is_over_budget()) co_return;
+    const bool is_too_large = !read && read.error().code() == Errc::too_large;
+    const Duration pause = is_too_large ? pause_of_refusal(now) : backoff_.pause(failures_, api_.random());
+    co_await api_.clock().sleep(pause);
   }
+}
+
+Duration Informer::pause_of_refusal(TimePoint now) {
+  // A watch that is opened in between is no sign that the server has less to tell.
+  if (now - refused_ > 2 * refusal_backoff.max_pause) refusals_ = 0;
+  const Duration pause = refusal_backoff.pause(++refusals_, api_.random());
+  refused_ = now + pause;
+  return pause;
 }
 
 asio::awaitable<Result<void>> Informer::read_once() {
@@ -109,7 +126,9 @@ asio::awaitable<Result<void>> Informer::list_pages() {
   ListOptions options{.selection = scope_.selection, .limit = list_page_size, .metadata_only = scope_.metadata_only};
   std::string version;
   while (true) {
-    auto page = co_await list_page(api_, {scope_.resource, scope_.ns}, options);
+    auto page = co_await api_.list_each(scope_.resource, scope_.ns, options,
+                                        [this](wire::ListItem item) { return take_listed(std::move(item)); });
+    if (is_over_budget()) co_return over_budget();
     if (!page && page.error().is_expired() && !options.continue_token.empty()) {
       // The server forgets the state before all its pages are read: the whole list is asked for at once.
       options = {.selection = scope_.selection, .metadata_only = scope_.metadata_only};
@@ -119,27 +138,25 @@ asio::awaitable<Result<void>> Informer::list_pages() {
     }
     if (!page) co_return std::unexpected(std::move(page.error()));
     if (version.empty()) version = page->resource_version;
-    int taken = 0;
-    for (json::value& item : page->items) {
-      auto object = Object::from(std::move(item));
-      if (!object) {
-        skipped_.add();
-        log_.warn("skipped an object that cannot be read", {{"error", object.error()}});
-        continue;
-      }
-      put(std::move(*object));
-      if (is_over_budget()) co_return fail(Errc::too_large, "the server has more than the store budget allows");
-      if (++taken % slice == 0) co_await asio::post(asio::use_awaitable);
-    }
-    for (const json::value& item : page->too_deep) {
-      const json::object* object = item.if_object();
-      if (object) skip_deep(Object(*object));
-    }
     if (page->continue_token.empty()) break;
     options.continue_token = std::move(page->continue_token);
   }
   if (version.empty()) co_return fail(Errc::protocol, "the list has no resourceVersion");
   co_return complete_list(version);
+}
+
+bool Informer::take_listed(wire::ListItem item) {
+  auto object = Object::from(std::move(item.tree));
+  if (!object) {
+    skipped_.add();
+    log_.warn("skipped an object that cannot be read", {{"error", object.error()}});
+    return true;
+  }
+  if (item.too_deep)
+    skip_deep(*object);
+  else
+    put(std::move(*object));
+  return !is_over_budget();
 }
 
 asio::awaitable<Result<void>> Informer::watch_once() {
@@ -218,7 +235,7 @@ asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
     if (!event->has_value()) co_return Result<void>();
     events_.add();
     if (auto done = take(std::move(**event)); !done) co_return done;
-    if (is_over_budget()) co_return fail(Errc::too_large, "the server has more than the store budget allows");
+    if (is_over_budget()) co_return over_budget();
     hear();
     if (has_synced()) be_well();
     if (++taken % slice == 0) co_await asio::post(asio::use_awaitable);

@@ -83,6 +83,13 @@ std::optional<Failure> InformerSet::trouble() const {
   return std::nullopt;
 }
 
+std::optional<Failure> InformerSet::trouble(Errc of) const {
+  for (const Slot& slot : slots_)
+    if (const auto& trouble = slot.informer.trouble(); slot.readers > 0 && trouble && trouble->code() == of)
+      return trouble;
+  return std::nullopt;
+}
+
 void InformerSet::doubt_others(const Slot& witness) {
   for (Slot& slot : slots_)
     if (&slot != &witness) slot.doubted = slot.started;

@@ -2,7 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+
+#include "support/random_doubles.hpp"
+
 using namespace kube;
+using kube::testing::digits_of;
+using kube::testing::random_doubles;
 
 namespace {
 
@@ -70,4 +77,62 @@ TEST_CASE("an object that is there is found without moving the fields of a full 
   const json::object* spec = tree.at("spec").if_object();
   CHECK(&ensure_object(tree, "spec") == spec);
   CHECK(tree.size() == tree.capacity());
+}
+
+TEST_CASE("every floating-point number is read and written to its last bit") {
+  for (const double number : random_doubles(10'000)) {
+    const std::string text = digits_of(number);
+    CAPTURE(text);
+    for (const auto& tree : {parse_json(text), parse_json_arena(text)}) {
+      REQUIRE(tree);
+      // What has no fraction may be an integer.
+      REQUIRE(json::value_to<double>(*tree) == number);
+      CHECK(std::strtod(json::serialize(*tree).c_str(), nullptr) == number);
+    }
+  }
+}
+
+TEST_CASE("numbers of every form are read as what they are") {
+  const struct {
+    const char* text;
+    json::value is;
+  } cases[] = {
+      {"0", 0},
+      {"-0", 0},
+      {"9223372036854775807", std::numeric_limits<std::int64_t>::max()},
+      {"-9223372036854775808", std::numeric_limits<std::int64_t>::min()},
+      {"18446744073709551615", std::numeric_limits<std::uint64_t>::max()},
+      {"18446744073709551616", 18446744073709551616.0},
+      {"-9223372036854775809", -9223372036854775809.0},
+      {"99.99999999999999", 99.99999999999999},
+      {"123456789.123456789", 123456789.123456789},
+      {"1.0", 1.0},
+      {"1E2", 100.0},
+      {"0e400", 0.0},
+      {"5e-324", 5e-324},
+      {"2.2250738585072014e-308", 2.2250738585072014e-308},
+      {"1.7976931348623157e308", std::numeric_limits<double>::max()},
+      {"1e-400", 0.0},
+      {"0.1000000000000000055511151231257827021181583404541015625", 0.1},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.text);
+    const auto read = parse_json(each.text);
+    REQUIRE(read);
+    CHECK(*read == each.is);
+    CHECK(read->kind() == each.is.kind());
+  }
+  const auto nothing = parse_json("-1e-400");
+  REQUIRE(nothing);
+  CHECK(std::signbit(nothing->as_double()));
+}
+
+TEST_CASE("a number without end is no JSON, because it could not be written again") {
+  for (const char* text : {"1e400", "-1e400", "[1,1e309]", R"({"a":1.8e308})", "1e2147483648"}) {
+    CAPTURE(text);
+    const auto read = parse_json(text);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code() == Errc::parse);
+    CHECK(read.error().text().ends_with("a number is too large"));
+  }
 }

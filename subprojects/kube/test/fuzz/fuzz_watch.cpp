@@ -28,6 +28,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       static_cast<void>(object.is_deleting());
     }
     if (listing && !list.feed(bytes)) listing = false;
+    while (listing) {
+      auto item = list.next();
+      if (!item) listing = false;
+      if (!item || !item->has_value()) break;
+      static_cast<void>(kube::Object::from(std::move((*item)->tree)));
+    }
   }
   if (listing) static_cast<void>(list.finish());
   return 0;

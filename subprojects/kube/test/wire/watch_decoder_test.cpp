@@ -85,3 +85,47 @@ TEST_CASE("an object that is nested too deep comes as what it is called, and its
     CHECK(kube::string_at((*next)->object, {"metadata", "resourceVersion"}) == "7");
   }
 }
+
+TEST_CASE("what waits for the end of its line is drawn on the account, and so is what is parsed") {
+  const auto account = std::make_shared<kube::MemoryAccount>("cluster milan", 1 << 20, nullptr);
+  {
+    WatchDecoder one(10 << 20, account), other(10 << 20, account);
+    const std::string piece(1 << 16, 'x');
+    REQUIRE(other.feed(R"({"type":"ADDED","object":{"note":")" + piece));
+    CHECK(account->held() >= piece.size());
+    kube::Result<void> fed;
+    for (int pieces = 0; fed && pieces < 100; ++pieces) {
+      fed = one.feed(piece);
+      REQUIRE(one.next());
+      CHECK(account->held() <= 1 << 20);
+    }
+    REQUIRE_FALSE(fed);
+    CHECK(fed.error().code() == kube::Errc::too_large);
+    // The other one has what it has, and no more until there is room.
+    CHECK_FALSE(other.feed(std::string(1 << 20, 'x')));
+  }
+  CHECK(account->held() == 0);
+
+  WatchDecoder decoder(10 << 20, account);
+  std::string zeros = R"({"type":"ADDED","object":{"x":[0)";
+  for (int i = 0; i < 50'000; ++i) zeros += ",0";
+  REQUIRE(decoder.feed(zeros + "]}}\n"));
+  const auto event = decoder.next();
+  REQUIRE_FALSE(event);
+  CHECK(event.error().code() == kube::Errc::too_large);
+  CHECK(account->held() == 0);
+
+  std::optional<WatchEvent> kept;
+  {
+    WatchDecoder well(10 << 20, account);
+    REQUIRE(well.feed(stream));
+    auto first = well.next();
+    REQUIRE(first);
+    REQUIRE(first->has_value());
+    while (well.next()->has_value()) continue;
+    kept.emplace(std::move(**first));
+  }
+  CHECK(account->held() > 0);
+  kept.reset();
+  CHECK(account->held() == 0);
+}

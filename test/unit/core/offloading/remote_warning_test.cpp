@@ -119,7 +119,7 @@ TEST_CASE("what a provider writes is cut") {
   json::object endless = event("{}");
   endless["reason"] = std::string(100'000, 'r');
   endless["message"] = std::string(100'000, 'm');
-  const std::string words = newest_warning({endless}, remote(pending));
+  const std::string words = newest_warning(json::array{endless}, remote(pending));
   CHECK(words.size() > 500);
   CHECK(words.size() < 700);
   CHECK(warning_message("milan", "no such image (Failed)") ==

@@ -47,6 +47,9 @@ json::array& ensure_array(json::object& parent, std::string_view key);
 /// Trees are walked by recursion: what is nested deeper is not read. Kubernetes' own kinds and their schemas stay below
 /// 64; what a custom resource without a schema holds may be anything.
 inline constexpr std::size_t max_object_depth = 256;
+/// The most bytes of text of one object that are taken from a server: etcd stores 1.5 MiB at most, and an escaped
+/// character takes six bytes.
+inline constexpr std::size_t max_object_bytes = 10u << 20;
 
 /// Parses one JSON document of at most `max_depth` levels. Errors: Errc::parse, with the offset.
 Result<json::value> parse_json(std::string_view text, std::size_t max_depth = max_object_depth);

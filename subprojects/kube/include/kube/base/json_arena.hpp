@@ -1,7 +1,10 @@
 // Parsing for trees that are read and dropped, and what they take.
 #pragma once
 
+#include <memory>
+
 #include "kube/base/json.hpp"
+#include "kube/base/memory_account.hpp"
 
 namespace kube {
 
@@ -10,8 +13,10 @@ namespace kube {
 std::size_t count_values(std::string_view text, std::size_t enough);
 
 /// As `parse_json`, in about half the time: the whole tree lies in one piece of memory, which is freed with its last
-/// part. Changes and removals free nothing until then, so this is not for trees that live long.
-/// Errors: Errc::parse, with the offset.
-Result<json::value> parse_json_arena(std::string_view text, std::size_t max_depth = max_object_depth);
+/// part. Changes and removals free nothing until then, so this is not for trees that live long. That memory is drawn on
+/// the account, where there is one.
+/// Errors: Errc::parse, with the offset; Errc::too_large where the account has too little left.
+Result<json::value> parse_json_arena(std::string_view text, std::size_t max_depth = max_object_depth,
+                                     const std::shared_ptr<MemoryAccount>& account = nullptr);
 
 }  // namespace kube

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kube/async/clock.hpp"
+#include "kube/base/memory_account.hpp"
 #include "kube/base/random.hpp"
 #include "kube/client/server_clock.hpp"
 #include "kube/k8s/request.hpp"
@@ -19,6 +20,9 @@ namespace kube {
 
 namespace asio = boost::asio;
 
+/// The most bytes of a page that is answered as a whole, and of one that is taken object by object.
+inline constexpr std::size_t max_page_bytes = 32u << 20, max_list_bytes = 256u << 20;
+
 /// How one Api behaves.
 struct ApiSettings {
   std::string cluster;                          ///< the name that failures, logs and metrics give this server
@@ -29,12 +33,15 @@ struct ApiSettings {
   std::function<bool()> may_write = nullptr;
   /// Pages of lists are asked for as gzip, which servers do with large ones: for those that are not near.
   bool packed_lists = false;
+  /// On which all is drawn that is read of this server, for as long as it is in use. Null = that of the process alone.
+  std::shared_ptr<MemoryAccount> account = nullptr;
 };
 
 /// The open body of a watch: events in order, until the server ends it.
 class WatchStream {
  public:
-  explicit WatchStream(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
+  explicit WatchStream(std::unique_ptr<net::Body> body, std::shared_ptr<MemoryAccount> account = nullptr)
+      : body_(std::move(body)), decoder_(max_object_bytes, std::move(account)) {}
   /// The next event; an empty optional is the end that every watch has. Errors: closed,
   /// protocol, parse, too_large. Cancellable.
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next();
@@ -53,8 +60,9 @@ class WatchStream {
 ///
 /// Failures: any answer other than 2xx is a Failure with the server's Status and the words `VERB PATH in CLUSTER`,
 /// where PATH is that of the request, without its query. Others are those of the Transport (timeout, connect, tls,
-/// closed, protocol, too_large), parse if a document cannot be read, too_large if one is longer than 16 MiB, and
-/// stopped if `may_write` forbids the verb. Cancellation (terminal) throws operation_aborted.
+/// closed, protocol, too_large), parse if a document cannot be read, too_large if one is longer than max_object_bytes
+/// or takes more memory than the account has left, and stopped if `may_write` forbids the verb. Cancellation (terminal)
+/// throws operation_aborted.
 ///
 /// Lifetime: transport, clock, random and metrics outlive it.
 class Api {
@@ -64,10 +72,16 @@ class Api {
   /// The object, or a subresource of it.
   asio::awaitable<Result<Object>> get(const Resource& resource, const ObjectKey& key,
                                       std::string_view subresource = {});
-  /// One page, parsed as it arrives. The deadline moves on as long as bytes come. An answer of more than `max_bytes` is
-  /// refused (Errc::too_large).
+  /// One page, whole, for lists that are short. The deadline moves on as long as bytes come. An answer of more than
+  /// `max_bytes` is refused (Errc::too_large).
   asio::awaitable<Result<wire::ListPage>> list(const Resource& resource, std::string_view ns,
-                                               const ListOptions& options, std::size_t max_bytes = 256U << 20);
+                                               const ListOptions& options, std::size_t max_bytes = max_page_bytes);
+  /// One page, of at most max_list_bytes, as list(): gives each object to `take` as soon as it has arrived, so that a
+  /// page is never held as a whole. `take` must not suspend; false = no more, and what is answered then is empty. Where
+  /// the answer is a failure, `take` may have had a part of the page.
+  asio::awaitable<Result<wire::ListMeta>> list_each(const Resource& resource, std::string_view ns,
+                                                    const ListOptions& options,
+                                                    std::function<bool(wire::ListItem)> take);
   /// Opens a watch; `ns` empty: of all namespaces. The answer's head must come within ApiSettings::timeout, the events
   /// have no deadline but that of the options, which the server keeps.
   asio::awaitable<Result<WatchStream>> watch(const Resource& resource, std::string_view ns,
@@ -94,25 +108,36 @@ class Api {
   /// in the namespace of the body's metadata, and `key` is not looked at: answers the server's document.
   asio::awaitable<Result<json::value>> post(const Resource& resource, const ObjectKey& key,
                                             std::string_view subresource, json::object body);
-  /// The document or text at any path, e.g. "/version", "/readyz".
+  /// The document or text at any path, e.g. "/version", "/readyz". It is drawn on no account.
   asio::awaitable<Result<std::string>> raw(std::string path, Duration timeout);
 
   /// How far the server's clock is ahead of ours, as its answers tell (`ServerClock`).
   std::optional<std::chrono::seconds> clock_ahead() const { return server_clock_.ahead(); }
 
   const std::string& cluster() const { return settings_.cluster; }
+  /// On which all that is read of this server is drawn.
+  const std::shared_ptr<MemoryAccount>& account() const { return settings_.account; }
   net::Transport& transport() { return transport_; }
   async::Clock& clock() { return clock_; }
   Random& random() { return random_; }
 
  private:
+  /// The body of an answer, as long as it is in use.
+  struct Text {
+    std::string text;
+    MemoryHold hold;
+  };
+  static asio::awaitable<Result<Text>> read_all(net::Body& body, std::shared_ptr<MemoryAccount> account);
   /// Sends until an answer that is final; answers with a 2xx response.
   asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline);
   /// As send(), and reads the body to its end.
-  asio::awaitable<Result<std::string>> exchange(HttpRequest request, Deadline deadline);
+  asio::awaitable<Result<Text>> exchange(HttpRequest request, Deadline deadline);
   asio::awaitable<Result<Object>> exchange_object(HttpRequest request);
+  asio::awaitable<Result<std::string>> exchange_text(HttpRequest request, Deadline deadline);
   asio::awaitable<Result<void>> exchange_nothing(HttpRequest request);
   asio::awaitable<Result<json::value>> exchange_document(HttpRequest request);
+  asio::awaitable<Result<wire::ListMeta>> exchange_list(HttpRequest request, std::size_t max_bytes,
+                                                        std::function<bool(wire::ListItem)> take);
   asio::awaitable<Result<wire::ListPage>> exchange_page(HttpRequest request, std::size_t max_bytes);
   asio::awaitable<Result<WatchStream>> open_watch(HttpRequest request);
   void count(const HttpRequest& request, int code);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/base/json.hpp"
+#include "kube/base/memory_account.hpp"
 #include "kube/base/time.hpp"
 #include "kube/k8s/resource.hpp"
 
@@ -49,8 +50,9 @@ class Object {
   static Object make(const Resource& resource, const ObjectKey& key);
   /// Takes a parsed document. Errors: Errc::parse if it is not a JSON object with `metadata.name`.
   static Result<Object> from(json::value tree);
-  /// Parses text; errors as `from`.
-  static Result<Object> parse(std::string_view text);
+  /// Parses text, with memory of the account where there is one. Errors as `from`, and Errc::too_large where the
+  /// account has too little left.
+  static Result<Object> parse(std::string_view text, const std::shared_ptr<MemoryAccount>& account = nullptr);
 
   const json::object& tree() const { return tree_; }
   json::object& tree() { return tree_; }

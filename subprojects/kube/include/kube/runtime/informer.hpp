@@ -50,7 +50,8 @@ struct InformerScope {
 ///
 /// Failures: while the server is away the store keeps its last state, and pauses between failed tries grow. An object
 /// that cannot be read is skipped, logged and counted, and so is one outside of the namespace and selection, which only
-/// a server tells that does not keep to what it is asked for.
+/// a server tells that does not keep to what it is asked for. What takes more memory than the account of the Api has
+/// left is read again after 5 s, at last after 5 min.
 ///
 /// Lifetime: run() ends only when it is cancelled or its budget is exceeded.
 class Informer {
@@ -157,6 +158,8 @@ class Informer {
   using Read = std::map<ObjectKey, std::optional<Object>>;
   asio::awaitable<Result<Read>> read_each(std::set<ObjectKey> keys);
   void begin_list();
+  /// Takes one object of a list. False: there is no room for more.
+  bool take_listed(wire::ListItem item);
   void put(Object object);
   /// Whether a server that keeps to what it was asked for would not have told this object.
   bool is_foreign(const Object& object) const;
@@ -183,6 +186,8 @@ class Informer {
   /// Tells metrics and budget what the store holds now.
   void account(std::size_t bytes, std::size_t objects);
   bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
+  /// How long to wait after Errc::too_large.
+  Duration pause_of_refusal(TimePoint now);
   void report(const Failure& failure);
   /// Ends the trouble: the informer can read.
   void be_well();
@@ -229,6 +234,8 @@ class Informer {
   bool is_absent_ = false;     ///< the server once had no such kind
   bool told_foreign_ = false;  ///< the log has that the server tells objects outside of the scope
   int failures_ = 0;
+  int refusals_ = 0;     ///< reads that ended by Errc::too_large, with no long time between them
+  TimePoint refused_{};  ///< when the last of them was over, pause included
   BackoffPolicy backoff_{std::chrono::milliseconds(800), std::chrono::seconds(30)};
   Log log_;
   Counter lists_, watches_, events_, skipped_, rewinds_;

@@ -65,6 +65,8 @@ class InformerSet {
   bool has_synced() const;
   /// The first informer's trouble, if any cannot read.
   std::optional<Failure> trouble() const;
+  /// Likewise that of the first that cannot read by a failure of this kind.
+  std::optional<Failure> trouble(Errc of) const;
 
  private:
   friend class InformerHandle;

@@ -112,6 +112,14 @@ inline constexpr MetricFamily budget_max_objects{gauge,
                                                  "The most objects that may be held of a peer with a budget.",
                                                  {"cluster"},
                                                  handles};
+inline constexpr MetricFamily answer_bytes{
+    gauge,
+    "kube_answer_bytes",
+    "Memory in use for answers of an API server that has an account, and of all (\"<all>\").",
+    {"cluster"},
+    handles};
+inline constexpr MetricFamily answer_max_bytes{
+    gauge, "kube_answer_max_bytes", "The most memory that those answers may take.", {"cluster"}, handles};
 inline constexpr MetricFamily kube_events{
     counter, "kube_events_total", "Events noted, by what became of them.", {"outcome"}};
 
@@ -149,6 +157,8 @@ inline constexpr const MetricFamily* all[] = {
     &budget_objects,
     &budget_max_bytes,
     &budget_max_objects,
+    &answer_bytes,
+    &answer_max_bytes,
     &kube_events,
 };
 

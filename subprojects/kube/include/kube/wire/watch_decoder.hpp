@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kube/k8s/object.hpp"
+#include "kube/wire/pending_text.hpp"
 
 namespace kube::wire {
 
@@ -22,16 +23,21 @@ struct WatchEvent {
 /// answers nothing. After a failure the stream is unusable.
 class WatchDecoder {
  public:
-  /// A document longer than `max_line` bytes is refused: an API server stores objects of at most about 3 MiB.
-  explicit WatchDecoder(std::size_t max_line = 8u << 20) : max_line_(max_line) {}
+  /// A document longer than `max_line` bytes is refused. What waits and what is parsed is drawn on the account, where
+  /// there is one.
+  explicit WatchDecoder(std::size_t max_line = max_object_bytes, std::shared_ptr<MemoryAccount> account = nullptr)
+      : pending_(std::move(account)), max_line_(max_line) {}
 
-  void feed(std::string_view bytes);
+  /// Errors: Errc::too_large.
+  Result<void> feed(std::string_view bytes);
   /// The next whole event; an empty optional when more bytes are needed. Errors: Errc::parse, Errc::too_large.
   Result<std::optional<WatchEvent>> next();
 
  private:
-  std::string buffer_;
-  std::size_t taken_ = 0;    ///< bytes of the buffer that were handed out
+  /// Drops the line that ends where scanned_ is.
+  void take_line();
+
+  PendingText pending_;
   std::size_t scanned_ = 0;  ///< bytes known to hold no line end
   std::size_t max_line_;
 };

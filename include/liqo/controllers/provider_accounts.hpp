@@ -1,0 +1,39 @@
+// Memory for what is read of providers.
+// Tested by test/unit/controllers/providers/provider_accounts_test.cpp.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kube/base/memory_account.hpp"
+#include "kube/telemetry/metrics.hpp"
+
+namespace liqo::controllers {
+
+/// One account for each provider, on which everything is drawn that this process reads of it: by the sessions of its
+/// virtual nodes, replication and storage. All providers together leave a quarter of the memory for answers to the API
+/// server at home. One thread.
+class ProviderAccounts {
+ public:
+  /// A provider gets a quarter of what its objects may take (`provider_cache_mib`), at least least_mib.
+  ProviderAccounts(int provider_cache_mib, kube::Metrics& metrics);
+
+  /// The account of the provider `cluster`; the same for everybody, as long as anything of it is in use.
+  std::shared_ptr<kube::MemoryAccount> of(const std::string& cluster);
+
+  static constexpr int least_mib = 16;
+
+ private:
+  struct Known {
+    std::weak_ptr<kube::MemoryAccount> account;
+    kube::Metrics::Reading held, limit;
+  };
+  std::size_t limit_;
+  kube::Metrics& metrics_;
+  std::shared_ptr<kube::MemoryAccount> all_;
+  std::map<std::string, Known> known_;
+  kube::Metrics::Reading held_, max_;
+};
+
+}  // namespace liqo::controllers

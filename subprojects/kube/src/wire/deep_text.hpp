@@ -1,0 +1,20 @@
+// Objects that are nested too deep to be read, without what lies there.
+#pragma once
+
+#include <string_view>
+
+#include "kube/base/json_arena.hpp"
+
+namespace kube::wire {
+
+struct DeepText {
+  json::value tree;
+  bool too_deep = false;  ///< in place of each object and array below so many levels stands null
+};
+
+/// Parses a document into an arena, of what is nested deeper than so many levels only what is above. What is left out
+/// is not checked. Errors: those of parse_json_arena().
+Result<DeepText> read_deep_text(std::string_view text, std::size_t levels,
+                                const std::shared_ptr<MemoryAccount>& account);
+
+}  // namespace kube::wire
