@@ -42,7 +42,10 @@ InformerSet::~InformerSet() {
   for ([[maybe_unused]] const Slot& slot : slots_) assert(slot.readers == 0 && slot.group->size() == 0);
 }
 
-InformerHandle InformerSet::acquire(const InformerScope& scope) {
+InformerHandle InformerSet::acquire(const InformerScope& wanted) {
+  InformerScope scope = wanted;
+  for (const auto& [resource, cut] : prunes_)
+    if (!scope.prune && scope.resource == resource) scope.prune = cut;
   Slot* found = nullptr;
   for (Slot& slot : slots_)
     if (slot.informer.scope() == scope && !slot.ending) found = &slot;

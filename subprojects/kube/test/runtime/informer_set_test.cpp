@@ -47,6 +47,27 @@ struct Followed {
 
 }  // namespace
 
+TEST_CASE("what no reader of a resource needs is pruned for all of them") {
+  RuntimeFixture f;
+  InformerSet set(f.simulator.executor(), f.api, f.metrics);
+  set.prune(widgets, [](json::object& tree) { tree.erase("spec"); });
+  f.create("a");
+  f.group.spawn(set.run());
+  {
+    InformerHandle usual = set.acquire({.resource = widgets}), second = set.acquire({.resource = widgets});
+    InformerHandle own = set.acquire({.resource = widgets, .prune = [](json::object& tree) { tree["mine"] = true; }});
+    CHECK(&*usual == &*second);
+    CHECK(f.reaches([&] { return set.has_synced(); }));
+    const auto pruned = usual->find({"d", "a"}), other = own->find({"d", "a"});
+    REQUIRE(pruned);
+    CHECK_FALSE(pruned->tree().contains("spec"));
+    REQUIRE(other);
+    CHECK(other->tree().contains("mine"));
+    CHECK(other->tree().contains("spec"));
+  }
+  f.simulator.run(f.group.stop());
+}
+
 TEST_CASE("readers of one scope share a watch, and it ends with the last of them") {
   RuntimeFixture f;
   InformerSet set(f.simulator.executor(), f.api, f.metrics);

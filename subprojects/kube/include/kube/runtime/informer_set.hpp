@@ -56,6 +56,8 @@ class InformerSet {
 
   /// The informer of that scope, shared with everybody who asked for the same.
   InformerHandle acquire(const InformerScope& scope);
+  /// From now on every informer of that resource prunes by this where its scope says nothing.
+  void prune(const Resource& resource, void (*cut)(json::object& tree)) { prunes_.emplace_back(resource, cut); }
   /// Runs the informers, those that are acquired later, too.
   asio::awaitable<void> run();
   /// Has every informer list anew and tell every key: for whoever has found that the server's database was restored.
@@ -98,7 +100,8 @@ class InformerSet {
   Outage outage_;
   async::Event changed_;
   std::list<Slot> slots_;
-  std::exception_ptr lost_;  ///< by which an informer ended
+  std::vector<std::pair<Resource, void (*)(json::object& tree)>> prunes_;  ///< see prune()
+  std::exception_ptr lost_;                                                ///< by which an informer ended
 };
 
 }  // namespace kube
