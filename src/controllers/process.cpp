@@ -7,17 +7,28 @@
 #include "controllers/providers/provider_budget.hpp"
 #include "controllers/state_metrics.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
+#include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/offloading/event_source.hpp"
+#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::controllers {
+namespace {
+
+/// The caches, which keep little of what consumers stored before their writes were bounded.
+kube::InformerSet& bounded(kube::InformerSet& caches) {
+  for (const kube::Resource& kind : core::replicated_kinds()) caches.prune(kind, core::admission::cut_large_replica);
+  return caches;
+}
+
+}  // namespace
 
 Process::Process(ProcessContext context)
     : context_(std::move(context)),
       manager_(context_.environment, context_.home,
                {.cluster = context_.settings.cluster_id, .source = core::event_source, .election = context_.election}),
       accounts_(context_.settings.provider_cache_mib, context_.environment.metrics),
-      shared_{context_.environment, manager_.caches(), manager_.events(), manager_.leadership(),
-              context_.settings,    context_.entropy,  accounts_},
+      shared_{context_.environment, bounded(manager_.caches()), manager_.events(), manager_.leadership(),
+              context_.settings,    context_.entropy,           accounts_},
       budgets_(std::make_unique<ProviderBudgets>(shared_)),
       controllers_(make_controllers(shared_, context_.connect, *budgets_)),
       virtual_nodes_(std::make_unique<VirtualNodeController>(context_.connect, *budgets_, shared_)),

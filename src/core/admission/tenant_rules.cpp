@@ -1,8 +1,11 @@
 #include "liqo/core/admission/tenant_rules.hpp"
 
 #include <set>
+#include <span>
 
+#include "core/admission/written_size.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/decisions.hpp"
@@ -76,6 +79,35 @@ Answer check_kept(const Request& request) {
   return Answer::allow();
 }
 
+/// Enough of a text to see that it is too long.
+constexpr std::size_t cut_size = 1024;
+/// Enough entries to see that they are too many (max_slice_resources).
+constexpr std::size_t cut_entries = 65;
+
+/// The entries of a map with those keys.
+json::object entries_of(const json::object& map, std::span<const std::string_view> keys) {
+  json::object kept;
+  for (std::string_view key : keys)
+    if (const json::value* value = map.if_contains(key)) kept[key] = *value;
+  return kept;
+}
+
+void cut_text_of(json::value& value) {
+  if (const json::string* text = value.if_string(); text && text->size() > cut_size)
+    value = kube::cut_text(std::string_view(*text), cut_size);
+}
+
+/// A map whose first entries are left, with their names and texts cut.
+json::object cut_map(const json::object& map) {
+  json::object kept;
+  for (const auto& [key, value] : map) {
+    if (kept.size() == cut_entries) break;
+    json::value& entry = kept[kube::cut_text(key, cut_size)] = value;
+    cut_text_of(entry);
+  }
+  return kept;
+}
+
 }  // namespace
 
 bool is_tenant(const User& user) { return user.is_in(api::control_plane_group); }
@@ -102,7 +134,23 @@ Answer check_replica(const Request& request) {
   if (!consumer.empty() && consumer != request.user.name)
     return Answer::deny("spec.consumerClusterID must be " + kube::in_quotes(request.user.name) + ", not " +
                         kube::in_quotes(consumer) + ": nobody asks in the name of another cluster");
-  return Answer::allow();
+  return check_written(request);
+}
+
+void cut_large_replica(json::object& tree) {
+  const bool is_map = kube::string_at(tree, {"kind"}) == api::kinds::namespace_maps.kind;
+  if (kube::string_at(tree, {"metadata", "labels", labels::replicated}) != "true" ||
+      written_bytes(tree) <= (is_map ? max_written_map : max_written))
+    return;
+  json::object& metadata = kube::ensure_object(tree, "metadata");
+  metadata["labels"] = entries_of(kube::object_at(metadata, {"labels"}), pinned_labels);
+  metadata["annotations"] = entries_of(kube::object_at(metadata, {"annotations"}), marks);
+  metadata.erase("ownerReferences");
+  if (is_map) return;
+  for (auto& [_, field] : kube::ensure_object(tree, "spec")) {
+    cut_text_of(field);
+    if (json::object* map = field.if_object()) *map = cut_map(*map);
+  }
 }
 
 Answer check_tenant_writer(const Request& request, std::string_view decisions) {
@@ -137,7 +185,7 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions) {
       return Answer::deny("spec." + std::string(field) + " cannot be set to " + kube::in_quotes(wanted) + " by " + who +
                           ": only the provider's administrator decides what a consumer may do");
   }
-  return Answer::allow();
+  return check_written(request);
 }
 
 Answer check_secret(const Request& request, std::string_view consumer) {

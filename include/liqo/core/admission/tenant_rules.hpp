@@ -18,13 +18,19 @@ bool is_of_consumer(const User& user, std::string_view consumer);
 /// Rules for what a consumer replicates into its tenant namespace (ResourceSlices, NamespaceMaps, Renews); everybody
 /// else passes. A new object must be a replica of that consumer, in labels and in `spec.consumerClusterID`; a stored
 /// one keeps the labels that say so and the marks by which the provider cordons; the status and the finalizers are the
-/// provider's.
+/// provider's, and its size is bounded (written_size.hpp).
 Answer check_replica(const Request& request);
+
+/// Cuts what a consumer has written into a replica that is larger than `check_replica` lets in, which only an earlier
+/// version has stored: labels and annotations are left that say whose it is and what the provider has decided, and the
+/// texts in its spec so long that they still say what is wrong with them. A NamespaceMap keeps its spec, because each
+/// entry is a namespace.
+void cut_large_replica(json::object& tree);
 
 /// Rules for a Tenant that a peering user writes: it may present keys, but sets no policy. The annotations of Liqo
 /// (`liqo.io/sharing-percentage`, `liqo.io/keep-pods`, …), the condition, the policy and the label that skips admission
-/// stay as the provider's administrator has them, and the finalizers as this cluster has them. A new Tenant bears the
-/// `decisions` (core/peering/decisions.hpp) of the one before it.
+/// stay as the provider's administrator has them, and the finalizers as this cluster has them; its size is
+/// bounded (written_size.hpp). A new Tenant bears the `decisions` (core/peering/decisions.hpp) of the one before it.
 Answer check_tenant_writer(const Request& request, std::string_view decisions = "");
 
 /// Rules for a Secret that a consumer creates in a namespace of `consumer` ("" where it is nobody's). None of its
