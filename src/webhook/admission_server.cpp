@@ -65,7 +65,8 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
   }
   if (!request.peer) review->caller = request.peer_address;
   review->bytes = request.body.size();
-  const Answer answer = co_await decide(found->second, *review);
+  const Hold hold = [&response](std::size_t bytes) { return response.hold(bytes); };
+  const Answer answer = co_await decide(found->second, *review, hold);
   (answer.allowed ? found->second.allowed : found->second.denied).add();
   found->second.seconds.observe(std::chrono::duration<double>(clock_.now() - began).count());
   if (!answer.allowed) log_refusal(found->first, *review, answer);
@@ -90,12 +91,12 @@ void AdmissionServer::log_refusal(const std::string& path, const Request& review
   }
 }
 
-asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Request& request) {
+asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Request& request, const Hold& hold) {
   std::exception_ptr thrown;
   try {
     if (const auto* rule = std::get_if<Rule>(&route.decision)) co_return (*rule)(request);
-    auto answer =
-        co_await kube::async::with_timeout(clock_, std::get<Decide>(route.decision)(request), settings_.max_decision);
+    auto answer = co_await kube::async::with_timeout(clock_, std::get<Decide>(route.decision)(request, hold),
+                                                     settings_.max_decision);
     if (answer) co_return std::move(*answer);
     co_return Answer::unavailable("Liqo could not decide in time; try again");
   } catch (...) {

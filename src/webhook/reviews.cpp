@@ -1,6 +1,5 @@
 #include "liqo/webhook/reviews.hpp"
 
-#include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/vk_options_template.hpp"
@@ -38,12 +37,14 @@ Reviews::Reviews(ReviewContext context)
     : context_(context),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       offloadings_(context_.home.acquire({.resource = kinds::namespace_offloadings})),
-      holdings_(context_.home) {
+      twins_(context_.home),
+      tenants_(context_.home),
+      reads_(context_.replica_api, context_.max_listed) {
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
 }
 
 void Reviews::add_to(AdmissionServer& server) {
-  using Member = asio::awaitable<Answer> (Reviews::*)(const Request&);
+  using Member = asio::awaitable<Answer> (Reviews::*)(const Request&, const Hold&);
   for (const auto& [path, member] : {std::pair<std::string_view, Member>{"/mutate/pod", &Reviews::mutate_pod},
                                      {"/mutate/daemonsets", &Reviews::mutate_daemon_set},
                                      {"/validate/shadowpods", &Reviews::validate_shadow_pod},
@@ -60,8 +61,9 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/validate/quotas", &Reviews::validate_quota},
                                      {"/validate/twin-objects", &Reviews::validate_twin_object},
                                      {"/validate/shadowendpointslices", &Reviews::validate_twin_object}})
-    server.route(std::string(path),
-                 Decide([this, decide = member](const Request& request) { return (this->*decide)(request); }));
+    server.route(std::string(path), Decide([this, decide = member](const Request& request, const Hold& hold) {
+                   return (this->*decide)(request, hold);
+                 }));
 
   server.route("/mutate/namespaces", Rule([this](const Request& request) { return mutate_namespace(request); }));
 
@@ -78,42 +80,42 @@ void Reviews::add_to(AdmissionServer& server) {
 std::string Reviews::waiting_for() const {
   if (!namespaces_->has_synced()) return "namespaces are not known yet";
   if (!offloadings_->has_synced()) return "NamespaceOffloadings are not known yet";
-  if (!holdings_.has_synced()) return "what twins hold is not known yet";
+  if (!twins_.has_synced()) return "what twins hold is not known yet";
+  if (!tenants_.is_known()) return "what consumers ask for is not known yet";
   return context_.ledger && !context_.ledger->has_synced() ? "the pods that hold quota are not counted yet" : "";
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_of(std::string ns) {
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_of(std::string ns, const Hold& hold) {
   const kube::ObjectKey key{ns, std::string(api::namespace_offloading_name)};
   if (auto known = offloadings_->find(key)) co_return known;
-  auto live = co_await context_.replica_api.get(kinds::namespace_offloadings, key);
-  if (live) co_return std::optional(std::move(*live));
-  if (!live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
+  auto live = co_await reads_.find(kinds::namespace_offloadings, key, hold);
+  if (!live || *live) co_return live;
   // A namespace that is selected automatically has its label before its NamespaceOffloading, and for a moment after it.
   if (!context_.selected_namespaces) co_return std::optional<kube::Object>();
-  const auto space = co_await read_namespace(ns, true);
+  const auto space = co_await read_namespace(ns, Source::server, hold);
   if (!space) co_return std::unexpected(space.error());
   if (!*space || !context_.selected_namespaces.selects(**space, context_.liqo_namespace))
     co_return std::optional<kube::Object>();
   co_return context_.selected_namespaces.forge_offloading(ns);
 }
 
-asio::awaitable<Answer> Reviews::mutate_pod(const Request& request) {
+asio::awaitable<Answer> Reviews::mutate_pod(const Request& request, const Hold& hold) {
   if (!request.writes_object()) co_return Answer::allow();
   if (request.operation == Operation::update) {
     Answer answer;
     answer.patch = core::keep_toleration(request.old_object.tree(), request.object.tree());
     co_return answer;
   }
-  co_return co_await schedule(request, core::plan_pod_scheduling);
+  co_return co_await schedule(request, core::plan_pod_scheduling, hold);
 }
 
-asio::awaitable<Answer> Reviews::mutate_daemon_set(const Request& request) {
+asio::awaitable<Answer> Reviews::mutate_daemon_set(const Request& request, const Hold& hold) {
   if (!request.writes_object()) co_return Answer::allow();
-  co_return co_await schedule(request, core::plan_daemon_set_scheduling);
+  co_return co_await schedule(request, core::plan_daemon_set_scheduling, hold);
 }
 
-asio::awaitable<Answer> Reviews::schedule(const Request& request, PlanScheduling plan) {
-  const auto offloading = co_await offloading_of(request.ns);
+asio::awaitable<Answer> Reviews::schedule(const Request& request, PlanScheduling plan, const Hold& hold) {
+  const auto offloading = co_await offloading_of(request.ns, hold);
   if (!offloading) co_return cannot_read(offloading.error());
   if (!*offloading) co_return Answer::allow();
   auto patch = plan(request.object.tree(), api::NamespaceOffloading(**offloading));
@@ -132,13 +134,14 @@ Answer Reviews::mutate_namespace(const Request& request) const {
   return answer;
 }
 
-asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
+asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request, const Hold& hold) {
   // A delete frees resources, so nothing may hold it up.
   if (!request.writes_object()) co_return Answer::allow();
   const std::string_view origin = request.object.label(labels::reflection_origin);
-  auto ns = co_await read_namespace(request.ns, false);
+  auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   // A refusal because of a label must be true now, and the cache may be behind.
-  if (ns && (!*ns || (*ns)->label(labels::remote_cluster_id) != origin)) ns = co_await read_namespace(request.ns, true);
+  if (ns && (!*ns || (*ns)->label(labels::remote_cluster_id) != origin))
+    ns = co_await read_namespace(request.ns, Source::server, hold);
   if (!ns) co_return cannot_read(ns.error());
   core::admission::TwinNamespace twin;
   if (*ns) twin.remote_cluster = (*ns)->label(labels::remote_cluster_id);
@@ -152,11 +155,8 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
       co_return Answer::deny("no pod or container is let in: " + consumer.mistake);
     twin.policy = std::move(consumer.policy);
     if (request.operation == Operation::create &&
-        core::admission::has_claim_templates(kube::object_at(request.object.spec(), {"pod"}))) {
-      auto classes = co_await read_offered_classes(twin.remote_cluster);
-      if (!classes) co_return cannot_read(classes.error());
-      twin.offered_classes = std::move(*classes);
-    }
+        core::admission::has_claim_templates(kube::object_at(request.object.spec(), {"pod"})))
+      twin.offered_classes = offered_classes(twin.remote_cluster);
   }
   Answer answer = core::admission::validate_shadow_pod(request, twin);
   if (!answer.allowed || !context_.ledger) co_return answer;
@@ -181,80 +181,91 @@ asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admiss
   co_return answer;
 }
 
-asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
+asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request, const Hold& hold) {
   if (!request.writes()) co_return Answer::allow();
   std::optional<kube::Object> node;
   if (request.operation == Operation::create && !request.object.name().empty()) {
-    auto live = co_await context_.replica_api.get(kube::resources::nodes, {"", std::string(request.object.name())});
-    if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
-    if (live) node = std::move(*live);
+    auto live = co_await reads_.find(kube::resources::nodes, {"", std::string(request.object.name())}, hold);
+    if (!live) co_return cannot_read(live.error());
+    node = std::move(*live);
   }
   std::optional<kube::Object> options;
   if (core::admission::needs_options_template(request)) {
     const auto [key, is_default] = api::options_template_of(request.object, context_.liqo_namespace);
-    auto live = co_await context_.replica_api.get(kinds::vk_options_templates, key);
-    if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
-    if (!live && !is_default)
+    auto live = co_await reads_.find(kinds::vk_options_templates, key, hold);
+    if (!live) co_return cannot_read(live.error());
+    if (!*live && !is_default)
       co_return Answer::deny("the VkOptionsTemplate " + key.text() +
                              " does not exist: create it first, or say createNode and disableNetworkCheck");
-    if (live) options = std::move(*live);
+    options = std::move(*live);
   }
   co_return core::admission::mutate_virtual_node(request, node ? &*node : nullptr, options ? &*options : nullptr);
 }
 
-asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request) {
+asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request, const Hold& hold) {
   std::vector<std::string> namesakes;
-  if (request.operation == Operation::create && request.object.label(labels::replicated) != "true") {
-    auto all = co_await read_all(kinds::resource_slices, {}, kube::label_is_not(labels::replicated, "true"));
-    if (!all) co_return cannot_read(all.error());
-    for (const kube::Object& slice : *all)
-      if (slice.name() == request.object.name() && slice.uid() != request.object.uid())
-        namesakes.push_back(slice.key().text());
+  // A consumer makes replicas alone, which other rules see to.
+  if (request.operation == Operation::create && !core::admission::is_tenant(request.user) &&
+      request.object.label(labels::replicated) != "true") {
+    const auto looked = co_await reads_.each(
+        {.collection = {kinds::resource_slices, {}},
+         .label_selector = kube::label_is_not(labels::replicated, "true"),
+         .metadata_only = true},
+        [&](const kube::Object& slice) {
+          if (slice.name() == request.object.name() && slice.uid() != request.object.uid())
+            namesakes.push_back(slice.key().text());
+        },
+        hold);
+    if (!looked) co_return cannot_read(looked.error());
   }
   Answer answer = core::admission::validate_resource_slice(request, namesakes);
-  if (answer.allowed) answer = co_await check_amount(request, kinds::resource_slices);
+  if (answer.allowed) answer = co_await check_amount(request, kinds::resource_slices, hold);
   co_return answer;
 }
 
-asio::awaitable<Answer> Reviews::validate_namespace_map(const Request& request) {
+asio::awaitable<Answer> Reviews::validate_namespace_map(const Request& request, const Hold& hold) {
   Answer answer = core::admission::validate_namespace_map(request);
-  if (answer.allowed) answer = co_await check_amount(request, kinds::namespace_maps);
+  if (answer.allowed) answer = co_await check_amount(request, kinds::namespace_maps, hold);
   co_return answer;
 }
 
-asio::awaitable<Answer> Reviews::validate_renew(const Request& request) {
+asio::awaitable<Answer> Reviews::validate_renew(const Request& request, const Hold& hold) {
   Answer answer = core::admission::check_replica(request);
-  if (answer.allowed) answer = co_await check_amount(request, kinds::renews);
+  if (answer.allowed) answer = co_await check_amount(request, kinds::renews, hold);
   co_return answer;
 }
 
-asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Resource kind) {
+asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Resource kind, const Hold& hold) {
   if (!core::admission::asks_for_more(request)) co_return Answer::allow();
-  auto ns = co_await read_namespace(request.ns, false);
+  auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return cannot_read(ns.error());
-  auto all = co_await read_all(kind, request.ns, kube::label_is(labels::replicated));
-  if (!all) co_return cannot_read(all.error());
+  if (!tenants_.is_known()) co_return Answer::unavailable("Liqo cannot decide now: " + waiting_for());
   // A policy that cannot be read counts as the default one, which has bounds too.
   const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
-  co_return core::admission::check_amount(request.plural, all->size(),
-                                          policy.value_or(core::admission::PodPolicy()).max_objects);
+  // Where the server still has to make the name, the review's own stands for it.
+  const kube::ObjectKey key{request.ns,
+                            request.object.name().empty() ? request.uid : std::string(request.object.name())};
+  Answer answer = core::admission::check_amount(request.plural, tenants_.others_than(kind, key),
+                                                policy.value_or(core::admission::PodPolicy()).max_objects);
+  if (answer.allowed && !request.dry_run) tenants_.admit(kind, key);
+  co_return answer;
 }
 
-asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request) {
+asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request, const Hold& hold) {
   std::string decisions;
   if (request.operation == Operation::create && core::admission::is_tenant(request.user)) {
-    auto ns = co_await read_namespace(request.ns, true);
+    auto ns = co_await read_namespace(request.ns, Source::server, hold);
     if (!ns) co_return cannot_read(ns.error());
     if (*ns) decisions = (*ns)->annotation(api::annotations::tenant_decisions);
   }
   co_return core::admission::mutate_tenant(request, decisions);
 }
 
-asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
+asio::awaitable<Answer> Reviews::validate_tenant(const Request& request, const Hold& hold) {
   core::admission::TenantSurroundings around;
   std::vector<std::string> in_namespace, namesakes;
   if (request.writes_object()) {
-    auto ns = co_await read_namespace(request.ns, true);
+    auto ns = co_await read_namespace(request.ns, Source::server, hold);
     if (!ns) co_return cannot_read(ns.error());
     if (*ns) {
       around.is_tenant_namespace = core::is_tenant_namespace(**ns);
@@ -265,34 +276,40 @@ asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
     }
   }
   if (request.operation == Operation::create) {
-    auto all = co_await read_all(kinds::tenants, {}, {});
-    if (!all) co_return cannot_read(all.error());
-    for (const kube::Object& tenant : *all) {
-      if (tenant.ns() == request.ns) in_namespace.emplace_back(tenant.name());
-      if (tenant.name() == request.object.name() && tenant.ns() != request.ns) namesakes.emplace_back(tenant.ns());
-    }
+    const auto looked = co_await reads_.each(
+        {.collection = {kinds::tenants, {}}, .label_selector = {}, .metadata_only = true},
+        [&](const kube::Object& tenant) {
+          if (tenant.ns() == request.ns) in_namespace.emplace_back(tenant.name());
+          if (tenant.name() == request.object.name() && tenant.ns() != request.ns) namesakes.emplace_back(tenant.ns());
+        },
+        hold);
+    if (!looked) co_return cannot_read(looked.error());
   }
   around.in_namespace = in_namespace;
   around.namesakes = namesakes;
   co_return core::admission::validate_tenant(request, around);
 }
 
-asio::awaitable<Answer> Reviews::validate_secret(const Request& request) {
-  auto ns = co_await read_namespace(request.ns, false);
+asio::awaitable<Answer> Reviews::validate_secret(const Request& request, const Hold& hold) {
+  auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return cannot_read(ns.error());
   co_return core::admission::check_secret(request, *ns ? (*ns)->label(labels::remote_cluster_id) : "");
 }
 
-asio::awaitable<Answer> Reviews::validate_service(const Request& request) {
-  auto consumer = co_await consumer_of(request);
+asio::awaitable<Answer> Reviews::validate_service(const Request& request, const Hold& hold) {
+  auto consumer = co_await consumer_of(request, hold);
   if (!consumer) co_return cannot_read(consumer.error());
   if (!consumer->mistake.empty()) co_return Answer::deny("no Service is let in: " + consumer->mistake);
-  std::vector<std::string> backends;
-  if (consumer->asks && core::admission::is_external_name(request.object)) {
-    auto all = co_await read_all(kinds::ingresses, request.ns, {});
-    if (!all) co_return cannot_read(all.error());
-    for (const kube::Object& ingress : *all)
-      for (std::string& name : core::admission::backends_of(ingress)) backends.push_back(std::move(name));
+  bool is_backend = false;
+  const bool guards_backends = consumer->asks && !consumer->policy.external_name_backends;
+  if (guards_backends && core::admission::is_external_name(request.object)) {
+    const auto looked = co_await reads_.each(
+        {.collection = {kinds::ingresses, request.ns}, .label_selector = {}},
+        [&](const kube::Object& ingress) {
+          is_backend = is_backend || core::admission::sends_to(ingress, request.object.name());
+        },
+        hold);
+    if (!looked) co_return cannot_read(looked.error());
   }
   using core::admission::NamespaceOwner;
   const auto owner_of = [this, &id = consumer->id](std::string_view name) {
@@ -302,55 +319,59 @@ asio::awaitable<Answer> Reviews::validate_service(const Request& request) {
     return is_own ? NamespaceOwner::consumer : NamespaceOwner::others;
   };
   Answer answer = core::admission::check_service(request, consumer->id, consumer->policy,
-                                                 {.owner_of = owner_of, .backends = backends});
+                                                 {.owner_of = owner_of, .is_backend = is_backend});
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
-asio::awaitable<Answer> Reviews::validate_ingress(const Request& request) {
-  auto consumer = co_await consumer_of(request);
+asio::awaitable<Answer> Reviews::validate_ingress(const Request& request, const Hold& hold) {
+  auto consumer = co_await consumer_of(request, hold);
   if (!consumer) co_return cannot_read(consumer.error());
   if (!consumer->mistake.empty()) co_return Answer::deny("no Ingress is let in: " + consumer->mistake);
   std::vector<std::string> external_names;
-  if (consumer->asks && !core::admission::backends_of(request.object).empty()) {
-    auto all = co_await read_all(kube::resources::services, request.ns, {});
-    if (!all) co_return cannot_read(all.error());
-    for (const kube::Object& service : *all)
-      if (core::admission::is_external_name(service)) external_names.emplace_back(service.name());
+  const bool guards_backends = consumer->asks && !consumer->policy.external_name_backends;
+  const std::vector<std::string> backends =
+      guards_backends ? core::admission::backends_of(request.object) : std::vector<std::string>();
+  if (!backends.empty()) {
+    const auto looked = co_await reads_.each(
+        {.collection = {kube::resources::services, request.ns}, .label_selector = {}},
+        [&](const kube::Object& service) {
+          if (core::admission::is_external_name(service) && std::ranges::binary_search(backends, service.name()))
+            external_names.emplace_back(service.name());
+        },
+        hold);
+    if (!looked) co_return cannot_read(looked.error());
   }
   Answer answer = core::admission::check_ingress(request, consumer->id, consumer->policy, external_names);
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
-asio::awaitable<Answer> Reviews::validate_claim(const Request& request) {
-  auto consumer = co_await consumer_of(request);
+asio::awaitable<Answer> Reviews::validate_claim(const Request& request, const Hold& hold) {
+  auto consumer = co_await consumer_of(request, hold);
   if (!consumer) co_return cannot_read(consumer.error());
   if (!consumer->mistake.empty()) co_return Answer::deny("no PersistentVolumeClaim is let in: " + consumer->mistake);
-  std::vector<std::string> offered;
-  if (consumer->asks) {
-    auto classes = co_await read_offered_classes(consumer->id);
-    if (!classes) co_return cannot_read(classes.error());
-    offered = std::move(*classes);
-  }
+  const std::vector<std::string> offered = consumer->asks ? offered_classes(consumer->id) : std::vector<std::string>();
   Answer answer = core::admission::check_claim(request, consumer->id, consumer->policy, offered);
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
-asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {
+asio::awaitable<Answer> Reviews::validate_quota(const Request& request, const Hold& hold) {
   std::vector<std::string> others;
   if (request.writes()) {
     const std::string user = core::escape_user(kube::string_at(request.object.spec(), {"user"}));
-    auto all = co_await read_all(kinds::quotas, {}, {});
-    if (!all) co_return cannot_read(all.error());
-    for (const kube::Object& quota : *all) {
-      const bool same = core::escape_user(kube::string_at(quota.spec(), {"user"})) == user;
-      if (same && quota.key() != kube::ObjectKey{request.ns, request.name}) others.push_back(quota.key().text());
-    }
+    const auto looked = co_await reads_.each(
+        {.collection = {kinds::quotas, {}}, .label_selector = {}},
+        [&](const kube::Object& quota) {
+          const bool same = core::escape_user(kube::string_at(quota.spec(), {"user"})) == user;
+          if (same && quota.key() != kube::ObjectKey{request.ns, request.name}) others.push_back(quota.key().text());
+        },
+        hold);
+    if (!looked) co_return cannot_read(looked.error());
   }
   co_return core::admission::validate_quota(request, others);
 }
 
-asio::awaitable<Answer> Reviews::validate_twin_object(const Request& request) {
-  auto ns = co_await read_namespace(request.ns, false);
+asio::awaitable<Answer> Reviews::validate_twin_object(const Request& request, const Hold& hold) {
+  auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return cannot_read(ns.error());
   co_return check_size(request, *ns ? (*ns)->label(labels::remote_cluster_id) : "");
 }
@@ -359,24 +380,21 @@ Answer Reviews::check_size(const Request& request, std::string_view id) const {
   Consumer consumer{.id = std::string(id)};
   // A policy that cannot be read counts as the default one, which has bounds too.
   read_policy(consumer);
-  return core::admission::check_size(request, id, holdings_.objects_of(id), consumer.policy);
+  return core::admission::check_size(request, id, twins_.objects_of(id), consumer.policy);
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::read_namespace(std::string name, bool afresh) {
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::read_namespace(std::string name, Source source,
+                                                                                   const Hold& hold) {
   const kube::ObjectKey key{{}, std::move(name)};
-  if (!afresh)
+  if (source == Source::cache)
     if (auto known = namespaces_->find(key)) co_return std::move(known);
-  auto live = co_await context_.replica_api.get(kube::resources::namespaces, key);
-  if (live) {
-    namespaces_->observe(*live);
-    co_return std::optional<kube::Object>(std::move(*live));
-  }
-  if (live.error().is_not_found()) co_return std::optional<kube::Object>();
-  co_return std::unexpected(std::move(live.error()));
+  auto live = co_await reads_.find(kube::resources::namespaces, key, hold);
+  if (live && *live) namespaces_->observe(**live);
+  co_return live;
 }
 
-asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Request& request) {
-  auto ns = co_await read_namespace(request.ns, false);
+asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Request& request, const Hold& hold) {
+  auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   Consumer consumer;
   if (*ns) consumer.id = (*ns)->label(labels::remote_cluster_id);
@@ -388,14 +406,10 @@ asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Requ
   co_return consumer;
 }
 
-asio::awaitable<kube::Result<std::vector<std::string>>> Reviews::read_offered_classes(std::string consumer) {
+std::vector<std::string> Reviews::offered_classes(std::string_view consumer) const {
   const auto tenant = tenant_namespace(consumer);
-  if (!tenant) co_return std::vector<std::string>();
   // The status of a ResourceSlice is this cluster's answer, which no consumer can write.
-  auto slices =
-      co_await read_all(kinds::resource_slices, std::string(tenant->name()), kube::label_is(labels::replicated));
-  if (!slices) co_return std::unexpected(std::move(slices.error()));
-  co_return core::admission::offered_classes(*slices);
+  return tenant ? tenants_.offered_classes(tenant->name()) : std::vector<std::string>();
 }
 
 void Reviews::read_policy(Consumer& consumer) const {
@@ -426,25 +440,6 @@ std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Obje
 std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) const {
   for (const kube::Object& tenant : namespaces_->objects(core::tenants_by_cluster, cluster)) return tenant;
   return std::nullopt;
-}
-
-asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube::Resource kind, std::string ns,
-                                                                           std::string label_selector) {
-  std::vector<kube::Object> all;
-  bool is_cut = false;
-  const auto listed = co_await kube::list_all(context_.replica_api, {kind, std::move(ns)},
-                                              {.selection = {.label_selector = std::move(label_selector)}},
-                                              [&all, &is_cut, max = context_.max_listed](kube::Object object) {
-                                                is_cut = all.size() >= max;
-                                                if (!is_cut) all.push_back(std::move(object));
-                                                return !is_cut;
-                                              });
-  if (!listed) co_return std::unexpected(listed.error());
-  // A rule that sees only a part of the list would let in what the rest forbids.
-  if (is_cut)
-    co_return kube::fail(kube::Errc::too_large,
-                         "there are more than " + std::to_string(context_.max_listed) + " " + std::string(kind.plural));
-  co_return all;
 }
 
 }  // namespace liqo::webhook

@@ -37,7 +37,7 @@ void ask_all(const Request& request) {
     const auto owner_of = [](std::string_view ns) {
       return ns == "shop-rome" ? NamespaceOwner::consumer : NamespaceOwner::others;
     };
-    check(request, check_service(request, origin, policy, {.owner_of = owner_of, .backends = names}));
+    check(request, check_service(request, origin, policy, {.owner_of = owner_of, .is_backend = true}));
     check(request, check_ingress(request, origin, policy, names));
     check(request, check_claim(request, origin, policy, names));
     const liqo::core::ShadowPlan plan = liqo::core::plan_shadow_pod({request.object, nullptr}, {}, nullptr, policy);

@@ -13,13 +13,16 @@
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/repeats.hpp"
 #include "liqo/core/admission/review.hpp"
+#include "liqo/webhook/live_reads.hpp"
 
 namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// Decides on one request. What it throws, and what takes longer than the limit, is answered for it.
-using Decide = std::function<asio::awaitable<core::admission::Answer>(const core::admission::Request&)>;
+/// Decides on one request, and counts the memory for what it reads by `hold`. What it throws, and what takes longer
+/// than the limit, is answered for it.
+using Decide =
+    std::function<asio::awaitable<core::admission::Answer>(const core::admission::Request&, const Hold& hold)>;
 
 /// The same where nothing but the request is needed.
 using Rule = std::function<core::admission::Answer(const core::admission::Request&)>;
@@ -35,8 +38,8 @@ struct AdmissionServerSettings {
   std::uint16_t port = 9443;
   kube::Duration max_decision = std::chrono::seconds(8);  ///< API servers wait ten seconds
   std::size_t max_connections = 1024;
-  /// Bytes of all reviews at once, with the trees that are made of them: the largest one fits in, and a thousand usual
-  /// ones.
+  /// Bytes of all reviews at once, with the trees that are made of them and what is read for them: the largest one fits
+  /// in, and a thousand usual ones.
   std::size_t max_held = 32U << 20;
   /// Whether somebody may ask; none = everybody may.
   std::function<bool(const std::optional<kube::net::PeerIdentity>& caller)> admits;
@@ -71,7 +74,8 @@ class AdmissionServer {
     kube::Counter allowed, denied;
     kube::Histogram seconds;
   };
-  asio::awaitable<core::admission::Answer> decide(const Route& route, const core::admission::Request& request);
+  asio::awaitable<core::admission::Answer> decide(const Route& route, const core::admission::Request& request,
+                                                  const Hold& hold);
   void log_refusal(const std::string& path, const core::admission::Request& review,
                    const core::admission::Answer& answer);
 

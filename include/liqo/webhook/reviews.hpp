@@ -8,6 +8,8 @@
 #include "liqo/quota/quota_ledger.hpp"
 #include "liqo/webhook/admission_server.hpp"
 #include "liqo/webhook/callers.hpp"
+#include "liqo/webhook/live_reads.hpp"
+#include "liqo/webhook/tenant_holdings.hpp"
 #include "liqo/webhook/twin_holdings.hpp"
 
 namespace liqo::webhook {
@@ -27,8 +29,9 @@ struct ReviewContext {
 };
 
 /// Every rule of this program by its path. What is asked about often (pods, ShadowPods) is decided from caches, and a
-/// cache that lacks what should be there is checked against the server before anything is refused for it; the rest
-/// reads the server. One thread.
+/// cache that lacks what should be there is checked against the server before anything is refused for it. How much a
+/// consumer has in its tenant namespace, and what it was offered, is decided from caches alone; the rest reads the
+/// server, and keeps only what decides. One thread.
 class Reviews {
  public:
   explicit Reviews(ReviewContext context);
@@ -42,34 +45,36 @@ class Reviews {
   using Answer = core::admission::Answer;
   using Request = core::admission::Request;
 
-  asio::awaitable<Answer> mutate_pod(const Request& request);
-  asio::awaitable<Answer> mutate_daemon_set(const Request& request);
+  asio::awaitable<Answer> mutate_pod(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> mutate_daemon_set(const Request& request, const Hold& hold);
   using PlanScheduling = kube::Result<kube::json::array> (*)(const kube::json::object&,
                                                              const api::NamespaceOffloading&);
   /// Carries out what the offloading of the object's namespace asks of it.
-  asio::awaitable<Answer> schedule(const Request& request, PlanScheduling plan);
+  asio::awaitable<Answer> schedule(const Request& request, PlanScheduling plan, const Hold& hold);
   Answer mutate_namespace(const Request& request) const;
   /// What the pods of a namespace follow; nothing where it is not offloaded.
-  asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns);
-  asio::awaitable<Answer> validate_shadow_pod(const Request& request);
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns, const Hold& hold);
+  asio::awaitable<Answer> validate_shadow_pod(const Request& request, const Hold& hold);
   /// Asks the ledger. A caller that is not proven and would get nothing is answered once it is known who that is.
   asio::awaitable<Answer> ask_ledger(const Request& request, core::admission::PodPolicy policy) const;
-  asio::awaitable<Answer> mutate_virtual_node(const Request& request);
-  asio::awaitable<Answer> validate_resource_slice(const Request& request);
-  asio::awaitable<Answer> validate_namespace_map(const Request& request);
-  asio::awaitable<Answer> validate_renew(const Request& request);
-  asio::awaitable<Answer> mutate_tenant(const Request& request);
-  asio::awaitable<Answer> validate_tenant(const Request& request);
-  asio::awaitable<Answer> validate_secret(const Request& request);
-  asio::awaitable<Answer> validate_service(const Request& request);
-  asio::awaitable<Answer> validate_ingress(const Request& request);
-  asio::awaitable<Answer> validate_claim(const Request& request);
-  asio::awaitable<Answer> validate_quota(const Request& request);
+  asio::awaitable<Answer> mutate_virtual_node(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_resource_slice(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_namespace_map(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_renew(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> mutate_tenant(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_tenant(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_secret(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_service(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_ingress(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_claim(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_quota(const Request& request, const Hold& hold);
   /// Objects of a consumer of which nothing but their size is looked at.
-  asio::awaitable<Answer> validate_twin_object(const Request& request);
+  asio::awaitable<Answer> validate_twin_object(const Request& request, const Hold& hold);
 
-  /// A namespace, read from the server where the cache has none; nullopt where there is none.
-  asio::awaitable<kube::Result<std::optional<kube::Object>>> read_namespace(std::string name, bool afresh);
+  enum class Source { cache, server };
+  /// A namespace, read from the server also where the cache has none; nullopt where there is none.
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> read_namespace(std::string name, Source source,
+                                                                            const Hold& hold);
   struct Consumer {
     std::string id;     ///< "" where the namespace is nobody's
     bool asks = false;  ///< the request is the consumer's, and changes what is looked at
@@ -77,12 +82,12 @@ class Reviews {
     std::string mistake;  ///< why the policy cannot be understood, which is a refusal of all that is new
   };
   /// Whose namespace is written into, and its policy where that matters for the request.
-  asio::awaitable<kube::Result<Consumer>> consumer_of(const Request& request);
-  /// The storage classes that were granted to the slices of a consumer.
-  asio::awaitable<kube::Result<std::vector<std::string>>> read_offered_classes(std::string consumer);
+  asio::awaitable<kube::Result<Consumer>> consumer_of(const Request& request, const Hold& hold);
+  /// The storage classes that were granted to the slices of a consumer, from the caches.
+  std::vector<std::string> offered_classes(std::string_view consumer) const;
   /// Whether a consumer may have one more of a kind in its tenant namespace. It can get a few more than that, because
-  /// requests at the same time do not know of each other.
-  asio::awaitable<Answer> check_amount(const Request& request, kube::Resource kind);
+  /// replicas do not know what the others have just admitted.
+  asio::awaitable<Answer> check_amount(const Request& request, kube::Resource kind, const Hold& hold);
   /// Whether an object of a consumer is small enough for how many there are, from the caches.
   Answer check_size(const Request& request, std::string_view consumer) const;
   /// The policy of a consumer's tenant namespace, from the cache.
@@ -91,13 +96,12 @@ class Reviews {
   std::optional<kube::Object> tenant_namespace(std::string_view cluster) const;
   /// The namespace of somebody else that would look like a twin of this consumer, "" if there is none.
   std::string namespace_of_id(std::string_view consumer, const kube::Object& tenant_namespace) const;
-  /// All objects of a kind.
-  asio::awaitable<kube::Result<std::vector<kube::Object>>> read_all(kube::Resource kind, std::string ns,
-                                                                    std::string label_selector);
 
   ReviewContext context_;
   kube::InformerHandle namespaces_, offloadings_;
-  TwinHoldings holdings_;
+  TwinHoldings twins_;
+  TenantHoldings tenants_;
+  LiveReads reads_;
 };
 
 }  // namespace liqo::webhook

@@ -90,12 +90,11 @@ std::vector<Finding> check_claim_templates(const json::object& pod_spec, const P
   return found;
 }
 
-std::vector<std::string> offered_classes(std::span<const kube::Object> slices) {
+std::vector<std::string> offered_classes(const kube::Object& slice) {
   std::vector<std::string> names;
-  for (const kube::Object& slice : slices)
-    for (const json::value& entry : kube::array_at(slice.status(), {"storageClasses"}))
-      if (const std::string_view name = kube::string_at(entry, {"storageClassName"}); !name.empty())
-        names.emplace_back(name);
+  for (const json::value& entry : kube::array_at(slice.status(), {"storageClasses"}))
+    if (const std::string_view name = kube::string_at(entry, {"storageClassName"}); !name.empty())
+      names.emplace_back(name);
   return names;
 }
 

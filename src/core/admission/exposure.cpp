@@ -139,10 +139,21 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
     const std::string_view name = kube::string_at(spec, {"externalName"});
     if (const std::string_view why = refuse_name(canonical(name), policy, around.owner_of); !why.empty())
       report("spec.externalName " + kube::in_quotes(name, max_name), why);
-    if (!policy.external_name_backends && std::ranges::find(around.backends, service.name()) != around.backends.end())
-      report("spec.type \"ExternalName\"", carried);
+    if (!policy.external_name_backends && around.is_backend) report("spec.type \"ExternalName\"", carried);
   }
   return found;
+}
+
+/// Calls `take` with the name of each Service that an Ingress sends traffic to; with some more than once.
+template <class Take>
+void for_each_backend(const kube::Object& ingress, Take take) {
+  const auto add = [&take](std::string_view name) {
+    if (!name.empty()) take(name);
+  };
+  add(kube::string_at(ingress.spec(), {"defaultBackend", "service", "name"}));
+  for (const json::value& rule : kube::array_at(ingress.spec(), {"rules"}))
+    for (const json::value& path : kube::array_at(rule, {"http", "paths"}))
+      add(kube::string_at(path, {"backend", "service", "name"}));
 }
 
 /// Whether the list names the host or has a "*.domain" above it; "*" names every host, also "".
@@ -188,16 +199,16 @@ Answer answer(const Request& request, std::string_view kind, std::vector<Finding
 
 std::vector<std::string> backends_of(const kube::Object& ingress) {
   std::vector<std::string> names;
-  const auto add = [&names](std::string_view name) {
-    if (!name.empty()) names.emplace_back(name);
-  };
-  add(kube::string_at(ingress.spec(), {"defaultBackend", "service", "name"}));
-  for (const json::value& rule : kube::array_at(ingress.spec(), {"rules"}))
-    for (const json::value& path : kube::array_at(rule, {"http", "paths"}))
-      add(kube::string_at(path, {"backend", "service", "name"}));
+  for_each_backend(ingress, [&names](std::string_view name) { names.emplace_back(name); });
   std::ranges::sort(names);
   names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
+}
+
+bool sends_to(const kube::Object& ingress, std::string_view service) {
+  bool found = false;
+  for_each_backend(ingress, [&](std::string_view name) { found = found || name == service; });
+  return found;
 }
 
 bool is_external_name(const kube::Object& service) {

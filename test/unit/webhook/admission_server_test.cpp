@@ -33,15 +33,15 @@ struct World {
   FakeResponse response;
 
   World() {
-    server.route("/yes", [](const Request&) -> asio::awaitable<Answer> { co_return Answer::allow(); });
-    server.route("/no", [](const Request& request) -> asio::awaitable<Answer> {
+    server.route("/yes", [](const Request&, const Hold&) -> asio::awaitable<Answer> { co_return Answer::allow(); });
+    server.route("/no", [](const Request& request, const Hold&) -> asio::awaitable<Answer> {
       co_return Answer::deny("not " + request.name);
     });
-    server.route("/throws", [](const Request&) -> asio::awaitable<Answer> {
+    server.route("/throws", [](const Request&, const Hold&) -> asio::awaitable<Answer> {
       throw std::runtime_error("a bug");
       co_return Answer::allow();
     });
-    server.route("/hangs", [this](const Request&) -> asio::awaitable<Answer> {
+    server.route("/hangs", [this](const Request&, const Hold&) -> asio::awaitable<Answer> {
       co_await clock.sleep(1h);
       co_return Answer::allow();
     });
@@ -118,6 +118,20 @@ TEST_CASE("a review of millions of values is not parsed, and one for which there
   world.response.may_hold = 10'000'000;
   world.handle("POST", "/yes", words);
   CHECK(kube::bool_at(world.answer(), {"allowed"}));
+}
+
+TEST_CASE("what a rule reads is held for its review") {
+  World world;
+  std::vector<bool> had_room;
+  world.server.route("/reads", [&](const Request&, const Hold& hold) -> asio::awaitable<Answer> {
+    had_room.push_back(hold(100'000));
+    co_return Answer::allow();
+  });
+  world.handle("POST", "/reads", review);
+  CHECK(world.response.held > 100'000);
+  world.response.may_hold = world.response.held + 50'000;
+  world.handle("POST", "/reads", review);
+  CHECK(had_room == std::vector<bool>{true, false});
 }
 
 TEST_CASE("a rule that fails or hangs is answered for, inside of the review") {

@@ -38,8 +38,9 @@ struct World {
                   {.address = "127.0.0.1", .port = 0}),
         group(simulator.executor()) {
     for (const kube::Resource& kind :
-         {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::shadow_pods,
-          kinds::ingresses, kinds::vk_options_templates, kinds::limit_ranges, kinds::runtime_classes})
+         {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::namespace_maps,
+          kinds::renews, kinds::shadow_pods, kinds::ingresses, kinds::vk_options_templates, kinds::limit_ranges,
+          kinds::runtime_classes})
       server.serve(kind);
     reviews.add_to(admission);
   }
@@ -75,6 +76,8 @@ struct World {
       request["oldObject"] = json::parse(before);
     }
     request["userInfo"] = json::object{{"username", user}, {"groups", json::array{json::string(organization)}}};
+    request["dryRun"] = is_dry_run;
+    request["resource"] = json::object{{"resource", path.substr(path.rfind('/') + 1)}};
     request["name"] = kube::string_at(request["object"], {"metadata", "name"});
     json::object review{{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}};
     review["request"] = std::move(request);
@@ -84,6 +87,7 @@ struct World {
     asked.body = json::serialize(review);
     liqo::test::FakeResponse response;
     simulator.run(admission.handle(asked, response));
+    held = response.held;
     REQUIRE(response.status == 200);
     const auto answer = kube::parse_json(response.body).value();
     patch = kube::decode_base64(kube::string_at(answer, {"response", "patch"})).value();
@@ -100,7 +104,9 @@ struct World {
   kube::EventRecorder events;
   kube::SoleLeader leadership;
   liqo::quota::QuotaLedger ledger;
-  std::string patch;  ///< of the last answer
+  bool is_dry_run = false;
+  std::string patch;     ///< of the last answer
+  std::size_t held = 0;  ///< for it
   Reviews reviews;
   AdmissionServer admission;
   kube::async::TaskGroup group;
@@ -426,27 +432,42 @@ TEST_CASE("claims, and their templates in pods, are of the classes that the cons
                                 "admin"));
   };
   grant("own");
+  world.simulator.run_for(1s);
   both("storageClasses in the policy");
   grant("pool");
+  world.simulator.run_for(1s);
+  const std::uint64_t requests = world.link.requests();
+  CHECK(world.ask("/validate/persistentvolumeclaims", "shop-rome", claim) == "");
+  // Known without a question to the server, whatever the consumer's slices hold.
+  CHECK(world.link.requests() == requests);
   both("");
   CHECK(world.ask("/validate/persistentvolumeclaims", "elsewhere",
                   R"({"metadata":{"name":"c"},"spec":{"volumeName":"any"}})") == "");
 }
 
+/// What a consumer replicates into its tenant namespace, with so many bytes in its spec.
+std::string replica(std::string_view name, std::size_t bytes = 0, std::string_view finalizers = "[]") {
+  return R"({"metadata":{"name":")" + std::string(name) + R"(","namespace":"liqo-tenant-rome","labels":{
+      "liqo.io/replicated":"true","liqo.io/replication":"false","liqo.io/originID":"rome",
+      "liqo.io/remote-cluster-id":"rome"},"finalizers":)" +
+         std::string(finalizers) + R"(},"spec":{"csr":")" + std::string(bytes, 'x') + "\"}}";
+}
+
+/// rome's tenant namespace, where it may have so many objects of each kind.
+std::string tenant_with(int max_objects) {
+  json::object tenant = json::parse(policy).as_object();
+  tenant["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] =
+      R"({"maxObjects":)" + std::to_string(max_objects) + "}";
+  return json::serialize(tenant);
+}
+
 TEST_CASE("what a consumer asks by is counted in its tenant namespace, kind by kind") {
   World world;
-  world.server.serve(kinds::namespace_maps);
-  world.server.serve(kinds::renews);
   world.start();
-  json::object tenant = json::parse(policy).as_object();
-  tenant["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] = R"({"maxObjects":2})";
-  world.make(kube::resources::namespaces, json::serialize(tenant));
-  const auto replica = [](std::string_view name) {
-    return R"({"metadata":{"name":")" + std::string(name) + R"(","namespace":"liqo-tenant-rome","labels":{
-        "liqo.io/replicated":"true","liqo.io/replication":"false","liqo.io/originID":"rome",
-        "liqo.io/remote-cluster-id":"rome"}},"spec":{}})";
-  };
+  world.make(kube::resources::namespaces, tenant_with(2));
+  world.is_dry_run = true;
   const auto ask = [&](std::string_view path) {
+    world.simulator.run_for(1s);
     return world.ask(std::string(path), "liqo-tenant-rome", replica("new"), "rome", "liqo.io");
   };
   world.make(kinds::resource_slices, R"({"metadata":{"name":"own","namespace":"liqo-tenant-rome"}})");
@@ -460,6 +481,97 @@ TEST_CASE("what a consumer asks by is counted in its tenant namespace, kind by k
   for (std::string_view name : {"one", "two"}) world.make(kinds::renews, replica(name));
   CHECK(ask("/validate/namespacemaps").find("maxObjects") != std::string::npos);
   CHECK(ask("/validate/renews").find("maxObjects") != std::string::npos);
+}
+
+TEST_CASE("a burst of what a consumer asks by is counted before the caches show it") {
+  World world;
+  world.make(kube::resources::namespaces, tenant_with(2));
+  world.start();
+  const auto ask = [&](std::string_view name) {
+    return world.ask("/validate/resourceslices", "liqo-tenant-rome", replica(name), "rome", "liqo.io");
+  };
+  world.is_dry_run = true;
+  for (const char* name : {"a", "b", "c"}) CHECK(ask(name) == "");
+  world.is_dry_run = false;
+  const std::uint64_t requests = world.link.requests();
+  CHECK(ask("a") == "");
+  CHECK(ask("b") == "");
+  CHECK(ask("c").contains("there are 2 resourceslices of this consumer already"));
+  // It is asked again when an answer was lost.
+  CHECK(ask("b") == "");
+  CHECK(world.link.requests() == requests);
+  // What was not stored by now never will be.
+  world.make(kinds::resource_slices, replica("a"));
+  world.simulator.run_for(11s);
+  CHECK(ask("c") == "");
+  CHECK(ask("d").contains("maxObjects"));
+}
+
+TEST_CASE("what a consumer writes into its tenant namespace is small, and what is stored already may shrink and go") {
+  World world;
+  world.start();
+  const auto ask = [&](std::string_view path, const std::string& object, const std::string& before = "",
+                       std::string_view user = "rome") {
+    return world.ask(std::string(path), "liqo-tenant-rome", object, user, user == "rome" ? "liqo.io" : "system:masters",
+                     before);
+  };
+  const std::string small = replica("s", 1'000), large = replica("s", 100 << 10);
+  for (const char* path : {"/validate/resourceslices", "/validate/renews"}) {
+    CAPTURE(path);
+    CHECK(ask(path, small) == "");
+    CHECK(ask(path, large).contains("a consumer may write 32768 of them"));
+    CHECK(ask(path, large, small).contains("a consumer may write 32768 of them"));
+    CHECK(ask(path, large, large) == "");
+    CHECK(ask(path, replica("s", 99 << 10), large) == "");
+    CHECK(ask(path, large, "", "admin") == "");
+    CHECK(ask(path, large, replica("s", 100 << 10, R"(["crdReplicator.liqo.io/resource"])"), "admin") == "");
+  }
+  CHECK(ask("/validate/namespacemaps", large) == "");
+  CHECK(ask("/validate/namespacemaps", replica("s", 600 << 10)).contains("a consumer may write 524288 of them"));
+}
+
+TEST_CASE("what decisions read is held for them, and read together by those who come at once") {
+  World world;
+  world.make(kube::resources::namespaces, twin);
+  world.start();
+  json::object route = json::parse(R"({"metadata":{"name":"i","namespace":"shop-rome"}})").as_object();
+  for (int i = 0; i < 30; ++i) {
+    route["metadata"].as_object()["name"] = "i" + std::to_string(i);
+    route["metadata"].as_object()["annotations"] = json::object{{"note", std::string(200'000, 'x')}};
+    world.make(kinds::ingresses, json::serialize(route));
+  }
+  const auto body = [](int number) {
+    return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",
+        "namespace":"shop-rome","dryRun":true,"userInfo":{"username":"pool-1f","groups":["rome"]},
+        "object":{"metadata":{"name":"s)" +
+           std::to_string(number) + R"("},
+        "spec":{"type":"ExternalName","externalName":"db.example.com"}}}})";
+  };
+  constexpr int count = 20;
+  std::vector<kube::net::ServerRequest> asked(count);
+  std::vector<liqo::test::FakeResponse> responses(count);
+  std::size_t lists = 0;
+  world.link.on_send([&](const kube::HttpRequest& request) {
+    lists += request.target.contains("/ingresses") && !request.target.contains("continue=") ? 1 : 0;
+  });
+  for (int i = 0; i < count; ++i) {
+    asked[std::size_t(i)].method = "POST";
+    asked[std::size_t(i)].target = "/validate/services";
+    asked[std::size_t(i)].body = body(i);
+    world.group.spawn(world.admission.handle(asked[std::size_t(i)], responses[std::size_t(i)]));
+  }
+  REQUIRE(world.simulator.run_until(
+              [&] { return std::ranges::all_of(responses, [](const auto& each) { return each.status == 200; }); },
+              1min) == Simulator::End::reached);
+  std::size_t held = 0;
+  for (const liqo::test::FakeResponse& each : responses) {
+    CHECK(each.body.contains("\"allowed\":true"));
+    held += each.held;
+  }
+  // Two lists, whose first page is asked for with fewer objects until it is small enough.
+  CHECK(lists <= 8);
+  CHECK(held > 2 * LiveReads::max_page * LiveReads::memory_per_byte);
+  CHECK(held < 3 * LiveReads::max_page * LiveReads::memory_per_byte);
 }
 
 TEST_CASE("what cannot be read to its end is a reason to try again, not a verdict") {

@@ -24,7 +24,7 @@ bool has_claim_templates(const kube::json::object& pod_spec);
 std::vector<Finding> check_claim_templates(const kube::json::object& pod_spec, const PodPolicy& policy,
                                            std::span<const std::string> offered);
 
-/// The names of the storage classes that ResourceSlices of a consumer were granted.
-std::vector<std::string> offered_classes(std::span<const kube::Object> slices);
+/// The names of the storage classes that a ResourceSlice was granted.
+std::vector<std::string> offered_classes(const kube::Object& slice);
 
 }  // namespace liqo::core::admission

@@ -20,8 +20,8 @@ using OwnerOf = std::function<NamespaceOwner(std::string_view ns)>;
 /// What decides, beside the Service itself, where it may lead.
 struct ServiceSurroundings {
   OwnerOf owner_of;
-  /// The Services of its namespace that Ingresses send traffic to; they cannot be an `externalName`.
-  std::span<const std::string> backends = {};
+  /// An Ingress of its namespace sends traffic to it; it cannot be an `externalName` then.
+  bool is_backend = false;
 };
 
 /// Rules for a Service that a consumer writes into a namespace of `consumer` ("" where it is nobody's); everybody else
@@ -38,8 +38,10 @@ Answer check_service(const Request& request, std::string_view consumer, const Po
 Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
                      std::span<const std::string> external_names = {});
 
-/// The names of the Services that an Ingress sends traffic to.
+/// The names of the Services that an Ingress sends traffic to, in order.
 std::vector<std::string> backends_of(const kube::Object& ingress);
+/// Whether the Service of that name is among them.
+bool sends_to(const kube::Object& ingress, std::string_view service);
 
 /// Whether a Service is an `externalName`.
 bool is_external_name(const kube::Object& service);

@@ -103,10 +103,11 @@ TEST_CASE("templates of claims in pods have the same classes") {
   CHECK_FALSE(has_claim_templates(json::parse(R"({"volumes":[{"emptyDir":{}},1]})").as_object()));
 }
 
-TEST_CASE("the classes on offer are those that the slices of the consumer were granted") {
-  const kube::Object slices[] = {
-      liqo::test::object_of(R"({"status":{"storageClasses":[{"storageClassName":"a","default":true},{}]}})"),
-      liqo::test::object_of(R"({"spec":{"storageClasses":[{"storageClassName":"wish"}]}})"),
-      liqo::test::object_of(R"({"status":{"storageClasses":[{"storageClassName":"b"},7]}})")};
-  CHECK(offered_classes(slices) == std::vector<std::string>{"a", "b"});
+TEST_CASE("the classes on offer are those that a slice of the consumer was granted") {
+  const auto classes = [](std::string_view slice) { return offered_classes(liqo::test::object_of(slice)); };
+  CHECK(
+      classes(
+          R"({"status":{"storageClasses":[{"storageClassName":"a","default":true},{},7,{"storageClassName":"b"}]}})") ==
+      std::vector<std::string>{"a", "b"});
+  CHECK(classes(R"({"spec":{"storageClasses":[{"storageClassName":"wish"}]}})").empty());
 }

@@ -242,6 +242,8 @@ TEST_CASE("no Ingress sends traffic to a Service that only stands for another na
       "defaultBackend":{"service":{"name":"web"}},"rules":[{"http":{"paths":[{"backend":{"service":{"name":"api"}}},
       {"backend":{"resource":{"name":"x"}}}]}},{"host":"bare"}]}})";
   CHECK(backends_of(liqo::test::object_of(route)) == std::vector<std::string>{"api", "web"});
+  CHECK(sends_to(liqo::test::object_of(route), "api"));
+  CHECK_FALSE(sends_to(liqo::test::object_of(route), "x"));
   const auto asked = creating(route, "pool-1f", {"rome"});
   const std::string names[] = {"api", "other"};
   CHECK(check_ingress(asked, "rome", {}).allowed);
@@ -254,7 +256,7 @@ TEST_CASE("no Ingress sends traffic to a Service that only stands for another na
       "externalName":"db.example.com"}})";
   const auto made = creating(alias, "pool-1f", {"rome"});
   CHECK(check_service(made, "rome", {}, {.owner_of = owner_of}).allowed);
-  CHECK_FALSE(check_service(made, "rome", {}, {.owner_of = owner_of, .backends = names}).allowed);
-  CHECK(
-      check_service(made, "rome", {.external_name_backends = true}, {.owner_of = owner_of, .backends = names}).allowed);
+  CHECK_FALSE(check_service(made, "rome", {}, {.owner_of = owner_of, .is_backend = true}).allowed);
+  CHECK(check_service(made, "rome", {.external_name_backends = true}, {.owner_of = owner_of, .is_backend = true})
+            .allowed);
 }

@@ -1,0 +1,144 @@
+#include "liqo/webhook/live_reads.hpp"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+#include <list>
+
+#include "kube/async/event.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+using kube::Result;
+
+/// Objects in the first page: most have one to three KiB.
+constexpr std::int64_t first_page = 50;
+
+kube::Failure no_room() { return {kube::Errc::too_large, "too many reviews at once; try again"}; }
+
+}  // namespace
+
+/// One list, and who is shown its objects.
+struct LiveReads::Look {
+  explicit Look(const asio::any_io_executor& executor) : ended(executor) {}
+  kube::async::Event ended;
+  std::list<const Visit*> visits;
+  /// Nothing until it is complete, and where its reader was cancelled.
+  std::optional<Result<void>> outcome;
+};
+
+/// One who waits for a look, also where the review ends before the look does.
+class LiveReads::Place {
+ public:
+  Place(LiveReads& reads, const Name& name, Look& look, const Visit& visit)
+      : reads_(reads), name_(name), look_(look), at_(look.visits.insert(look.visits.end(), &visit)) {}
+  ~Place() {
+    look_.visits.erase(at_);
+    const auto line = reads_.lines_.find(name_);
+    if (line == reads_.lines_.end() || line->second.next.get() != &look_ || !look_.visits.empty()) return;
+    line->second.next = nullptr;
+    if (!line->second.now) reads_.lines_.erase(line);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  LiveReads& reads_;
+  const Name& name_;
+  Look& look_;
+  std::list<const Visit*>::iterator at_;
+};
+
+/// Whoever reads for all who wait on a line, until it goes out of scope.
+class LiveReads::Reader {
+ public:
+  Reader(LiveReads& reads, Name name) : reads_(reads), name_(std::move(name)) {
+    Line& line = reads_.lines_.at(name_);
+    line.now = std::exchange(line.next, nullptr);
+  }
+  ~Reader() {
+    const auto line = reads_.lines_.find(name_);
+    const auto ended = std::exchange(line->second.now, nullptr);
+    if (!line->second.next) reads_.lines_.erase(line);
+    ended->ended.set();
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+ private:
+  LiveReads& reads_;
+  Name name_;
+};
+
+LiveReads::LiveReads(kube::Api& api, std::size_t max_listed) : api_(api), max_listed_(max_listed) {}
+
+asio::awaitable<Result<void>> LiveReads::each(Selection selection, Visit visit, const Hold& hold) {
+  const Name name{std::string(selection.collection.resource.plural), selection.collection.ns};
+  const auto executor = co_await asio::this_coro::executor;
+  while (true) {
+    Line& line = lines_[name];
+    if (!line.next) line.next = std::make_shared<Look>(executor);
+    const std::shared_ptr<Look> mine = line.next;
+    const Place place(*this, name, *mine, visit);
+    while (true) {
+      const auto found = lines_.find(name);
+      const std::shared_ptr<Look> under_way = found == lines_.end() ? nullptr : found->second.now;
+      if (!under_way) break;
+      co_await under_way->ended.wait();
+      if (under_way == mine) break;
+    }
+    if (mine->outcome) co_return *mine->outcome;
+    // Its reader has gone before the end, and others may wait for the next one already.
+    if (mine->ended.is_set()) continue;
+    const Reader reader(*this, name);
+    mine->outcome = co_await read(selection, *mine, hold);
+    co_return *mine->outcome;
+  }
+}
+
+asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Look& look, const Hold& hold) {
+  std::size_t max_bytes = max_page, seen = 0;
+  if (!hold(max_page * memory_per_byte)) co_return std::unexpected(no_room());
+  kube::ListOptions options{.selection = {.label_selector = selection.label_selector},
+                            .limit = first_page,
+                            .metadata_only = selection.metadata_only};
+  while (true) {
+    auto page = co_await api_.list(selection.collection.resource, selection.collection.ns, options, max_bytes);
+    if (!page && page.error().code() == kube::Errc::too_large && max_bytes == max_page) {
+      if (options.limit > 1) {
+        options.limit = std::max<std::int64_t>(options.limit / 4, 1);
+      } else if (hold((max_object - max_page) * memory_per_byte)) {
+        max_bytes = max_object;
+      } else {
+        co_return std::unexpected(no_room());
+      }
+      continue;
+    }
+    if (!page) co_return std::unexpected(std::move(page.error()));
+    for (kube::json::array* items : {&page->items, selection.metadata_only ? &page->too_deep : nullptr}) {
+      if (!items) continue;
+      for (kube::json::value& item : *items) {
+        const auto object = kube::Object::from(std::move(item));
+        if (!object) continue;
+        // A rule that sees only a part of the list would let in what the rest forbids.
+        if (++seen > max_listed_)
+          co_return kube::fail(kube::Errc::too_large, "there are more than " + std::to_string(max_listed_) + " " +
+                                                          std::string(selection.collection.resource.plural));
+        for (const Visit* visit : look.visits) (*visit)(*object);
+      }
+    }
+    if (page->continue_token.empty()) co_return Result<void>();
+    options.continue_token = std::move(page->continue_token);
+  }
+}
+
+asio::awaitable<Result<std::optional<kube::Object>>> LiveReads::find(kube::Resource resource, kube::ObjectKey key,
+                                                                     const Hold& hold) {
+  if (!hold(one_object)) co_return std::unexpected(no_room());
+  auto live = co_await api_.get(resource, key);
+  if (live) co_return std::optional(std::move(*live));
+  if (live.error().is_not_found()) co_return std::optional<kube::Object>();
+  co_return std::unexpected(std::move(live.error()));
+}
+
+}  // namespace liqo::webhook
