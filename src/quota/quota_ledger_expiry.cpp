@@ -68,7 +68,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
 
 asio::awaitable<std::set<std::string>> QuotaLedger::settle(Desk& desk, std::set<std::string> unclear) {
   std::set<std::string> gone;
-  const auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1});
+  const auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1, .metadata_only = true});
   if (!page) co_return gone;
   const std::uint64_t version = kube::version_number(page->resource_version);
   for (const std::string& uid : unclear) {

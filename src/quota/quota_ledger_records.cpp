@@ -76,7 +76,7 @@ asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Des
 asio::awaitable<bool> QuotaLedger::believe_server(Desk& desk) {
   if (auto read = co_await read_record(desk); !read) co_return false;
   if (desk.record.floor > stored_.version()) {
-    auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1});
+    auto page = co_await replica_api_.list(api::kinds::shadow_pods, "", {.limit = 1, .metadata_only = true});
     if (!page || desk.record.floor <= kube::version_number(page->resource_version)) co_return false;
     auto floor = co_await stored_floor(desk);
     if (!floor) co_return false;

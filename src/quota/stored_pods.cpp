@@ -225,19 +225,15 @@ asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys
 }
 
 asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> keys) {
-  const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
-  std::map<kube::ObjectKey, kube::Object> found;
+  std::set<kube::ObjectKey> missing(keys.begin(), keys.end());
   const auto listed = co_await kube::list_all(replica_api_, {kube::resources::pods, keys.front().ns},
                                               {.selection = {.label_selector = managed_pods}}, [&](kube::Object pod) {
-                                                if (kube::ObjectKey key = pod.key(); asked.contains(key))
-                                                  found.emplace(std::move(key), std::move(pod));
+                                                if (const kube::ObjectKey key = pod.key(); missing.erase(key) > 0)
+                                                  confirmed(key, std::move(pod));
                                                 return true;
                                               });
   if (!listed) co_return false;
-  for (const kube::ObjectKey& key : keys) {
-    const auto pod = found.find(key);
-    confirmed(key, pod == found.end() ? std::nullopt : std::optional(std::move(pod->second)));
-  }
+  for (const kube::ObjectKey& key : missing) confirmed(key, std::nullopt);
   co_return true;
 }
 

@@ -412,11 +412,12 @@ asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::strin
                                                  kube::label_is(labels::replication_origin, peer)};
   for (const kube::Resource& kind : core::replicated_kinds()) {
     std::map<kube::ObjectKey, std::string> left;  // with the UID
-    auto listed = co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = ns}, {.selection = theirs},
-                                          [&left](const kube::Object& object) {
-                                            if (!object.is_deleting()) left.emplace(object.key(), object.uid());
-                                            return true;
-                                          });
+    auto listed =
+        co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = ns},
+                                {.selection = theirs, .metadata_only = true}, [&left](const kube::Object& object) {
+                                  if (!object.is_deleting()) left.emplace(object.key(), object.uid());
+                                  return true;
+                                });
     if (!listed) co_return kube::fail(std::move(listed.error()), "listing what the consumer leaves");
     for (const auto& [key, uid] : left) {
       auto removed = co_await kube::remove_object(
