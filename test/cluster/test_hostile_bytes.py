@@ -1,8 +1,13 @@
-"""A hostile consumer cannot fill the provider's database with large objects; their number is bounded elsewhere."""
+"""A hostile consumer fills neither the provider's database with large objects nor the memory of its liqod.
+
+How many objects it may have is bounded elsewhere.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,16 +16,21 @@ from harness import settings
 from harness.api import MERGE, Refused, path
 from harness.components import Options
 from harness.hostile import HostileConsumer
-from harness.peers import SOON, Peer
+from harness.peers import SOON, Peer, as_identity
 from harness.run import Run
 from harness.wait import wait_for
 
 pytestmark = pytest.mark.refusals("refusals are what these stories are about")
 
-TWIN = "shop-sparta"
+TWIN, TENANT = "shop-sparta", "liqo-tenant-sparta"
+MIB = 1 << 20
 
 
 class Hostile(HostileConsumer):
+    def __init__(self, consumer: Peer, provider: Peer, directory: Path):
+        super().__init__(consumer, provider, directory)
+        self.control_plane = as_identity(consumer, provider, f"controlplane-{provider.name}", directory)
+
     def held(self) -> int:
         """How many objects Kubernetes has counted in the twin."""
         used = self.provider.api.get("resourcequotas", TWIN, "liqo-twin")["status"]["used"]
@@ -90,3 +100,88 @@ def grows_no_more(hostile: Hostile, plural: str) -> bool:
     except Refused as refusal:
         return "maxTwinBytes" in str(refusal)
     return False
+
+
+def asking(kind: str, name: str, **spec: Any) -> dict[str, Any]:
+    """What a consumer replicates into its tenant namespace."""
+    labels = {"liqo.io/replicated": "true", "liqo.io/replication": "false", "liqo.io/remoteID": "delphi"}
+    labels |= {"liqo.io/originID": "sparta", "liqo.io/remote-cluster-id": "sparta"}
+    group = "offloading" if kind == "NamespaceMap" else "authentication"
+    metadata = {"name": name, "labels": labels}
+    return {"apiVersion": f"{group}.liqo.io/v1beta1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def test_what_it_asks_by_is_small(hostile: Hostile) -> None:
+    asks, api = hostile.control_plane, hostile.provider.api
+    written = "a consumer may write 32768 of them"
+    with pytest.raises(Refused, match=written):
+        asks.create("resourceslices", TENANT, asking("ResourceSlice", "large", **{"class": "x" * 100_000}))
+    with pytest.raises(Refused, match="may not be more than 16384 bytes"):
+        asks.create("resourceslices", TENANT, asking("ResourceSlice", "large", csr="YWFh" * 25_000))
+    with pytest.raises(Refused, match=written):
+        asks.create("renews", TENANT, asking("Renew", "large", identityType="x" * 100_000))
+    mapping = {f"namespace-{number}": "x" * 1_000 for number in range(600)}
+    with pytest.raises(Refused, match="a consumer may write 524288 of them"):
+        asks.create("namespacemaps", TENANT, asking("NamespaceMap", "large", desiredMapping=mapping))
+
+    # What an earlier version has stored may be written, as long as it does not grow, and go.
+    body = asking("ResourceSlice", "stored", **{"class": "x" * 100_000})
+    body["metadata"]["finalizers"] = ["example.com/held"]
+    api.create("resourceslices", TENANT, body)
+    asks.patch("resourceslices", TENANT, "stored", {"spec": {"class": "x" * 90_000}})
+    with pytest.raises(Refused, match=written):
+        asks.patch("resourceslices", TENANT, "stored", {"spec": {"class": "x" * 100_000}})
+    asks.delete("resourceslices", TENANT, "stored")
+    api.patch("resourceslices", TENANT, "stored", {"metadata": {"finalizers": None}})
+    wait_for(lambda: api.find("resourceslices", TENANT, "stored") is None, SOON, "the large slice to go")
+
+    # The consumer reads it at home.
+    home, namespace = hostile.consumer.api, hostile.consumer.home(hostile.provider)
+    more = {"kind": "ResourceSlice", "metadata": {"name": "more", "labels": {"liqo.io/remote-cluster-id": "delphi"}}}
+    home.create("resourceslices", namespace, {**more, "spec": {"class": "x" * 40_000, "providerClusterID": "delphi"}})
+
+    def told() -> bool:
+        events = home.list("events", namespace, fields="reason=FailedReplication")
+        return any(written in event["message"] for event in events)
+
+    wait_for(told, SOON, "the refusal to come home")
+    home.delete("resourceslices", namespace, "more")
+    wait_for(lambda: home.find("resourceslices", namespace, "more") is None, SOON, "the slice at home to go")
+
+
+def test_large_objects_of_an_earlier_version_take_no_memory(hostile: Hostile) -> None:
+    """An administrator makes them, whose writes are not bounded, as no consumer's once were."""
+    api, process = hostile.provider.api, hostile.provider.daemon.process
+    assert process
+    hostile.consumer.daemon.stop()
+    before = process.private_bytes()
+    held = lambda: process.private_bytes() - before  # noqa: E731
+    names = [f"large-{number}" for number in range(64)]
+
+    def make(name: str) -> None:
+        api.create("resourceslices", TENANT, asking("ResourceSlice", name, **{"class": "x" * 1_400_000}))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(make, names))
+    most = 0
+    claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "more"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "none"}}  # fmt: skip
+
+    def try_out(_: int) -> bool:
+        try:
+            hostile.slice.request("POST", path("persistentvolumeclaims", TWIN) + "?dryRun=All", claim)
+        except Refused as refusal:
+            return "storageClassName" in str(refusal)
+        return False
+
+    for _ in range(3):
+        with ThreadPoolExecutor(20) as pool:
+            answers = [pool.submit(try_out, number) for number in range(20)]
+            while wait(answers, timeout=0.02).not_done:
+                most = max(most, held())
+        assert all(answer.result() for answer in answers)
+    assert max(most, held()) < 64 * MIB, f"liqod took {max(most, held()) / MIB:.0f} MiB more"
+    assert process is hostile.provider.daemon.process and hostile.provider.daemon.running
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda name: api.delete("resourceslices", TENANT, name), names))
+    hostile.consumer.daemon.start()
