@@ -8,6 +8,8 @@
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/final_status.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
 
 namespace liqo::controllers {
@@ -22,6 +24,29 @@ using kube::Outcome;
 constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
 constexpr std::size_t few_pods = 50;
 constexpr std::string_view node_not_wanted = "NodeNotWanted";
+
+/// Removes a pod of which nobody will tell any more; one on which others have finalizers has its final phase first.
+asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object pod, std::string phase) {
+  kube::Api& home = context.home.api();
+  const kube::ObjectKey key = pod.key();
+  if (core::needs_final_phase(pod)) {
+    auto patch =
+        core::status_patch(pod, core::forge_final_status(pod, core::may_have_run(pod, {}), context.clock.wall()));
+    if (patch) {
+      (*patch)["metadata"].as_object()["resourceVersion"] = pod.resource_version();
+      const kube::Patch body{kube::PatchType::strategic_merge, kube::json::serialize(*patch)};
+      auto patched = co_await home.patch(kube::resources::pods, key, body, {.subresource = "status"});
+      // Somebody has changed the pod: it is looked at anew.
+      if (!patched && (patched.error().is_not_found() || patched.error().is_conflict())) co_return kube::Result<void>();
+      if (!patched) co_return kube::fail(std::move(patched.error()), phase);
+    }
+  }
+  auto removed = co_await kube::remove_object(
+      home, kube::resources::pods, key,
+      {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = 0}, .phase = std::move(phase)});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  co_return kube::Result<void>();
+}
 
 }  // namespace
 
@@ -109,9 +134,8 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   told_unready_.erase(std::string(node.name()));
   log_.info("Node deleted", {{"node", node.key()}});
   // No kubelet ends them, and Kubernetes' own collector would take a minute.
-  for (const kube::Object& pod : drained->leftovers)
-    static_cast<void>(co_await context_.home.api().remove(kube::resources::pods, pod.key(),
-                                                          {.uid = std::string(pod.uid()), .grace_period_seconds = 0}));
+  for (kube::Object& pod : drained->leftovers)
+    static_cast<void>(co_await remove_untold(context_, std::move(pod), "removing a pod of a Node that is gone"));
   co_return kube::Duration::zero();
 }
 
@@ -148,6 +172,8 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   std::size_t left = 0;
   bool all_end = true;
   for (kube::Object& pod : pods) {
+    // Whoever holds it may do so for long, and wants nothing of the Node.
+    if (core::is_only_held(pod)) continue;
     if (core::goes_with_node(pod, since)) {
       drained.leftovers.push_back(std::move(pod));
       continue;
@@ -155,10 +181,7 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
     ++left;
     if (force) {
       // Nobody will ever tell of its end: no budget and no grace period can be waited for.
-      auto removed =
-          co_await kube::remove_object(home, kube::resources::pods, pod.key(),
-                                       {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = 0},
-                                        .phase = "removing a pod of a provider that is gone"});
+      auto removed = co_await remove_untold(context_, std::move(pod), "removing a pod of a provider that is gone");
       if (!removed) co_return std::unexpected(std::move(removed.error()));
       continue;
     }

@@ -60,7 +60,11 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
             if (!change.now && twins_.contains(watch.local)) ask_again();
             enqueue_changed(watch, change);
           },
-      .pod_changed = [this](const TwinWatch& watch, const kube::Change& change) { enqueue_changed(watch, change); },
+      .pod_changed =
+          [this](const TwinWatch& watch, const kube::Change& change) {
+            see_remote({watch.local, change.key.name}, change);
+            enqueue_changed(watch, change);
+          },
       .synced =
           [this](const TwinWatch& watch) {
             const Twin* twin = find_twin(watch.local);
@@ -204,7 +208,7 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
     if (waited < twin_patience) co_return Outcome::again_after(twin_patience - waited);
   }
   if (plan == core::UnmappedPodPlan::remove_local) {
-    auto removed = co_await remove_local(key, std::string(local.uid()));
+    auto removed = co_await remove_local(std::move(local));
     if (!removed) co_return Outcome::retry(std::move(removed.error()));
     co_return Outcome::done();
   }

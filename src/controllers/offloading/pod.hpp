@@ -97,6 +97,9 @@ class PodController {
     kube::TimePoint ending_since{};                 ///< for `PodMemory::remote_ending_for`
     std::optional<std::int64_t> grace_told;  ///< the grace time that the provider has been told since `grace_told_at`
     kube::TimePoint grace_told_at{};
+    bool needs_final_phase = false;  ///< `core::needs_final_phase`
+    /// Its remote pod, as it was when it went, if it had ended and the pod needs its phase: home may not show that yet.
+    std::optional<kube::Object> ended;
     std::optional<kube::TimePoint> without_twin_since;    ///< since when its namespace is seen without a twin
     std::optional<kube::TimePoint> without_rights_since;  ///< since when its orders are refused for lack of rights
     /// Digest of the part of the last status that the API server at home did not store, such as fields of a newer
@@ -216,7 +219,9 @@ class PodController {
   void note_start(const kube::Object& shown);
   /// Sends one Event per declaration of addresses: a provider that lies about every pod must not cost an Event each.
   void tell_address_left_out(const kube::Object& local, const std::string& address);
-  asio::awaitable<kube::Result<void>> remove_local(kube::ObjectKey key, std::string uid);
+  /// Removes a pod of which nothing is left at the provider; its phase becomes final first where others have finalizers
+  /// on it.
+  asio::awaitable<kube::Result<void>> remove_local(kube::Object local);
   /// Deletes a local pod whose remote pod does not end, unless the provider says that it has.
   asio::awaitable<kube::Result<void>> evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                   core::pod_action::EvictLocal action);
@@ -240,6 +245,12 @@ class PodController {
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid) {
     return controllers::memory_of(memory_, key, uid);
   }
+  /// Remembers of a remote pod what no cache has any more once it is gone.
+  void see_remote(const kube::ObjectKey& key, const kube::Change& change);
+  /// Notes whether the remote pod has a node, and returns whether it is that of this local one.
+  bool see_placed(Memory& memory, const kube::Object& remote) const;
+  /// The remote pod of a local one that is being deleted and has to show how that one has ended, which is gone.
+  std::optional<kube::Object> ended_remote(const kube::Object& local) const;
   /// Forgets a pod that is gone.
   void forget(const kube::ObjectKey& key);
   /// Notes since when the remote pod has been seen to be deleted.

@@ -6,6 +6,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/ending.hpp"
+#include "liqo/core/offloading/final_status.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
@@ -68,7 +69,45 @@ asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, 
   co_return right;
 }
 
-asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey key, std::string uid) {
+void PodController::see_remote(const kube::ObjectKey& key, const kube::Change& change) {
+  const auto known = memory_.find(key);
+  if (known == memory_.end() || !known->second.needs_final_phase) return;
+  const kube::Object* remote = change.now ? change.now : change.previous();
+  if (!remote || !see_placed(known->second, *remote)) return;
+  known->second.ended.reset();
+  if (!change.now && core::is_over(*remote)) known->second.ended = *remote;
+}
+
+bool PodController::see_placed(Memory& memory, const kube::Object& remote) const {
+  if (!core::is_reflected(remote, forging_.clusters) ||
+      remote.annotation(api::annotations::local_pod_uid) != memory.uid)
+    return false;
+  const bool has_node = !kube::string_at(remote.spec(), {"nodeName"}).empty();
+  memory.plan.remote_placed = has_node || memory.plan.remote_placed.value_or(false);
+  return true;
+}
+
+std::optional<kube::Object> PodController::ended_remote(const kube::Object& local) const {
+  const auto known = memory_.find(local.key());
+  if (known == memory_.end() || known->second.uid != local.uid() || !local.is_deleting() ||
+      !core::needs_final_phase(local))
+    return std::nullopt;
+  return known->second.ended;
+}
+
+asio::awaitable<kube::Result<void>> PodController::remove_local(kube::Object local) {
+  const kube::ObjectKey key = local.key();
+  const std::string uid(local.uid());
+  if (core::needs_final_phase(local)) {
+    const bool may_have_run = core::may_have_run(local, memory_of(key, uid).plan);
+    auto written = co_await write_status(local, core::forge_final_status(local, may_have_run, context_.clock.wall()));
+    if (!written) co_return std::unexpected(std::move(written.error()));
+    // The status may have been all that was missing.
+    if (const auto latest = local_pods_->find(key); latest && latest->uid() == uid && core::is_only_held(*latest)) {
+      forget(key);
+      co_return kube::Result<void>();
+    }
+  }
   co_await budget_.home_writes.take({});
   auto removed = co_await kube::remove_object(
       context_.home.api(), kube::resources::pods, key,
@@ -76,7 +115,7 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
   forget(key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   // Until the watch tells of the removal, any other event of the pod would have it removed again.
-  if (const auto local = local_pods_->find(key); local && kube::array_at(local->metadata(), {"finalizers"}).empty())
+  if (const auto known = local_pods_->find(key); known && kube::array_at(known->metadata(), {"finalizers"}).empty())
     local_pods_->observe_gone(key, uid);
   co_return kube::Result<void>();
 }
@@ -94,9 +133,12 @@ asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object loca
     co_return kube::Result<void>();
   }
   co_await budget_.home_writes.take({});
-  auto removed = co_await kube::remove_object(
-      context_.home.api(), kube::resources::pods, local.key(),
-      {.options = {.uid = action.uid}, .phase = "evicting a pod whose remote pod does not end"});
+  kube::DeleteOptions options{.uid = action.uid};
+  // Without a grace period the pod would be gone at once, and its successor would run beside the remote pod.
+  if (core::own_grace(local.spec()) == 0) options.grace_period_seconds = 1;
+  auto removed =
+      co_await kube::remove_object(context_.home.api(), kube::resources::pods, local.key(),
+                                   {.options = options, .phase = "evicting a pod whose remote pod does not end"});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   if (*removed)
     context_.events.warning(local, kube::resources::pods, reasons::remote_stuck,

@@ -3,6 +3,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/final_status.hpp"
 #include "liqo/core/offloading/left_out.hpp"
 #include "liqo/core/offloading/shadow_pod.hpp"
 
@@ -31,6 +32,7 @@ PodController::Look PodController::look_at(const kube::ObjectKey& key, const std
   if (look.needs_tokens) tokens_.watch(key.ns);
   look.knows_tokens = tokens_.has_synced(key.ns);
   look.remote = twin.find(&TwinWatch::pods, look.remote_key);
+  if (!look.remote && look.local) look.remote = ended_remote(*look.local);
   return look;
 }
 
@@ -52,6 +54,8 @@ core::PodMemory PodController::remember(const Look& look) {
     if (*ours && (*ours)->annotation(api::annotations::local_pod_uid) == local->uid()) memory.plan.seen = true;
   memory.plan.ours_alone = is_ours_alone(*local);
   if (remote && core::is_run_of(*remote, *local, forging_.clusters)) memory.plan.remote_started = true;
+  if (remote) see_placed(memory, *remote);
+  memory.needs_final_phase = core::needs_final_phase(*local);
   memory.plan.shut_out = closed_ && without_room_.contains(look.key);
   memory.plan.order_in_doubt = context_.clock.now() < memory.in_doubt_until;
   see_ending(memory, remote ? &*remote : nullptr);
@@ -228,9 +232,9 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(const Look& look, con
     progress.outcome = Outcome::again_after(0ms);
   } else if (const auto* remove = std::get_if<action::DeleteShadow>(&plan)) {
     done = co_await delete_shadow(look.key, look.remote_key, *remove);
-  } else if (const auto* remove_it = std::get_if<action::RemoveLocal>(&plan)) {
-    done = co_await remove_local(look.key, remove_it->uid);
-    if (!done)
+  } else if (std::holds_alternative<action::RemoveLocal>(plan)) {
+    done = co_await remove_local(*look.local);
+    if (!done && !done.error().is_conflict())
       context_.events.warning(*look.local, kube::resources::pods, reasons::failed_deletion, done.error().text());
   } else if (const auto* evict = std::get_if<action::EvictLocal>(&plan)) {
     done = co_await evict_local(*look.local, look.remote_key, *evict);

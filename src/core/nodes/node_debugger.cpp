@@ -22,8 +22,8 @@ WantedStatus forge_node_debugger_refusal(const kube::Object& pod, std::string_vi
                               " is virtual and has no files, processes or network to look at: debug one of its pods, "
                               "or a node of cluster " +
                               std::string(provider);
-  WantedStatus wanted =
-      forge_rejection(pod, {.phase = "Failed", .reason = api::reasons::offloading_refused, .message = message}, now);
+  WantedStatus wanted = forge_rejection(
+      pod, {.phase = "Failed", .reason = api::reasons::offloading_refused, .message = message, .never_ran = true}, now);
   json::array statuses;
   for (const json::value& container : kube::array_at(pod.spec(), {"containers"}))
     statuses.push_back(refused_container(container, message));

@@ -10,6 +10,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/nodes/node_debugger.hpp"
 #include "liqo/core/offloading/ending.hpp"
+#include "liqo/core/offloading/final_status.hpp"
 #include "liqo/core/offloading/order.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
@@ -90,12 +91,14 @@ PodPlan plan_terminating(const Known& known, const PodMemory& memory) {
   if (memory.order_in_doubt && !(known.shadow && known.shadow->is_deleting())) return {AwaitOrder{}, true};
   if (known.shadow) return end_shadow(known, memory);
   // A remote pod that has ended may be held for a record of the provider's liqod, which may not be running.
+  const std::string_view phase = api::phase_of(known.local);
   const bool is_told =
-      known.remote && (api::phase_of(known.local) == api::phase_of(*known.remote) || !is_bound(*known.remote));
+      known.remote && (phase == api::phase_of(*known.remote) || api::is_final_phase(phase) || !is_bound(*known.remote));
   if (known.remote && !(is_over(*known.remote) && is_told)) return {Nothing{}, true};
   // A ShadowPod that was created a moment ago must not outlive the pod unseen.
   if (memory.shadow_created && !known.stale) return {AwaitShadow{}};
-  return {RemoveLocal{std::string(known.local.uid())}};
+  if (is_only_held(known.local)) return {Nothing{}};
+  return {RemoveLocal{}};
 }
 
 /// A local phase that is final stays, whoever set it. The ShadowPod is kept while it cannot run anything (it holds the
@@ -205,7 +208,7 @@ PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const 
 }
 
 UnmappedPodPlan plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled) {
-  if (local.is_deleting()) return UnmappedPodPlan::remove_local;
+  if (local.is_deleting()) return is_only_held(local) ? UnmappedPodPlan::nothing : UnmappedPodPlan::remove_local;
   const std::string_view phase = api::phase_of(local);
   // A pod that has ended waits for nothing, whatever reason it still shows.
   if (api::is_final_phase(phase)) return UnmappedPodPlan::nothing;

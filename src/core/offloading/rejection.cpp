@@ -1,13 +1,18 @@
 // The statuses of pods that the provider refuses, ends or does not run.
+#include "core/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/final_status.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
+
+/// Whether containers get an end that nobody has seen.
+bool has_unknown_ends(const Rejection& rejection) { return rejection.phase == "Failed" && !rejection.never_ran; }
 
 void end_containers(json::object& status, std::string_view list, const Rejection& rejection, kube::WallTime now) {
   json::value* statuses = status.if_contains(list);
@@ -17,14 +22,30 @@ void end_containers(json::object& status, std::string_view list, const Rejection
     json::object& container = entry.get_object();
     container["ready"] = false;
     if (container.contains("started")) container["started"] = false;
-    if (!api::is_final_phase(rejection.phase) || kube::find(entry, {"state", "terminated"})) continue;
-    json::object ended{{"exitCode", rejection.phase == "Failed" ? 1 : 0}, {"reason", rejection.reason}};
+    if (rejection.phase != "Succeeded" && !has_unknown_ends(rejection)) continue;
+    if (kube::find(entry, {"state", "terminated"})) continue;
+    json::object ended{{"exitCode", 0}, {"reason", "Completed"}};
+    if (rejection.phase == "Failed") ended = {{"exitCode", unknown_exit_code}, {"reason", container_status_unknown}};
     const std::string_view started = kube::string_at(entry, {"state", "running", "startedAt"});
     if (!started.empty()) {
       ended["startedAt"] = started;
       ended["finishedAt"] = kube::format_time(now);
     }
     container["state"] = json::object{{"terminated", std::move(ended)}};
+  }
+}
+
+/// Gives each container of the spec a status: one that was never told of may have run.
+void add_untold(json::object& status, const kube::Object& local) {
+  for (const json::value& container : kube::array_at(local.spec(), {"containers"})) {
+    const std::string_view name = kube::string_at(container, {"name"});
+    json::array& statuses = kube::ensure_array(status, "containerStatuses");
+    if (find_named(statuses, name)) continue;
+    statuses.push_back(json::object{{"name", name},
+                                    {"image", kube::string_at(container, {"image"})},
+                                    {"imageID", ""},
+                                    {"ready", false},
+                                    {"restartCount", 0}});
   }
 }
 
@@ -42,7 +63,7 @@ constexpr std::string_view disruption_target = "DisruptionTarget";
 }  // namespace
 
 WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejection, kube::WallTime now) {
-  const auto& [phase, reason, message] = rejection;
+  const auto& [phase, reason, message, never_ran] = rejection;
   WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
   json::object& status = wanted.status;
   status["phase"] = phase;
@@ -57,9 +78,12 @@ WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejecti
       condition["reason"] = reason;
       condition["lastTransitionTime"] = kube::format_time(now);
     }
+  if (has_unknown_ends(rejection)) add_untold(status, local);
   for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
     end_containers(status, list, rejection, now);
-  if (reason == api::reasons::offloading_aborted || reason == api::reasons::remote_lost) {
+  const bool is_unknown =
+      reason == api::reasons::remote_terminated && phase == "Failed" && container_ends(local) != ContainerEnds::failed;
+  if (reason == api::reasons::offloading_aborted || reason == api::reasons::remote_lost || is_unknown) {
     kube::set_condition(kube::ensure_array(status, "conditions"), local.status(),
                         {disruption_target, "True", reason, message}, now);
   }

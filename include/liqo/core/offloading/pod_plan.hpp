@@ -21,6 +21,8 @@ struct PodMemory {
   /// A POST of the ShadowPod got no answer less than `order_doubt` ago: it may still be carried out.
   bool order_in_doubt = false;
   bool remote_started = false;  ///< a container of its remote pod was seen to run or end (`has_started`)
+  /// Whether a remote pod of it was ever seen with a node; null = none was seen.
+  std::optional<bool> remote_placed;
   /// Time since its remote pod was first seen to be deleted, by our own clock; zero = it is not.
   kube::Duration remote_ending_for{};
   /// Its last order was refused for lack of room, and its node is closed to new pods.
@@ -69,10 +71,9 @@ struct DeleteShadow {
   /// sooner.
   bool foreground = false;
 };
-/// DELETE the local pod with grace period 0 and this UID as precondition: nothing of it is left remotely.
-struct RemoveLocal {
-  std::string uid;
-};
+/// DELETE the local pod with grace period 0 and its UID as precondition: nothing of it is left remotely. Where others
+/// have finalizers on it, its phase becomes final first (`needs_final_phase`).
+struct RemoveLocal {};
 /// DELETE the local pod with its own grace time and this UID as precondition, after a look at the live remote pod: it
 /// must still be there, being deleted, with `remote_uid`. The owner of the pod can then replace it. A replacement of
 /// the same name waits until the remote pod is gone, because the local one stays until then.
@@ -124,7 +125,7 @@ PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const 
 /// What is to be done about a pod on the node whose namespace has no twin.
 enum class UnmappedPodPlan {
   nothing,
-  remove_local,          ///< delete with grace 0 and UID precondition
+  remove_local,          ///< as `pod_action::RemoveLocal`
   back_off,              ///< `forge_rejection` Pending, OffloadingBackOff: it may start once the namespace is mapped
   refuse_node_debugger,  ///< as `pod_action::RefuseNodeDebugger`
   abort,                 ///< `forge_rejection` Failed, OffloadingAborted: it ran and cannot any more

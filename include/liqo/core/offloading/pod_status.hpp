@@ -53,11 +53,14 @@ std::optional<WantedStatus> forge_local_status(StatusObjects of, const StatusCon
 /// Why a pod is refused or has ended, as its status says it.
 struct Rejection {
   std::string_view phase, reason, message = {};
+  bool never_ran = false;  ///< no container was ever started
 };
 
 /// The status of a pod that is refused or has ended: phase and reason; true conditions become False; containers are not
-/// ready and, for a final phase, terminated with exit code 1 (Failed) or 0 (Succeeded). Containers that have ended
-/// already keep their state. A pod that is lost or was ended by the provider has the condition `DisruptionTarget`.
+/// ready and, for a final phase, terminated with exit code 0 (Succeeded) or 137, as kubelets write for a container
+/// whose end they have not seen (Failed). Containers that have ended already keep their state, and those of a pod that
+/// never ran stay as they are. A pod that is lost, was ended by the provider, or has Failed in a way that nobody knows
+/// has the condition `DisruptionTarget`.
 WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejection, kube::WallTime now);
 
 /// The most bytes of a refusal that are told; it is stored on both sides.

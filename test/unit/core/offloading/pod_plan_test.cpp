@@ -135,8 +135,19 @@ TEST_CASE("a terminating pod goes when nothing of it is left at the provider") {
          {"ShadowPod created a moment ago", going, {}, {}, "AwaitShadow", {.shadow_created = true}},
          {"finished before", deleting(local_pod(R"({"phase": "Succeeded"})")), shadow("u1", "Succeeded"), remote(),
           "DeleteShadow+status"}});
-  const auto plan = plan_pod({&going, nullptr, nullptr}, {}, context());
-  CHECK(std::get<RemoveLocal>(plan.action).uid == "u1");
+  // What others hold of it by finalizers is not removed a second time.
+  const auto held = [](std::string_view phase, int grace) {
+    kube::Object pod = deleting(local_pod(R"({"phase": ")" + std::string(phase) + R"("})"));
+    pod.mutable_metadata()["deletionGracePeriodSeconds"] = grace;
+    pod.mutable_metadata()["finalizers"] = json::array{"batch.kubernetes.io/job-tracking"};
+    return pod;
+  };
+  check({{"held, with time left", held("Failed", 30), {}, {}, "RemoveLocal"},
+         {"held, and its phase is not final", held("Running", 0), {}, {}, "RemoveLocal"},
+         {"removed and held", held("Failed", 0), {}, {}, "Nothing"},
+         {"removed and held, ShadowPod alive", held("Failed", 0), shadow(), {}, "DeleteShadow+status"}});
+  CHECK(plan_unmapped_pod(held("Running", 0), "", false) == UnmappedPodPlan::remove_local);
+  CHECK(plan_unmapped_pod(held("Failed", 0), "", false) == UnmappedPodPlan::nothing);
 }
 
 TEST_CASE("what has ended at the provider and is only held there holds nothing at home") {
@@ -152,6 +163,11 @@ TEST_CASE("what has ended at the provider and is only held there holds nothing a
   check({{"it runs", running, {}, held("Running"), "Nothing+status"},
          {"it has ended, which is not told yet", running, {}, held("Succeeded"), "Nothing+status"},
          {"it has ended", ended, {}, held("Succeeded"), "RemoveLocal"},
+         {"home has ended otherwise",
+          deleting(local_pod(R"({"phase": "Failed"})")),
+          {},
+          held("Succeeded"),
+          "RemoveLocal"},
          {"it is not being deleted", ended, {}, alive, "Nothing+status"},
          {"it never had a node", running, {}, held("Pending", false), "RemoveLocal"},
          {"its ShadowPod is there", ended, shadow("u1", "Succeeded", true), held("Succeeded"), "Nothing+status"},

@@ -428,11 +428,15 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
   CHECK(kube::string_at(wanted.status, {"podIP"}) == "1.2.3.4");
   const json::array& containers = kube::array_at(wanted.status, {"containerStatuses"});
   for (const json::value& container : containers) CHECK_FALSE(kube::bool_at(container, {"ready"}, true));
-  CHECK(kube::int_at(containers[0], {"state", "terminated", "exitCode"}) == 1);
-  CHECK(kube::string_at(containers[0], {"state", "terminated", "reason"}) == "OffloadingAborted");
+  CHECK(kube::int_at(containers[0], {"state", "terminated", "exitCode"}) == 137);
+  CHECK(kube::string_at(containers[0], {"state", "terminated", "reason"}) == "ContainerStatusUnknown");
   CHECK(kube::int_at(containers[1], {"state", "terminated", "exitCode"}) == 137);
   CHECK(kube::string_at(containers[1], {"state", "terminated", "reason"}) == "OOMKilled");
-  CHECK(kube::int_at(containers[2], {"state", "terminated", "exitCode"}) == 1);
+  CHECK(kube::int_at(containers[2], {"state", "terminated", "exitCode"}) == 137);
+  // A container of which home was never told may have run.
+  REQUIRE(containers.size() == 4);
+  CHECK(kube::string_at(containers[3], {"name"}) == "main");
+  CHECK(kube::int_at(containers[3], {"state", "terminated", "exitCode"}) == 137);
 
   // A Job may be told not to count it.
   CHECK(condition(wanted.status, "DisruptionTarget", "status") == "True");
@@ -443,8 +447,18 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
   for (const char* reason : {"OffloadingAborted", "RemotePodTerminated"})
     CHECK(condition(forge_rejection(evicted, {.phase = "Failed", .reason = reason}, at()).status, "DisruptionTarget",
                     "status") == "True");
-  CHECK(condition(forge_rejection(local, {.phase = "Failed", .reason = "RemotePodTerminated"}, at()).status,
-                  "DisruptionTarget", "status") == "(none)");
+  // Nor an end that the provider tells of without its reason. One that home knows is the workload's own.
+  const Rejection terminated{.phase = "Failed", .reason = "RemotePodTerminated"};
+  CHECK(condition(forge_rejection(local, terminated, at()).status, "DisruptionTarget", "reason") ==
+        "RemotePodTerminated");
+  const auto failed = local_pod(R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+    "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 3}}}]})");
+  const auto known = forge_rejection(failed, terminated, at());
+  CHECK(condition(known.status, "DisruptionTarget", "status") == "(none)");
+  CHECK(kube::int_at(kube::array_at(known.status, {"containerStatuses"})[0], {"state", "terminated", "exitCode"}) == 3);
+  const auto well = forge_rejection(local, {.phase = "Succeeded", .reason = "RemotePodTerminated"}, at());
+  CHECK(condition(well.status, "DisruptionTarget", "status") == "(none)");
+  CHECK(kube::int_at(kube::array_at(well.status, {"containerStatuses"})[0], {"state", "terminated", "exitCode"}) == 0);
 
   const auto backed_off =
       forge_rejection(local_pod(R"({"phase": "Pending"})"), {.phase = "Pending", .reason = "OffloadingBackOff"}, at());

@@ -1,0 +1,68 @@
+#include "liqo/core/offloading/final_status.hpp"
+
+#include "core/json_values.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/pod_plan.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+bool has_finalizer_of_any(const kube::Object& pod) { return !kube::array_at(pod.metadata(), {"finalizers"}).empty(); }
+
+}  // namespace
+
+bool needs_final_phase(const kube::Object& pod) {
+  return has_finalizer_of_any(pod) && !api::is_final_phase(api::phase_of(pod));
+}
+
+bool is_only_held(const kube::Object& pod) {
+  return pod.is_deleting() && kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, -1) == 0 &&
+         has_finalizer_of_any(pod) && api::is_final_phase(api::phase_of(pod));
+}
+
+ContainerEnds container_ends(const kube::Object& pod) {
+  const json::array& containers = kube::array_at(pod.spec(), {"containers"});
+  const json::array& statuses = kube::array_at(pod.status(), {"containerStatuses"});
+  bool failed = false;
+  for (const json::value& container : containers) {
+    const json::value* status = find_named(statuses, kube::string_at(container, {"name"}));
+    if (!status || !kube::find(*status, {"state", "terminated"})) return ContainerEnds::unknown;
+    failed = failed || kube::int_at(*status, {"state", "terminated", "exitCode"}) != 0;
+  }
+  if (containers.empty()) return ContainerEnds::unknown;
+  return failed ? ContainerEnds::failed : ContainerEnds::succeeded;
+}
+
+bool may_have_run(const kube::Object& local, const PodMemory& memory) {
+  if (has_started(local) || memory.remote_started) return true;
+  return memory.remote_placed.value_or(local.has_annotation(api::annotations::remote_pod_uid));
+}
+
+WantedStatus forge_final_status(const kube::Object& local, bool may_have_run, kube::WallTime now) {
+  const ContainerEnds ends = container_ends(local);
+  if (ends == ContainerEnds::unknown) {
+    if (!may_have_run)
+      return forge_rejection(local,
+                             {.phase = "Failed",
+                              .reason = api::reasons::offloading_aborted,
+                              .message = "the pod was deleted before it ran",
+                              .never_ran = true},
+                             now);
+    return forge_rejection(local,
+                           {.phase = "Failed",
+                            .reason = api::reasons::remote_terminated,
+                            .message = "the pod is gone at the provider, and how it ended there is not known"},
+                           now);
+  }
+  const bool failed = ends == ContainerEnds::failed;
+  WantedStatus wanted = forge_rejection(
+      local, {.phase = failed ? "Failed" : "Succeeded", .reason = failed ? "PodFailed" : "PodCompleted", .message = {}},
+      now);
+  // As with kubelets this is the reason of its conditions alone.
+  wanted.status.erase("reason");
+  return wanted;
+}
+
+}  // namespace liqo::core
