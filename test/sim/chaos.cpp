@@ -43,6 +43,7 @@ asio::awaitable<void> Chaos::run() {
   co_await group_.join();
   world_.set_faults({});
   for (SimLink* link : world_.links()) link->heal();
+  world_.healed_at = clock.now();
   note("everything heals");
 }
 
@@ -60,7 +61,8 @@ void Chaos::act() {
       {3, &Chaos::delete_shadow_pod},
       {4, &Chaos::delete_local_pod},
       {3, &Chaos::replace_local_pod},
-      {4, &Chaos::create_job},
+      {5, &Chaos::create_job},
+      {3, &Chaos::suspend_job},
       {2, &Chaos::scale},
       {2, &Chaos::edit_labels},
       {1, &Chaos::edit_image},
@@ -251,8 +253,27 @@ void Chaos::create_job() {
   json::object& annotations = job["metadata"].as_object()["annotations"].as_object();
   annotations[FakeKubelet::run_seconds] = std::to_string(random_.between(0, 40));
   annotations[FakeKubelet::exit_code] = std::to_string(random_.chance(0.3) ? 1 : 0);
-  note("job " + std::string(name_of(job)) + " is created");
+  if (random_.chance(0.5)) {
+    const auto policy = static_cast<JobPolicy>(random_.between(0, 2));
+    note("Job " + std::string(name_of(job)) + " is created with policy " + std::to_string(static_cast<int>(policy)));
+    world_.jobs.create(std::move(job), policy);
+    return;
+  }
+  if (random_.chance(0.5)) track(job);
+  note("job " + std::string(name_of(job)) + " is created" + (is_tracked(job) ? ", tracked" : ""));
   (void)world_.home.server.create(resources::pods, std::move(job), actor);
+}
+
+void Chaos::suspend_job() {
+  std::vector<std::string> going;
+  for (const auto& [name, job] : world_.jobs.jobs())
+    if (job.ended.empty()) going.push_back(name);
+  if (going.empty()) return;
+  const std::string& name =
+      going[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(going.size()) - 1))];
+  const bool suspended = world_.jobs.jobs().at(name).suspended;
+  note("Job " + name + (suspended ? " is resumed" : " is suspended"));
+  world_.jobs.set_suspended(name, !suspended);
 }
 
 void Chaos::scale() {

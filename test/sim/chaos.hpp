@@ -35,6 +35,7 @@ class Chaos {
   void delete_local_pod();
   void replace_local_pod();
   void create_job();
+  void suspend_job();
   void scale();
   void edit_labels();
   void edit_image();

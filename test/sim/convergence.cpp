@@ -57,6 +57,14 @@ std::string compare_pod(World& world, const json::object& local) {
   return "";
 }
 
+/// A Job that is to go on has a pod.
+std::string compare_job(World& world, const std::string& name, const FakeJobs::Job& job) {
+  if (job.suspended || !job.ended.empty()) return "";
+  for (const Tree& pod : world.home.server.list(resources::pods, home_namespace))
+    if (name_of(*pod).starts_with(name + "-") && !is_deleting(*pod)) return "";
+  return "Job " + name + " has no pod, and goes on";
+}
+
 /// Objects at a provider whose pod at home is no more.
 std::string find_leftovers(World& world, Cluster& provider) {
   const std::string ns = twin_namespace(world.home.id);
@@ -117,6 +125,8 @@ std::string find_difference(World& world) {
   }
   if (active != world.replicas->replicas())
     return std::to_string(active) + " pods of web run, wanted are " + std::to_string(world.replicas->replicas());
+  for (const auto& [name, job] : world.jobs.jobs())
+    if (auto difference = compare_job(world, name, job); !difference.empty()) return difference;
   for (auto& [name, provider] : world.providers) {
     if (auto difference = find_leftovers(world, *provider); !difference.empty()) return difference;
     if (auto difference = compare_config_maps(world, *provider); !difference.empty()) return difference;

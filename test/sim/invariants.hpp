@@ -20,6 +20,9 @@ std::vector<Violation> check_history(World& world);
 /// No namespace is withdrawn, on either side, while its workload is there.
 std::vector<Violation> check_namespaces(World& world);
 
+/// No pod at home is being deleted for long, no end is invented, and no Job fails for one.
+std::vector<Violation> check_jobs(World& world);
+
 /// Compares all clusters as they are. The first difference that is left, "" when there is none.
 std::string find_difference(World& world);
 

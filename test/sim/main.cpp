@@ -107,6 +107,7 @@ std::vector<Violation> run_schedule(std::uint64_t seed, const std::string& trace
   take(found, check_history(*world));
   take(found, check_replication_history(*world));
   take(found, check_namespaces(*world));
+  take(found, check_jobs(*world));
   for (auto& [name, daemon] : world->daemons) take(found, daemon->check_requests());
   if (!traced.empty())
     for (std::string& line : trace(*world, traced)) log.push_back(std::move(line));

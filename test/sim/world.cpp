@@ -49,7 +49,10 @@ controllers::Settings World::settings_for(const Difficulty& difficulty, std::str
 }
 
 World::World(std::uint64_t seed)
-    : difficulty(difficulty_of(seed)), simulator(seed), home(simulator, "rome", simulator.random().next()) {
+    : difficulty(difficulty_of(seed)),
+      simulator(seed),
+      home(simulator, "rome", simulator.random().next()),
+      jobs(simulator, home.server) {
   std::map<std::string, kube::testing::FakeApiServer*> servers;
   for (std::string_view name : provider_names) {
     if (static_cast<int>(providers.size()) == difficulty.providers) break;
@@ -95,7 +98,9 @@ void World::start() {
   for (auto& [name, daemon] : daemons) daemon->start();
 
   kube::Random& random = simulator.random();
-  replicas = std::make_unique<kube::testing::FakeReplicaSet>(simulator, home.server, workload_pod("web", "Always"),
+  json::object web = workload_pod("web", "Always");
+  if (random.chance(0.5)) track(web);
+  replicas = std::make_unique<kube::testing::FakeReplicaSet>(simulator, home.server, std::move(web),
                                                              static_cast<int>(random.between(1, 4)));
   for (int i = 0; i < 3; ++i) {
     json::object job = workload_pod("job-" + std::to_string(i), i == 0 ? "OnFailure" : "Never");
@@ -109,6 +114,7 @@ void World::start() {
            json::object{{"sources",
                          json::array{json::object{{"serviceAccountToken",
                                                    json::object{{"path", "token"}, {"expirationSeconds", 3607}}}}}}}}}};
+    if (random.chance(0.5)) track(job);
     (void)home.server.create(kube::resources::pods, std::move(job), "operator");
   }
   (void)home.server.create(kube::resources::pods, workload_pod("db-0", "Always"), "operator");

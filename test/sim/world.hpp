@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "fake_jobs.hpp"
 #include "kube/testing/fake_replica_set.hpp"
 #include "process_box.hpp"
 #include "replication.hpp"
@@ -49,6 +50,8 @@ class World {
   std::vector<std::unique_ptr<FakeGrants>> grants;             ///< of the providers
   std::map<std::string, std::unique_ptr<ProcessBox>> daemons;  ///< by cluster; the second of a pair behind "/b"
   std::unique_ptr<kube::testing::FakeReplicaSet> replicas;
+  FakeJobs jobs;                ///< at home
+  kube::TimePoint healed_at{};  ///< since when nothing goes wrong any more
   /// By UID of a pod at home: how often somebody took its ShadowPod or remote pod away.
   std::map<std::string, int> losses;
 
