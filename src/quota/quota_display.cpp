@@ -25,10 +25,10 @@ QuotaDisplay::QuotaDisplay(LedgerContext context, QuotaLedger& ledger)
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
       changed_(context_.executor) {
   quotas_.subscribe([this](const kube::ObjectKey&) { changed_.set(); }, [this] { changed_.set(); });
-  ledger_.on_usage_change([this] { changed_.set(); });
+  reader_ = ledger_.on_usage_change([this] { changed_.set(); });
 }
 
-QuotaDisplay::~QuotaDisplay() { ledger_.on_usage_change({}); }
+QuotaDisplay::~QuotaDisplay() { ledger_.forget(reader_); }
 
 asio::awaitable<void> QuotaDisplay::run() {
   co_await kube::run_while_leading(context_.leadership, [this] { return show(); });

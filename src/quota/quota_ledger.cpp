@@ -103,6 +103,7 @@ asio::awaitable<void> QuotaLedger::close() {
   for (auto& [key, desk] : desks_) {
     tell_all(std::exchange(desk->batch, {}), stopping);
     for (const auto& asked : std::exchange(desk->queue, {})) tell(*asked, stopping);
+    for (const auto& settling : std::exchange(desk->settling, {})) settling->answered.set();
   }
 }
 
@@ -289,7 +290,7 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
   kube::TimePoint next_write = context_.clock.now();
   kube::TimePoint expiry = next_write + expiry_interval;
   while (true) {
-    if (desk.queue.empty()) co_await desk.wake.wait_until(context_.clock, {expiry});
+    if (desk.queue.empty() && desk.settling.empty()) co_await desk.wake.wait_until(context_.clock, {expiry});
     desk.wake.reset();
     // Reservations expire also while the queue is never empty: a Quota that looks full makes its callers ask again and
     // again.
@@ -298,6 +299,7 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
       expiry = context_.clock.now() + (complete ? expiry_interval : next_expiry_round);
       if (is_over(desk)) break;
     }
+    if (!desk.settling.empty()) co_await settle(desk);
     if (desk.queue.empty()) continue;
     if (next_write > context_.clock.now()) co_await context_.clock.sleep_until(next_write);
     next_write = context_.clock.now() + std::max(settings_.gather, pause_for(desk.bytes));
@@ -314,7 +316,7 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
 }
 
 bool QuotaLedger::is_over(const Desk& desk) const {
-  return desk.queue.empty() && !quotas_->store().contains(desk.quota) &&
+  return desk.queue.empty() && desk.settling.empty() && !quotas_->store().contains(desk.quota) &&
          !records_->store().contains({context_.liqo_namespace, core::ledger_name(desk.quota)});
 }
 

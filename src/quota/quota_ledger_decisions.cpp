@@ -40,9 +40,16 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk) {
   desk.unanswered.reset();
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
     if (const auto trouble = co_await look_at(desk, look)) co_return tell_all(desk.batch, *trouble);
+    if (desk.record.may_be_newer_than(core::version_of_quota(*look.quota)) && look.named != desk.record.quota) {
+      look.named = desk.record.quota;
+      look.is_live = false;
+      look.wants_live = true;
+      continue;
+    }
     // Nothing suspends from here to the write, so the caches and the record are those of one moment.
     core::LedgerRecord record = desk.record;
     drop_stored(record);
+    record.quota = core::version_of_quota(*look.quota);
     if (!record.unreadable.empty())
       co_return tell_all(
           desk.batch,
@@ -51,7 +58,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk) {
                                     "in a minute or two, nobody knows what is free; ask again"));
     const core::QuotaStanding standing = standing_of(desk, *look.quota, record);
     core::AdmissionRound round(standing, std::move(record), desk.bytes);
-    const Said said = ask_round(desk, round, look.is_live);
+    const Said said = ask_round(desk, round, look.is_live && !desk.version.empty());
     // A write that succeeds proves that the record was the newest. A decision without a write needs a read: another
     // replica may have admitted this very pod, or freed what is missing.
     if (!said.needs_write && said.needs_look && !(look.has_read && look.is_live)) {
@@ -123,10 +130,14 @@ QuotaLedger::Said QuotaLedger::ask_round(Desk& desk, core::AdmissionRound& round
 asio::awaitable<kube::Result<bool>> QuotaLedger::write_round(Desk& desk, Look& look, core::LedgerRecord record,
                                                              const Said& said) {
   Written written;
-  if (look.is_live)
+  // A record that is not there cannot name a Quota: whoever makes one reads the Quota after it.
+  const bool is_first = desk.version.empty();
+  if (look.is_live || is_first)
     written.record = co_await write_record(desk, std::move(record));
   else
     written = co_await write_and_read(desk, std::move(record));
+  if (is_first) look.is_live = false;
+  if (is_first && written.record && *written.record) co_await read_into(written, desk.quota);
   if (!written.record) co_return std::unexpected(written.record.error());
   if (*written.record) {
     // The record was the newest and had no reservation for these pods, so no other caller has asked for them before.

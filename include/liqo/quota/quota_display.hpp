@@ -12,7 +12,7 @@ namespace liqo::quota {
 /// Event of a Quota, and tries again when something changes, at most once a minute. One thread.
 class QuotaDisplay {
  public:
-  /// `ledger` outlives this and has no other reader of its changes.
+  /// `ledger` outlives this.
   QuotaDisplay(LedgerContext context, QuotaLedger& ledger);
   ~QuotaDisplay();
 
@@ -35,6 +35,7 @@ class QuotaDisplay {
   QuotaLedger& ledger_;
   kube::InformerHandle quotas_;
   kube::async::Event changed_;
+  QuotaLedger::UsageReader reader_;
   bool absent_ = false;    ///< the kind has no status, and that was said
   bool troubled_ = false;  ///< writes fail, and that was said
   kube::Log log_{"quota-display"};

@@ -4,6 +4,7 @@
 #include <deque>
 #include <expected>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,8 +81,22 @@ class QuotaLedger {
 
   /// What the pods of a Quota hold, for people to see: stored ones, and those that any replica has admitted.
   core::QuotaUsage usage(const kube::ObjectKey& quota) const;
-  /// Called, and often, when what usage() answers may have changed for any Quota. Must not suspend. One reader.
-  void on_usage_change(std::function<void()> handler) { usage_changed_ = std::move(handler); }
+  /// What each user of a consumer holds, stored or reserved; of one whose Quota is gone, too. A Quota bears the name of
+  /// its user. As the caches and the records say: settle() brings them up to date.
+  std::map<std::string, core::Resources> held_by(const std::string& consumer, std::string_view tenant_namespace) const;
+  /// Brings to the present what held_by() answers for the Quotas of a tenant namespace, and has every replica decide by
+  /// these Quotas from now on: what a user holds beyond what its Quota grants now can only become less. It writes to
+  /// the record of each Quota that has changed since the last decision or call. Errors: those of the API server, and
+  /// Errc::timeout where the caches are behind.
+  asio::awaitable<kube::Result<void>> settle(std::string tenant_namespace);
+
+  using UsageReader = std::list<std::function<void()>>::const_iterator;
+  /// Called, and often, when what usage() or held_by() answers may have changed. Must not suspend.
+  UsageReader on_usage_change(std::function<void()> handler) {
+    return usage_changed_.insert(usage_changed_.end(), std::move(handler));
+  }
+  /// Ends that.
+  void forget(UsageReader reader) { usage_changed_.erase(reader); }
 
  private:
   /// One admission on its way through a desk.
@@ -92,6 +107,12 @@ class QuotaLedger {
     explicit Asked(const asio::any_io_executor& executor) : answered(executor) {}
   };
   using Batch = std::vector<std::shared_ptr<Asked>>;
+  /// One who waits in settle() for a desk.
+  struct Settling {
+    std::optional<kube::Result<void>> result;
+    kube::async::Event answered;
+    explicit Settling(const asio::any_io_executor& executor) : answered(executor) {}
+  };
   /// What one Quota's admissions are decided with.
   struct Desk {
     kube::ObjectKey quota;
@@ -110,6 +131,7 @@ class QuotaLedger {
     core::LargeClaims large;
     std::size_t unproven = 0;  ///< reservations of the record that callers asked for whom nothing had proven
     std::deque<std::shared_ptr<Asked>> queue;
+    std::vector<std::shared_ptr<Settling>> settling;
     Batch batch;                              ///< those that are being decided
     std::optional<kube::Failure> unanswered;  ///< what the last write of the record failed by, where nobody was faster
     std::map<core::QuotaRefusal, kube::Counter> refusals;
@@ -136,8 +158,14 @@ class QuotaLedger {
   /// Ends, and takes the desk away, where neither its Quota nor the record is there any more.
   asio::awaitable<void> serve(Desk& desk);
   bool is_over(const Desk& desk) const;
+  /// The last known record of a Quota.
+  std::optional<core::LedgerRecord> known_record(const kube::ObjectKey& quota) const;
   /// Answers everyone of the desk's batch.
   asio::awaitable<void> decide(Desk& desk);
+  /// Answers who waits in settle().
+  asio::awaitable<void> settle(Desk& desk);
+  /// Writes into the record by which Quota everybody has to decide from now on.
+  asio::awaitable<kube::Result<void>> name_quota(Desk& desk);
   /// What a batch is decided from. The quota that the cache has decides, and is read live beside the write, so that one
   /// that was lowered or cordoned a moment ago binds already. What is said without a write needs a live one before.
   struct Look {
@@ -145,6 +173,8 @@ class QuotaLedger {
     bool is_live = false;      ///< the Quota was read from the server
     bool has_read = false;     ///< the record was, or was just written
     bool wants_live = !quota;  ///< the Quota is to be read from the server before the next round
+    /// What the record named when the Quota was read live last: it is no older than that.
+    std::optional<core::QuotaVersion> named = {};
   };
   /// What a round has said to each, and what that needs before it is told.
   struct Said {
@@ -194,7 +224,7 @@ class QuotaLedger {
   Desk& open_desk(const kube::ObjectKey& quota);
   core::Resources reserved(const core::LedgerRecord& record) const;
   void tell_usage() const {
-    if (usage_changed_) usage_changed_();
+    for (const auto& handler : usage_changed_) handler();
   }
   /// The record as it is stored now, with so many bytes.
   void adopt(Desk& desk, core::LedgerRecord record, std::string version, std::size_t bytes);
@@ -212,7 +242,7 @@ class QuotaLedger {
   LedgerContext context_;
   kube::Api& replica_api_;
   LedgerSettings settings_;
-  std::function<void()> usage_changed_;
+  std::list<std::function<void()>> usage_changed_;
   std::function<void(const std::string&)> confirmed_;
   StoredPods stored_;
   kube::InformerHandle quotas_, namespaces_, records_;

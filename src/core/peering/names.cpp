@@ -23,6 +23,8 @@ std::string slice_user(std::string_view slice, std::string_view consumer) {
   return joined(slice, "-") + sha256_hex(consumer).substr(0, user_digits);
 }
 
+bool is_user_of(std::string_view user, std::string_view consumer) { return user.ends_with(slice_user("", consumer)); }
+
 std::string control_plane_identity_name(std::string_view provider) { return joined("controlplane-", provider); }
 
 std::string slice_identity_name(std::string_view slice) { return joined("resourceslice-", slice); }

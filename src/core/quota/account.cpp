@@ -78,6 +78,12 @@ const Resources& QuotaAccount::used(const std::string& user) const {
   return found == sums_.end() ? nothing : found->second.used;
 }
 
+std::vector<std::string> QuotaAccount::users() const {
+  std::vector<std::string> users;
+  for (const auto& [user, sum] : sums_) users.push_back(user);
+  return users;
+}
+
 std::size_t QuotaAccount::pods(const std::string& user) const {
   const auto found = sums_.find(user);
   return found == sums_.end() ? 0 : found->second.pods;

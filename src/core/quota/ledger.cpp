@@ -38,6 +38,10 @@ kube::json::object write_reservation(const Reservation& reservation) {
 
 }  // namespace
 
+QuotaVersion version_of_quota(const kube::Object& quota) {
+  return {.uid = std::string(quota.uid()), .generation = quota.generation()};
+}
+
 std::string growth_key(std::string_view uid, std::uint64_t number) {
   return std::string(uid) + "@" + std::to_string(number);
 }
@@ -57,6 +61,9 @@ kube::Result<LedgerRecord> LedgerRecord::read(const kube::Object& config_map) {
   const auto floor = kube::read_number<std::uint64_t>(kube::string_at(*parsed, {"floor"}));
   if (!floor) return broken("floor is no number");
   record.floor = *floor;
+  if (const kube::json::value* quota = kube::find(*parsed, {"quota"}))
+    record.quota = QuotaVersion{.uid = std::string(kube::string_at(*quota, {"uid"})),
+                                .generation = kube::int_at(*quota, {"generation"})};
   for (const auto& [uid, value] : kube::object_at(*parsed, {"reservations"})) {
     if (auto reservation = read_reservation(value))
       record.reservations.emplace(std::string(uid), std::move(*reservation));
@@ -70,8 +77,10 @@ std::string LedgerRecord::text() const {
   kube::json::object reserved;
   for (const auto& [uid, entry] : unreadable) reserved[uid] = entry;
   for (const auto& [uid, reservation] : reservations) reserved[uid] = write_reservation(reservation);
-  return kube::json::serialize(kube::json::object{
-      {"version", format_version}, {"floor", std::to_string(floor)}, {"reservations", std::move(reserved)}});
+  kube::json::object record{
+      {"version", format_version}, {"floor", std::to_string(floor)}, {"reservations", std::move(reserved)}};
+  if (quota) record["quota"] = kube::json::object{{"uid", quota->uid}, {"generation", quota->generation}};
+  return kube::json::serialize(record);
 }
 
 std::size_t reservation_bytes(const std::string& uid, const Reservation& reservation) {

@@ -29,12 +29,15 @@ class SeenTransport final : public kube::net::Transport {
   boost::asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request,
                                                                  kube::Deadline deadline) override {
     if (seen) seen(request);
+    if (holds) co_await holds(request);
     // As our own client does with an answer that it cannot take.
     if (fails && fails(request)) co_return kube::fail(kube::Errc::too_large, "the header is too large");
     co_return co_await next_.send(std::move(request), deadline);
   }
   std::function<void(const kube::HttpRequest& request)> seen;
   std::function<bool(const kube::HttpRequest& request)> fails;
+  /// Holds a request up before it is sent.
+  std::function<boost::asio::awaitable<void>(const kube::HttpRequest& request)> holds;
 
  private:
   kube::net::Transport& next_;
@@ -126,6 +129,7 @@ class LedgerFixture {
     return static_cast<std::size_t>(
         std::ranges::count_if(verdicts_, [](const auto& verdict) { return verdict.has_value(); }));
   }
+  const core::QuotaVerdict& last_verdict() const { return *verdicts_.back(); }
   std::size_t records() { return server.list(kube::resources::config_maps, "liqo").size(); }
   std::string metrics() const { return metrics_.text(); }
   std::string used_cpu() const { return core::amount(ledger.usage(quota_key).used, "cpu").text(); }

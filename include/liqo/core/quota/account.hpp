@@ -54,6 +54,8 @@ class QuotaAccount {
 
   /// What the user's pods hold, by resource.
   const Resources& used(const std::string& user) const;
+  /// The users whose pods hold something.
+  std::vector<std::string> users() const;
   /// How many pods hold something, for people to see.
   std::size_t pods(const std::string& user) const;
   /// The resource version at which a ShadowPod of that UID was seen last, if it is stored or was lately; 0 = unseen.

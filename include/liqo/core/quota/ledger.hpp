@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "kube/k8s/object.hpp"
@@ -27,6 +28,14 @@ std::string growth_key(std::string_view uid, std::uint64_t number);
 /// The UID in such a key, or in that of a new ShadowPod, which is the UID alone.
 std::string_view uid_of(std::string_view reservation_key);
 
+/// Which Quota of a name, and which state of what it grants.
+struct QuotaVersion {
+  std::string uid;  ///< "" = it was withdrawn
+  std::int64_t generation = 0;
+  bool operator==(const QuotaVersion&) const = default;
+};
+QuotaVersion version_of_quota(const kube::Object& quota);
+
 /// What the ConfigMap holds. A replica that decides must have seen every ShadowPod up to `floor`: what was dropped from
 /// the reservations because it is stored is counted from there (resource versions of one kind are ordered, KEP-5504).
 struct LedgerRecord {
@@ -35,9 +44,16 @@ struct LedgerRecord {
   /// Entries that cannot be read, by their UID and as they are written. Nobody knows how much they hold, so that
   /// nothing fits beside them until they expire.
   std::map<std::string, kube::json::value> unreadable;
+  /// The Quota that whoever wrote the record had seen: nobody decides by an older one any more. Unset in records of
+  /// earlier versions.
+  std::optional<QuotaVersion> quota = {};
 
   /// Whether nothing is reserved.
   bool empty() const { return reservations.empty() && unreadable.empty(); }
+  /// Whether a Quota that was read before the record may be older than the one that the record names.
+  bool may_be_newer_than(const QuotaVersion& read) const {
+    return quota && (quota->uid != read.uid || quota->generation > read.generation);
+  }
 
   /// Reads the ConfigMap; one without data is an empty record. Errors: Errc::parse, for a record that cannot be relied
   /// on as a whole.

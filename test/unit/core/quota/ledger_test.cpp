@@ -38,6 +38,24 @@ TEST_CASE("a ledger survives its ConfigMap") {
   CHECK(read->reservations.at("uid-2").unproven);
 }
 
+TEST_CASE("a record names the Quota that nobody decides without any more") {
+  LedgerRecord record;
+  const auto stored = [&] { return *LedgerRecord::read(forge_ledger("liqo", {"a", "b"}, record)); };
+  CHECK_FALSE(stored().quota);
+  CHECK_FALSE(stored().may_be_newer_than({.uid = "one", .generation = 1}));
+  record.quota = QuotaVersion{.uid = "one", .generation = 3};
+  REQUIRE(stored().quota == record.quota);
+  CHECK(stored().may_be_newer_than({.uid = "one", .generation = 2}));
+  CHECK_FALSE(stored().may_be_newer_than({.uid = "one", .generation = 3}));
+  CHECK_FALSE(stored().may_be_newer_than({.uid = "one", .generation = 4}));
+  // Of two Quotas of one name nobody knows which is the newer one.
+  CHECK(stored().may_be_newer_than({.uid = "another", .generation = 9}));
+  // The Quota was withdrawn.
+  record.quota = QuotaVersion();
+  REQUIRE(stored().quota);
+  CHECK(stored().may_be_newer_than({.uid = "one", .generation = 3}));
+}
+
 TEST_CASE("a ConfigMap without a ledger is empty, and one that is broken is an error") {
   kube::Object config_map = forge_ledger("liqo", {"a", "b"}, {});
   config_map.tree().erase("data");

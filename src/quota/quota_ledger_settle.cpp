@@ -1,0 +1,102 @@
+// What the users of a consumer hold, and how it is known for certain before a slice is granted more.
+#include <set>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/core/peering/names.hpp"
+#include "quota/quota_ledger_parts.hpp"
+
+namespace liqo::quota {
+namespace {
+
+/// So often the record is read again after another replica has written it.
+constexpr int max_attempts = 8;
+
+}  // namespace
+
+std::optional<core::LedgerRecord> QuotaLedger::known_record(const kube::ObjectKey& quota) const {
+  const auto config_map = records_->find({context_.liqo_namespace, core::ledger_name(quota)});
+  const auto desk = desks_.find(quota);
+  if (desk != desks_.end() && !desk->second->version.empty() &&
+      (!config_map || config_map->version_number() <= kube::version_number(desk->second->version)))
+    return desk->second->record;
+  if (!config_map) return std::nullopt;
+  auto read = core::LedgerRecord::read(*config_map);
+  return read ? std::optional(std::move(*read)) : std::nullopt;
+}
+
+std::map<std::string, core::Resources> QuotaLedger::held_by(const std::string& consumer,
+                                                            std::string_view tenant_namespace) const {
+  std::map<std::string, core::Resources> held;
+  for (const std::string& user : stored_.account().users())
+    if (core::is_user_of(user, consumer)) held[user] = stored_.account().used(user);
+  std::set<kube::ObjectKey> recorded;
+  for (const auto& [name, quota] : quota_of_record_)
+    if (quota.ns == tenant_namespace) recorded.insert(quota);
+  for (const auto& [quota, desk] : desks_)
+    if (quota.ns == tenant_namespace) recorded.insert(quota);
+  for (const kube::ObjectKey& quota : recorded)
+    if (const auto record = known_record(quota)) core::add(held[quota.name], reserved(*record));
+  return held;
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string tenant_namespace) {
+  if (!has_synced()) co_return kube::fail(kube::Errc::timeout, "what runs is still being counted");
+  for (kube::InformerHandle* cache : {&quotas_, &records_})
+    if (auto refreshed = co_await (*cache)->refresh(); !refreshed) co_return std::unexpected(refreshed.error());
+  std::set<kube::ObjectKey> quotas;
+  for (const kube::ObjectKey& quota : quotas_->store().keys_in(tenant_namespace)) quotas.insert(quota);
+  for (const auto& [name, quota] : quota_of_record_)
+    if (quota.ns == tenant_namespace) quotas.insert(quota);
+  std::vector<std::shared_ptr<Settling>> settling;
+  for (const kube::ObjectKey& quota : quotas) {
+    Desk& desk = open_desk(quota);
+    settling.push_back(std::make_shared<Settling>(context_.executor));
+    desk.settling.push_back(settling.back());
+    desk.wake.set();
+  }
+  const kube::Deadline deadline = context_.clock.deadline_in(settings_.patience);
+  for (const auto& one : settling) {
+    if (!co_await one->answered.wait_until(context_.clock, deadline))
+      co_return kube::fail(kube::Errc::timeout, "a quota could not be settled in time");
+    if (!one->result) co_return kube::fail(kube::Errc::stopped, "liqod is shutting down");
+    if (!*one->result) co_return *one->result;
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<void> QuotaLedger::settle(Desk& desk) {
+  const auto waiting = std::exchange(desk.settling, {});
+  const kube::Result<void> result = co_await name_quota(desk);
+  for (const auto& one : waiting) {
+    one->result = result;
+    one->answered.set();
+  }
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::name_quota(Desk& desk) {
+  const std::string phase = "settling quota " + desk.quota.text();
+  for (int attempt = 0; attempt < max_attempts; ++attempt) {
+    const auto quota = quotas_->find(desk.quota);
+    if (!desk.known || desk.version.empty()) {
+      auto read = co_await read_record(desk);
+      // Of a Quota that is gone, as its record is, nothing is reserved.
+      if (!read && !quota && read.error().code() == kube::Errc::missing) co_return kube::Result<void>();
+      if (!read) co_return kube::fail(std::move(read.error()), phase);
+    }
+    const core::QuotaVersion now = quota ? core::version_of_quota(*quota) : core::QuotaVersion();
+    // Whoever makes the record reads the Quota afterwards, so that one which is not there needs no name in it.
+    if (!desk.version.empty() && desk.record.quota != now) {
+      core::LedgerRecord next = desk.record;
+      next.quota = now;
+      auto written = co_await write_record(desk, std::move(next));
+      if (!written) co_return kube::fail(std::move(written.error()), phase);
+      if (!*written) continue;
+    }
+    if (!co_await catch_up(desk) && !co_await believe_server(desk))
+      co_return kube::fail(kube::Errc::timeout, phase + ": the cache of ShadowPods is behind");
+    co_return kube::Result<void>();
+  }
+  co_return kube::fail(kube::Errc::timeout, phase + ": other replicas were faster");
+}
+
+}  // namespace liqo::quota

@@ -1,0 +1,158 @@
+// What is known for certain before another slice is granted more: how much pods hold, and that nobody admits any more
+// by a Quota of before.
+#include "ledger_fixture.hpp"
+
+namespace liqo::quota {
+namespace {
+
+const kube::ObjectKey record_key{"liqo", core::ledger_name(quota_key)};
+
+/// Holds the first write of a record up for a while, as a slow network does; the Quota that is read beside it is not.
+struct SlowWrites : LedgerFixture {
+  void hold_next_record() {
+    transport.holds = [this](const kube::HttpRequest& request) -> boost::asio::awaitable<void> {
+      if (request.method == "GET" || request.resource != "configmaps" || held++ > 0) co_return;
+      co_await simulator.clock().sleep(200ms);
+    };
+  }
+  /// Asks for a pod, and does this while the record that admits it is on its way.
+  core::QuotaVerdict judge_while(json::object pod, const std::function<void()>& meanwhile) {
+    hold_next_record();
+    ask(std::move(pod));
+    static_cast<void>(simulator.run_for(100ms));
+    REQUIRE(held > 0);
+    REQUIRE(answers() == 0);
+    meanwhile();
+    REQUIRE(reaches([&] { return answers() == 1; }));
+    return last_verdict();
+  }
+  void lower() {
+    static_cast<void>(server.update(
+        {api::kinds::quotas, quota_key},
+        [](json::object& quota) { quota["spec"].as_object()["resources"] = json::object{{"cpu", "2"}}; }, "operator"));
+  }
+  /// As another replica does in settle().
+  void name(const core::QuotaVersion& quota) {
+    static_cast<void>(server.update(
+        {kube::resources::config_maps, record_key},
+        [&](json::object& next) {
+          auto record = *core::LedgerRecord::read(kube::Object(next));
+          record.quota = quota;
+          next["data"].as_object()[core::ledger_key] = record.text();
+        },
+        "liqod-1"));
+  }
+  core::QuotaVersion stored_quota() {
+    return core::version_of_quota(kube::Object(*server.get(api::kinds::quotas, quota_key)));
+  }
+  kube::Result<void> settle() {
+    std::optional<kube::Result<void>> result;
+    spawn(settle_into(ledger, result));
+    REQUIRE(reaches([&] { return result.has_value(); }));
+    return *result;
+  }
+  static boost::asio::awaitable<void> settle_into(QuotaLedger& ledger, std::optional<kube::Result<void>>& result) {
+    result = co_await ledger.settle("liqo-tenant-rome");
+  }
+  std::string held_cpu() {
+    const auto by_user = ledger.held_by("rome", "liqo-tenant-rome");
+    const auto pool = by_user.find("pool");
+    return pool == by_user.end() ? "" : core::amount(pool->second, "cpu").text();
+  }
+  std::optional<core::QuotaVersion> named() {
+    const auto config_map = server.get(kube::resources::config_maps, record_key);
+    return config_map ? core::LedgerRecord::read(kube::Object(*config_map))->quota : std::nullopt;
+  }
+
+  int held = 0;
+};
+
+}  // namespace
+
+TEST_CASE("who admits by a Quota that was lowered or withdrawn is refused once the records name the present one") {
+  SUBCASE("lowered") {
+    SlowWrites milan;
+    milan.start();
+    REQUIRE(milan.admits(milan.shadow("web-0", "1")));
+    const auto verdict = milan.judge_while(milan.shadow("web-1", "5"), [&] {
+      milan.lower();
+      milan.name(milan.stored_quota());
+    });
+    CHECK(verdict.ruling == core::QuotaVerdict::Ruling::refused);
+    CHECK(verdict.text.find("asked 5, used 1 of 2") != std::string::npos);
+    milan.stop();
+  }
+  SUBCASE("withdrawn") {
+    SlowWrites milan;
+    milan.start();
+    REQUIRE(milan.admits(milan.shadow("web-0", "1")));
+    const auto verdict = milan.judge_while(milan.shadow("web-1", "5"), [&] {
+      static_cast<void>(milan.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
+      milan.name({});
+    });
+    CHECK(verdict.ruling == core::QuotaVerdict::Ruling::refused);
+    CHECK(verdict.text.find("has been withdrawn") != std::string::npos);
+    milan.stop();
+  }
+  SUBCASE("lowered before there was a record that could name it") {
+    SlowWrites milan;
+    milan.start();
+    const auto verdict = milan.judge_while(milan.shadow("web-1", "5"), [&] { milan.lower(); });
+    CHECK(verdict.ruling == core::QuotaVerdict::Ruling::refused);
+    milan.stop();
+  }
+  SUBCASE("not changed") {
+    SlowWrites milan;
+    milan.start();
+    REQUIRE(milan.admits(milan.shadow("web-0", "1")));
+    const auto verdict = milan.judge_while(milan.shadow("web-1", "5"), [&] { milan.name(milan.stored_quota()); });
+    CHECK(verdict.ruling == core::QuotaVerdict::Ruling::admitted);
+    milan.stop();
+  }
+}
+
+TEST_CASE("what a user holds is known with all that is admitted, also once its Quota is gone") {
+  SlowWrites milan;
+  milan.start();
+  CHECK(milan.settle());
+  CHECK_FALSE(milan.named());
+  REQUIRE(milan.admits(milan.shadow("web-0", "3")));
+  REQUIRE(milan.named() == milan.stored_quota());
+  CHECK(milan.settle());
+  CHECK(milan.held_cpu() == "3");
+  milan.lower();
+  CHECK(milan.settle());
+  CHECK(milan.named() == milan.stored_quota());
+  CHECK(milan.held_cpu() == "3");
+  // Nothing has changed, so that nothing is written.
+  const auto version = milan.server.get(kube::resources::config_maps, record_key);
+  CHECK(milan.settle());
+  CHECK(milan.server.get(kube::resources::config_maps, record_key) == version);
+  static_cast<void>(milan.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
+  CHECK(milan.settle());
+  CHECK(milan.named() == core::QuotaVersion());
+  CHECK(milan.held_cpu() == "3");
+  // One that comes by its name decides as any.
+  milan.grant();
+  static_cast<void>(milan.simulator.run_for(1s));
+  CHECK(milan.admits(milan.shadow("web-1", "5")));
+  CHECK_FALSE(milan.admits(milan.shadow("web-2", "1")));
+  CHECK(milan.named() == milan.stored_quota());
+  milan.stop();
+}
+
+TEST_CASE("where a record cannot be written nothing is known for certain") {
+  SlowWrites milan;
+  milan.start();
+  REQUIRE(milan.admits(milan.shadow("web-0", "3")));
+  milan.lower();
+  milan.transport.fails = [](const kube::HttpRequest& request) {
+    return request.method != "GET" && request.resource == "configmaps";
+  };
+  CHECK_FALSE(milan.settle());
+  milan.transport.fails = {};
+  CHECK(milan.settle());
+  milan.stop();
+}
+
+}  // namespace liqo::quota
