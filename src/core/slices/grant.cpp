@@ -58,9 +58,57 @@ std::optional<kube::Quantity> bound_of(const GrantLimits& limits, const std::str
   return bound;
 }
 
-/// Why the amounts are not granted, "" if they can be.
-std::string refuse_amounts(const GrantLimits& limits, const Resources& granted) {
+/// At most so many slices are named where a grant is refused for what they have.
+constexpr std::size_t max_named = 4;
+
+/// Whether nothing bounds how much of the resource the slice may come to have.
+bool is_unbounded(const SliceHold& hold, std::string_view name) {
+  return name == "pods" && hold.is_quota && !hold.granted.contains(name);
+}
+
+/// What a slice takes of a resource in its policy's bound.
+kube::Quantity taken(const SliceHold& hold, std::string_view name) {
+  return std::max(amount(hold.granted, name), amount(hold.held, name));
+}
+
+/// Who has the others' amount of the resource, as an insertion; "" where that is not known.
+std::string tell_holds(const GrantLimits& limits, const std::string& name) {
+  std::vector<const SliceHold*> takers;
+  for (const SliceHold& hold : limits.holds)
+    if (is_unbounded(hold, name) || taken(hold, name).sign() > 0) takers.push_back(&hold);
+  std::ranges::sort(takers, [&](const auto* a, const auto* b) {
+    const kube::Quantity of_a = taken(*a, name), of_b = taken(*b, name);
+    return of_a != of_b ? of_b < of_a : a->name < b->name;
+  });
+  std::string told;
+  for (std::size_t i = 0; i < takers.size() && i < max_named; ++i) {
+    const SliceHold& hold = *takers[i];
+    told += (told.empty() ? "" : ", ") + hold.name + " ";
+    const kube::Quantity granted = amount(hold.granted, name), held = amount(hold.held, name);
+    if (is_unbounded(hold, name))
+      told += "without a bound";
+    else if (held <= granted)
+      told += granted.text();
+    else
+      told += held.text() + " by its pods, granted " + (hold.is_quota ? granted.text() : "nothing any more");
+  }
+  if (takers.size() > max_named) told += " and " + std::to_string(takers.size() - max_named) + " more";
+  return told.empty() ? "" : " (" + told + ")";
+}
+
+/// What helps where the others have too much.
+std::string_view remedy(const GrantLimits& limits, const std::string& name) {
+  const bool is_use = std::ranges::any_of(
+      limits.holds, [&](const SliceHold& hold) { return amount(hold.granted, name) < amount(hold.held, name); });
+  return is_use
+             ? ": ask for less, wait for these pods to end, or ask its operator for more (maxResources in the policy)"
+             : ": ask for less, or its operator for more (maxResources in the policy)";
+}
+
+/// Why the amounts are not granted, "" if they can be. What the slice has already is not refused.
+std::string refuse_amounts(const GrantLimits& limits, const Resources& granted, const SliceRecord* record) {
   for (const auto& [name, asked] : granted) {
+    if (record && record->granted.contains(name) && asked <= amount(record->granted, name)) continue;
     if (const auto most = limits.slice.find(name); most != limits.slice.end() && most->second < asked)
       return "the provider grants a slice of this cluster no more than " + most->second.text() + " of " + name +
              ", and this one would have " + asked.text() + ": ask for less, or its operator for more " +
@@ -68,9 +116,24 @@ std::string refuse_amounts(const GrantLimits& limits, const Resources& granted) 
     const kube::Quantity others = amount(limits.others, name);
     if (const auto most = limits.consumer.find(name); most != limits.consumer.end() && most->second < others + asked)
       return "the provider grants all slices of this cluster together no more than " + most->second.text() + " of " +
-             name + ", the others have " + others.text() + " and this one would have " + asked.text() +
-             ": ask for less, or its operator for more (maxResources in the policy)";
+             name + ", the others have " + others.text() + tell_holds(limits, name) + " and this one would have " +
+             asked.text() + std::string(remedy(limits, name));
   }
+  return {};
+}
+
+/// A Quota that does not name `pods` does not count them: where the policy bounds them, a slice that names none gets
+/// what is left. Answers why there is nothing left, "" where there is.
+std::string name_pods(const GrantLimits& limits, Resources& granted) {
+  static const std::string pods = "pods";
+  const auto left = bound_of(limits, pods);
+  if (!left || granted.contains(pods)) return {};
+  if (left->sign() <= 0)
+    return "the provider bounds the pods of this cluster, and nothing is left for a slice that does not say how many "
+           "it is to have: the others have " +
+           amount(limits.others, pods).text() + tell_holds(limits, pods) +
+           ": name pods in the request of each slice, or ask its operator for more (maxResources in the policy)";
+  granted.emplace(pods, *left);
   return {};
 }
 
@@ -78,7 +141,9 @@ GrantPlan plan_default(const GrantInputs& in, bool negotiated) {
   if (negotiated) return grant(in.request, in.record->granted);
   Resources granted = in.request.resources;
   for (const auto& [name, quantity] : in.policy.defaults) granted.emplace(name, quantity);
-  std::string refusal = in.limits.mistake.empty() ? refuse_amounts(in.limits, granted) : in.limits.mistake;
+  std::string refusal = in.limits.mistake;
+  if (refusal.empty()) refusal = name_pods(in.limits, granted);
+  if (refusal.empty()) refusal = refuse_amounts(in.limits, granted, in.record);
   if (!refusal.empty()) return deny(slice_reasons::resources_denied, refusal);
   return grant(in.request, std::move(granted));
 }
@@ -102,6 +167,15 @@ GrantPlan plan_share(const GrantInputs& in, bool negotiated) {
 }
 
 }  // namespace
+
+void take(GrantLimits& limits, SliceHold other) {
+  Resources takes = other.granted;
+  raise(takes, other.held);
+  if (const auto pods = limits.consumer.find("pods"); pods != limits.consumer.end() && is_unbounded(other, "pods"))
+    raise(takes, {{"pods", pods->second}});
+  add(limits.others, takes);
+  limits.holds.push_back(std::move(other));
+}
 
 GrantPlan plan_grant(const GrantInputs& in) {
   const SliceRequest& request = in.request;

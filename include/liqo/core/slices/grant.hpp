@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/slices/cordon.hpp"
@@ -33,13 +34,26 @@ inline constexpr std::string_view tenant_drained = "TenantDrained";
 /// The message beside the reason resources_accepted, as of the Go version.
 inline constexpr std::string_view slice_accepted_message = "ResourceSlice resources accepted";
 
+/// What a consumer has by one of its slices, which may be gone while its pods still end.
+struct SliceHold {
+  std::string name;  ///< of the slice; of one that is gone, its user
+  Resources granted;
+  Resources held;         ///< by its pods, stored or admitted
+  bool is_quota = false;  ///< there is a Quota, or will be in a moment
+};
+
 /// The most that a consumer is granted by its policy; a resource that is not named is not bounded.
 struct GrantLimits {
-  Resources slice;      ///< for one slice
-  Resources consumer;   ///< for all of its slices together
-  Resources others;     ///< what its other slices are granted
-  std::string mistake;  ///< why the policy cannot be understood; nothing new is granted then
+  Resources slice;                    ///< for one slice
+  Resources consumer;                 ///< for all of its slices together
+  Resources others;                   ///< what its other slices take of that: each the larger of grant and use
+  std::string mistake;                ///< why the policy cannot be understood; nothing new is granted then
+  std::vector<SliceHold> holds = {};  ///< what `others` is the sum of, for people to read
 };
+
+/// Adds what another slice takes. A Quota that does not name `pods` does not count them, so that its slice takes all
+/// that the policy allows.
+void take(GrantLimits& limits, SliceHold other);
 
 /// Everything that the plan may depend on.
 struct GrantInputs {
@@ -80,6 +94,7 @@ using GrantPlan = std::variant<grant_action::Wait, grant_action::Accept, grant_a
                                grant_action::Foreign>;
 
 /// What to do about the slice. A plan to accept holds what is granted by it, and no other plan takes anything away.
+/// Limits bound what a grant adds to what is granted already.
 GrantPlan plan_grant(const GrantInputs& inputs);
 
 }  // namespace liqo::core

@@ -126,6 +126,99 @@ TEST_CASE("a policy bounds one slice, and all slices of a consumer together") {
   CHECK(denied(decide({.request = R"({"cpu": "1"})", .limits = limits})).message == "the policy cannot be understood");
 }
 
+TEST_CASE("of another slice the larger of its grant and its use counts") {
+  struct Row {
+    std::string_view what;
+    std::vector<SliceHold> others;
+    std::string_view request;
+    std::string_view refusal;  ///< what is said of the others, "" = accepted
+  };
+  const auto hold = [](std::string name, std::string_view granted, std::string_view held, bool is_quota = true) {
+    return SliceHold{.name = std::move(name), .granted = amounts(granted), .held = amounts(held), .is_quota = is_quota};
+  };
+  for (const Row& row : std::vector<Row>{
+           {"nobody has anything", {}, R"({"cpu": "10"})", ""},
+           {"granted, not used", {hold("a", R"({"cpu": "4", "pods": "5"})", "{}")}, R"({"cpu": "6"})", ""},
+           {"granted, not used, and too much",
+            {hold("a", R"({"cpu": "4", "pods": "5"})", "{}")},
+            R"({"cpu": "7"})",
+            "the others have 4 (a 4) and this one would have 7: ask for less, or its operator for more"},
+           {"use within the grant",
+            {hold("a", R"({"cpu": "4", "pods": "5"})", R"({"cpu": "3"})")},
+            R"({"cpu": "6"})",
+            ""},
+           {"lowered while its pods run",
+            {hold("a", R"({"cpu": "0", "pods": "5"})", R"({"cpu": "8"})")},
+            R"({"cpu": "10"})",
+            "the others have 8 (a 8 by its pods, granted 0) and this one would have 10: ask for less, wait for these "
+            "pods to end, or ask its operator for more (maxResources in the policy)"},
+           {"what is left beside pods that run",
+            {hold("a", R"({"cpu": "0", "pods": "5"})", R"({"cpu": "8"})")},
+            R"({"cpu": "2"})",
+            ""},
+           {"withdrawn, and its pods end",
+            {hold("a-573ffa690333", "{}", R"({"cpu": "8"})", false)},
+            R"({"cpu": "3"})",
+            "the others have 8 (a-573ffa690333 8 by its pods, granted nothing any more) and this one would have 3"},
+           {"several, the largest first",
+            {hold("a", R"({"cpu": "1", "pods": "5"})", "{}"),
+             hold("b", R"({"cpu": "0", "pods": "5"})", R"({"cpu": "5"})"),
+             hold("c", R"({"cpu": "2", "pods": "5"})", R"({"cpu": "1"})")},
+            R"({"cpu": "3"})",
+            "the others have 8 (b 5 by its pods, granted 0, c 2, a 1) and this one would have 3"},
+           {"more than are named",
+            {hold("a", R"({"cpu": "2", "pods": "5"})", "{}"), hold("b", R"({"cpu": "2", "pods": "5"})", "{}"),
+             hold("c", R"({"cpu": "2", "pods": "5"})", "{}"), hold("d", R"({"cpu": "2", "pods": "5"})", "{}"),
+             hold("e", R"({"cpu": "1", "pods": "5"})", "{}")},
+            R"({"cpu": "3"})",
+            "the others have 9 (a 2, b 2, c 2, d 2 and 1 more) and this one would have 3"},
+       }) {
+    CAPTURE(row.what);
+    GrantLimits limits{.slice = {}, .consumer = amounts(R"({"cpu": "10"})"), .others = {}, .mistake = {}};
+    for (const SliceHold& other : row.others) take(limits, other);
+    const auto plan = decide({.request = row.request, .limits = limits});
+    if (row.refusal.empty()) {
+      CHECK(std::holds_alternative<Accept>(plan));
+      continue;
+    }
+    CHECK(denied(plan).message.find("no more than 10 of cpu, " + std::string(row.refusal)) != std::string::npos);
+  }
+}
+
+TEST_CASE("a bound refuses what a grant adds, and nothing that the slice has") {
+  const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
+  GrantLimits limits{.slice = amounts(R"({"cpu": "4"})"),
+                     .consumer = amounts(R"({"cpu": "10"})"),
+                     .others = amounts(R"({"cpu": "9"})"),
+                     .mistake = {}};
+  // Less than before, though it is more than the policy allows by now.
+  CHECK(granted(decide({.request = R"({"cpu": "7"})", .record = kept, .limits = limits})).find(R"("cpu":"7")") !=
+        std::string::npos);
+  CHECK(std::holds_alternative<Deny>(decide({.request = R"({"cpu": "9"})", .record = kept, .limits = limits})));
+  CHECK(std::holds_alternative<Deny>(decide({.request = R"({"cpu": "7"})", .limits = limits})));
+}
+
+TEST_CASE("pods that a policy bounds are bounded in a slice that does not name them, too") {
+  SlicePolicy policy = usual();
+  policy.defaults = amounts(R"({"cpu": "4"})");
+  GrantLimits limits{.slice = {}, .consumer = amounts(R"({"pods": "10"})"), .others = {}, .mistake = {}};
+  CHECK(granted(decide({.request = "{}", .limits = limits}, policy)) == R"({"cpu":"4","pods":"10"})");
+  take(limits, {.name = "a", .granted = amounts(R"({"pods": "7"})"), .held = {}, .is_quota = true});
+  CHECK(granted(decide({.request = "{}", .limits = limits}, policy)) == R"({"cpu":"4","pods":"3"})");
+  // The policy of one slice does so as well.
+  limits.slice = amounts(R"({"pods": "2"})");
+  CHECK(granted(decide({.request = "{}", .limits = limits}, policy)) == R"({"cpu":"4","pods":"2"})");
+  // A Quota of before that names none lets any number in.
+  take(limits,
+       {.name = "b", .granted = amounts(R"({"cpu": "1"})"), .held = amounts(R"({"pods": "1"})"), .is_quota = true});
+  CHECK(
+      denied(decide({.request = "{}", .limits = limits}, policy)).message ==
+      "the provider bounds the pods of this cluster, and nothing is left for a slice that does not say how many it is "
+      "to have: the others have 17 (a 7, b without a bound): name pods in the request of each slice, or ask its "
+      "operator for more (maxResources in the policy)");
+  CHECK(std::holds_alternative<Deny>(decide({.request = R"({"pods": "1"})", .limits = limits}, policy)));
+}
+
 TEST_CASE("a share ends at the bound of the policy") {
   const Resources free = amounts(R"({"cpu": "100", "memory": "64Gi"})");
   const GrantLimits limits{.slice = amounts(R"({"cpu": "8"})"),
