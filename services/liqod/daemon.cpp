@@ -240,21 +240,22 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   settings.kubelet_version = co_await read_server_version(api);
   if (auto checked = co_await check_cluster_id(api); !checked) co_return end_by(std::move(checked.error()));
   std::optional<kube::LeaderElectionSettings> election;
+  // Without webhooks nobody asks, and Quotas bind nobody.
+  std::optional<liqo::quota::LedgerSettings> ledger;
+  if (options_.webhook_port != 0 && settings.enforce_resources) ledger = options_.ledger;
   if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
   process_ = std::make_unique<Process>(liqo::controllers::ProcessContext{.environment = environment_,
                                                                          .home = home_,
                                                                          .connect = connect_over_network(environment_),
                                                                          .settings = settings,
-                                                                         .election = std::move(election)});
+                                                                         .election = std::move(election),
+                                                                         .ledger = std::move(ledger)});
   kubelet_ = make_kubelet(*process_, options_);
   if (auto port = kubelet_->listen(); !port) co_return end_by(std::move(port.error()));
   webhooks_ = make_webhooks(*process_, options_);
   if (webhooks_.webhook) {
     if (auto port = webhooks_.webhook->listen(); !port) co_return end_by(std::move(port.error()));
-    if (webhooks_.ledger) {
-      group.spawn(vital("the quota ledger", webhooks_.ledger->run()));
-      group.spawn(vital("the display of quotas", webhooks_.display->run()));
-    }
+    if (webhooks_.display) group.spawn(vital("the display of quotas", webhooks_.display->run()));
     group.spawn(vital("the webhook", webhooks_.webhook->run()));
   }
   figures_ = make_metric_agent(*process_, *credentials_, options_);
@@ -310,7 +311,6 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   webhooks_.callers.reset();
   webhooks_.metrics.reset();
   webhooks_.display.reset();
-  webhooks_.ledger.reset();
   kubelet_.reset();
   process_.reset();
   co_await servers.stop();

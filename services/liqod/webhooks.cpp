@@ -6,10 +6,9 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
   if (options.webhook_port == 0) return {};
   const liqo::controllers::Context context = process.context();
   Webhooks made;
-  if (options.settings.enforce_resources) {
+  if ((made.ledger = process.ledger())) {
     const liqo::quota::LedgerContext quotas{context.environment(), context.home, context.events, context.leadership,
                                             options.settings.liqo_namespace};
-    made.ledger = std::make_unique<liqo::quota::QuotaLedger>(quotas, process.replica_api(), options.ledger);
     made.display = std::make_unique<liqo::quota::QuotaDisplay>(quotas, *made.ledger);
     made.metrics = std::make_unique<liqo::quota::QuotaMetrics>(quotas, *made.ledger);
     made.callers = std::make_unique<liqo::webhook::Callers>(context, process.replica_api());
@@ -17,7 +16,7 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
   }
   made.webhook = std::make_unique<liqo::webhook::Webhook>(
       liqo::webhook::WebhookContext{context.environment(), process.home(), process.leader_api(), process.replica_api(),
-                                    process.leadership(), made.ledger.get(), made.callers.get()},
+                                    process.leadership(), made.ledger, made.callers.get()},
       liqo::webhook::WebhookSettings{.port = options.webhook_port,
                                      .url = options.webhook_url,
                                      .ns = options.settings.liqo_namespace,

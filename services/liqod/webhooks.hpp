@@ -15,7 +15,7 @@ namespace liqod {
 
 /// The webhooks, and what they decide with.
 struct Webhooks {
-  std::unique_ptr<liqo::quota::QuotaLedger> ledger;    ///< none where quotas are not enforced
+  liqo::quota::QuotaLedger* ledger = nullptr;          ///< of the process; null where quotas are not enforced
   std::unique_ptr<liqo::quota::QuotaDisplay> display;  ///< of what the ledger counts
   std::unique_ptr<liqo::quota::QuotaMetrics> metrics;
   std::unique_ptr<liqo::webhook::Callers> callers;  ///< where there is a ledger

@@ -25,7 +25,7 @@
 namespace liqo::controllers {
 
 std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
-                                                        ProviderBudgets& budgets) {
+                                                        ProviderBudgets& budgets, quota::QuotaLedger* ledger) {
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(context));
   made.push_back(std::make_unique<ShadowEndpointSliceController>(context));
@@ -54,7 +54,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   // Slices, from the request to the Quota and the VirtualNode.
   made.push_back(std::make_unique<LocalResourceSliceController>(*namespaces, *keys, context));
   made.push_back(std::make_unique<SliceIdentityController>(*namespaces, context));
-  made.push_back(std::make_unique<SliceGrantController>(*namespaces, context));
+  made.push_back(std::make_unique<SliceGrantController>(*namespaces, context, ledger));
   made.push_back(std::make_unique<VirtualNodeCreator>(*namespaces, budgets, context));
 
   made.push_back(std::move(keys));

@@ -10,12 +10,17 @@
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/providers/provider_link.hpp"
 
+namespace liqo::quota {
+class QuotaLedger;
+}
+
 namespace liqo::controllers {
 
-/// Makes one of each. Those of peers and slices refer to one or both of the last two, the keys and the tenant
-/// namespaces; ForeignClusterController refers to the Replicator alone. None works while they are destroyed. `budgets`
-/// and what `context` refers to outlive them.
+/// Makes one of each; `ledger` knows what pods hold of their Quotas, and is null where these bind nobody. Those of
+/// peers and slices refer to one or both of the last two, the keys and the tenant namespaces; ForeignClusterController
+/// refers to the Replicator alone. None works while they are destroyed. `budgets` and what `context` refers to outlive
+/// them.
 std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
-                                                        ProviderBudgets& budgets);
+                                                        ProviderBudgets& budgets, quota::QuotaLedger* ledger);
 
 }  // namespace liqo::controllers

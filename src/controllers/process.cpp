@@ -30,12 +30,22 @@ Process::Process(ProcessContext context)
       shared_{context_.environment, bounded(manager_.caches()), manager_.events(), manager_.leadership(),
               context_.settings,    context_.entropy,           accounts_},
       budgets_(std::make_unique<ProviderBudgets>(shared_)),
-      controllers_(make_controllers(shared_, context_.connect, *budgets_)),
+      ledger_(make_ledger()),
+      controllers_(make_controllers(shared_, context_.connect, *budgets_, ledger_.get())),
       virtual_nodes_(std::make_unique<VirtualNodeController>(context_.connect, *budgets_, shared_)),
       state_metrics_(std::make_unique<StateMetrics>(*virtual_nodes_, shared_)) {
   if (!context_.settings.storage_class.empty()) controllers_.push_back(make_provisioner());
   for (const auto& controller : controllers_) manager_.add([&one = *controller] { return one.run(); });
   manager_.add_always([this] { return virtual_nodes_->run(); });
+  if (ledger_) manager_.add_always([this] { return ledger_->run(); });
+}
+
+std::unique_ptr<quota::QuotaLedger> Process::make_ledger() {
+  if (!context_.ledger) return nullptr;
+  return std::make_unique<quota::QuotaLedger>(
+      quota::LedgerContext{shared_.environment(), shared_.home, shared_.events, shared_.leadership,
+                           context_.settings.liqo_namespace},
+      manager_.open_api(), *context_.ledger);
 }
 
 std::unique_ptr<Runnable> Process::make_provisioner() {

@@ -1,10 +1,12 @@
-"""One quota covers several namespaces, a drained tenant gets back to work, and enforcement can be switched off.
+"""One quota covers several namespaces, a drained tenant gets back to work, enforcement can be switched off, and a slice
+cannot have what pods of another one still hold.
 
 kyme consumes from smyrna, whose nodes are fake. The stories follow each other.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +21,7 @@ from harness.wait import stays, wait_for
 
 NAMESPACES = ("shop", "blog", "mail")
 TENANT = ("liqo-tenant-kyme", "kyme")
+HOME = "liqo-tenant-smyrna"
 
 
 class Grant:
@@ -47,6 +50,14 @@ class Grant:
     def quota(self) -> dict[str, Any]:
         (quota,) = self.provider.api.list("quotas", TENANT[0])
         return quota
+
+    def answer(self, name: str) -> tuple[str, str]:
+        """Status and message of the condition that says what a slice of kyme got, as kyme sees it."""
+        slice_ = self.consumer.api.find("resourceslices", HOME, name) or {}
+        for condition in slice_.get("status", {}).get("conditions", []):
+            if condition["type"] == "Resources":
+                return condition["status"], condition.get("message", "")
+        return "", ""
 
     def condition(self) -> str:
         return self.provider.api.get("tenants", *TENANT)["spec"].get("tenantCondition", "Active")
@@ -113,3 +124,31 @@ def test_with_enforcement_again_nothing_more_gets_in(grant: Grant) -> None:
     grant.create("mail", "more", "100m")
     # Used is 8, or more for 70 s: a pod that was refused during the drain may have left a reservation.
     wait_for(lambda: "asked 100m, used 8" in grant.told("mail", "more"), SOON, "the pod to be refused")
+
+
+def test_what_pods_hold_beyond_a_grant_is_granted_to_no_other_slice(grant: Grant) -> None:
+    policy = {"liqo.io/pod-policy": json.dumps({"maxResources": {"cpu": "10"}})}
+    grant.provider.api.patch("namespaces", None, TENANT[0], {"metadata": {"annotations": policy}})
+    # Nothing is granted any more, and pods of 8 cores run.
+    (name,) = [one["metadata"]["name"] for one in grant.consumer.api.list("resourceslices", HOME)]
+    grant.consumer.api.patch("resourceslices", HOME, name, {"spec": {"resources": {"cpu": "0"}}})
+    wait_for(lambda: grant.quota()["spec"]["resources"]["cpu"] == "0", SOON, "the quota to be lowered")
+    more = {
+        "kind": "ResourceSlice",
+        "metadata": {
+            "name": "more",
+            "labels": {"liqo.io/remote-cluster-id": "smyrna"},
+            "annotations": {"liqo.io/create-virtual-node": "false"},
+        },
+        "spec": {"class": "default", "resources": {"cpu": "10"}},
+    }
+    grant.consumer.api.create("resourceslices", HOME, more)
+    wait_for(lambda: grant.answer("more")[0] == "Denied", SOON, "the second slice to be denied")
+    # For 70 s it is more than 8: a pod that was refused may have left a reservation.
+    held = f"the others have 8 ({name} 8 by its pods, granted 0)"
+    wait_for(lambda: held in grant.answer("more")[1], 120, "the answer to say who holds what")
+    assert grant.runs("blog", "much") and grant.runs("shop", "again")
+    for namespace, pod in (("blog", "much"), ("shop", "again")):
+        grant.consumer.api.delete("pods", namespace, pod)
+    wait_for(lambda: grant.answer("more")[0] == "Accepted", 90, "the second slice to be granted")
+    assert grant.running() == 0

@@ -12,6 +12,7 @@
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/offloading/offloaded_pods.hpp"
 #include "liqo/controllers/providers/provider_link.hpp"
+#include "liqo/quota/quota_ledger.hpp"
 
 namespace liqo::controllers {
 
@@ -27,6 +28,8 @@ struct ProcessContext {
   Settings settings;
   /// Set: only the holder of this lease writes. Unset: this process leads from the start.
   std::optional<kube::LeaderElectionSettings> election;
+  /// How pods are counted; unset: Quotas bind nobody.
+  std::optional<quota::LedgerSettings> ledger = {};
   core::Entropy entropy = core::secure_random;
 };
 
@@ -60,17 +63,21 @@ class Process {
   kube::InformerSet& home() { return manager_.caches(); }
   /// Records Events in the cluster at home.
   kube::EventRecorder& events() { return manager_.events(); }
+  /// What admission and grants go by, on every replica; null where Quotas bind nobody. It runs with this process.
+  quota::QuotaLedger* ledger() { return ledger_.get(); }
   /// For controllers that run beside this process, and end before it.
   Context context() { return shared_; }
 
  private:
   std::unique_ptr<Runnable> make_provisioner();
+  std::unique_ptr<quota::QuotaLedger> make_ledger();
 
   ProcessContext context_;
   kube::Manager manager_;
   ProviderAccounts accounts_;
   Context shared_;
   std::unique_ptr<ProviderBudgets> budgets_;
+  std::unique_ptr<quota::QuotaLedger> ledger_;
   std::vector<std::unique_ptr<Runnable>> controllers_;
   std::unique_ptr<VirtualNodeController> virtual_nodes_;
   std::unique_ptr<StateMetrics> state_metrics_;

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "controllers/offloading/drain_grace.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
+#include "liqo/core/offloading/ending.hpp"
 #include "liqo/core/quota/quota_user.hpp"
 #include "liqo/quota/quota_users.hpp"
 
@@ -29,11 +34,14 @@ UnaccountedPods::UnaccountedPods(Context context)
       shadows_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context_.home.acquire(scope_of_consumer_pods())),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
+      tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       controller_(
           context_,
           {.name = "unaccounted-pods", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
           [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   quota::index_quotas_by_user(*quotas_);
+  namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
   shadows_.subscribe(changed);
   pods_.subscribe(changed);
@@ -44,6 +52,14 @@ UnaccountedPods::UnaccountedPods(Context context)
     if (!drained) drained_.erase(key);
     if (!quota || (drained && drained_.insert(key).second)) enqueue_all();
   });
+  tenants_.subscribe([this](const kube::ObjectKey& key) {
+    if (!tenants_->store().contains(key)) enqueue_all();
+  });
+}
+
+bool UnaccountedPods::has_synced() const {
+  return shadows_->has_synced() && pods_->has_synced() && quotas_->has_synced() && tenants_->has_synced() &&
+         namespaces_->has_synced();
 }
 
 void UnaccountedPods::enqueue_all() {
@@ -85,28 +101,34 @@ asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
 asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto shadow = shadows_->find(key);
-  if (!shadow) {
-    noticed_.erase(key);
-    co_return co_await end_orphan(key);
-  }
+  const auto pod = pods_->find(key);
+  const bool is_left = !shadow && pod && !pod->is_deleting();
   // A ShadowPod that our webhook did not admit bears no user, and is not counted.
-  const std::string user(shadow->label(api::labels::creator_user));
+  const std::string user(shadow ? shadow->label(api::labels::creator_user)
+                         : pod  ? pod->label(api::labels::creator_user)
+                                : std::string_view());
   const std::vector<kube::ObjectKey> counting = quotas_->store().keys(quota::quotas_by_user, user);
-  if (shadow->is_deleting() || user.empty() || !counting.empty()) {
+  if (is_left || user.empty() || !counting.empty()) {
     noticed_.erase(key);
-    if (shadow->is_deleting() || user.empty() || !is_drained(counting)) co_return Outcome::done();
-    co_return co_await end(*shadow, "SliceDrained", "the provider has drained its ResourceSlice");
+    if (is_left) co_return co_await end_orphan(key);
+    if (user.empty() || !is_drained(counting)) co_return Outcome::done();
+    co_return co_await end(key, user, {"SliceDrained", "the provider has drained its ResourceSlice"});
   }
-  if (!context_.settings.enforce_resources) co_return Outcome::done();
+  if (!context_.settings.enforce_resources) {
+    if (!pod || !pod->is_deleting() || !is_abandoned(key.ns)) co_return Outcome::done();
+    auto hurried = co_await hurry(*pod);
+    co_return hurried ? Outcome::done() : Outcome::retry(std::move(hurried.error()));
+  }
   Notice& notice = noticed_[key];
-  if (notice.uid != shadow->uid()) notice = {std::string(shadow->uid()), context_.clock.now()};
+  const std::string_view uid = shadow ? shadow->uid() : pod->uid();
+  if (notice.uid != uid) notice = {std::string(uid), context_.clock.now()};
   const kube::Duration waited = context_.clock.now() - notice.since;
   if (waited < grace) co_return Outcome::again_after(grace - waited);
   auto counted = co_await has_quota_live(user);
   if (!counted) co_return Outcome::retry(std::move(counted.error()).in("reading the Quotas"));
   if (*counted) co_return Outcome::again_after(grace);
-  co_return co_await end(*shadow, "GrantWithdrawn",
-                         "its user " + user + " has no Quota any more, because the ResourceSlice is gone");
+  co_return co_await end(
+      key, user, {"GrantWithdrawn", "its user " + user + " has no Quota any more, because the ResourceSlice is gone"});
 }
 
 bool UnaccountedPods::is_drained(const std::vector<kube::ObjectKey>& quotas) const {
@@ -116,14 +138,38 @@ bool UnaccountedPods::is_drained(const std::vector<kube::ObjectKey>& quotas) con
   });
 }
 
-asio::awaitable<Outcome> UnaccountedPods::end(kube::Object shadow, std::string reason, std::string why) {
-  context_.events.warning(shadow, api::kinds::shadow_pods, reason,
-                          "ShadowPod " + shadow.key().text() + " is ended: " + why);
+bool UnaccountedPods::is_abandoned(const std::string& twin) const {
+  const auto ns = namespaces_->find({"", twin});
+  const std::string_view consumer = ns ? core::consumer_of_twin(*ns) : std::string_view();
+  return !consumer.empty() && std::ranges::none_of(tenants_->objects(), [consumer](const kube::Object& tenant) {
+    return api::Tenant(tenant).cluster_id() == consumer;
+  });
+}
+
+asio::awaitable<Outcome> UnaccountedPods::end(kube::ObjectKey key, std::string user, End because) {
+  if (const auto shadow = shadows_->find(key); shadow && !shadow->is_deleting()) {
+    context_.events.warning(*shadow, api::kinds::shadow_pods, because.reason,
+                            "ShadowPod " + key.text() + " is ended: " + because.why);
+    auto removed =
+        co_await kube::remove_object(context_.home.api(), api::kinds::shadow_pods, key,
+                                     {.options = {.uid = std::string(shadow->uid())}, .phase = "ending a ShadowPod"});
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  }
+  const auto pod = pods_->find(key);
+  if (!pod || pod->label(api::labels::creator_user) != user) co_return Outcome::done();
+  auto hurried = co_await hurry(*pod);
+  co_return hurried ? Outcome::done() : Outcome::retry(std::move(hurried.error()));
+}
+
+asio::awaitable<kube::Result<void>> UnaccountedPods::hurry(kube::Object pod) {
+  const std::int64_t max_grace = drain_grace(namespaces_->store(), pod.ns());
+  if (!core::ends_later(pod, max_grace)) co_return kube::Result<void>();
   auto removed =
-      co_await kube::remove_object(context_.home.api(), api::kinds::shadow_pods, shadow.key(),
-                                   {.options = {.uid = std::string(shadow.uid())}, .phase = "ending a ShadowPod"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
-  co_return Outcome::done();
+      co_await kube::remove_object(context_.home.api(), kube::resources::pods, pod.key(),
+                                   {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = max_grace},
+                                    .phase = "ending a Pod whose grant is gone"});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  co_return kube::Result<void>();
 }
 
 }  // namespace liqo::controllers

@@ -2,12 +2,12 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "controllers/offloading/drain_grace.hpp"
 #include "controllers/peering/tenant.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/peering/heartbeat.hpp"
 
 namespace liqo::controllers {
@@ -22,9 +22,7 @@ constexpr std::string_view grace_field = "deletionGracePeriodSeconds";
 }  // namespace
 
 std::int64_t TenantController::drain_grace(std::string_view tenant_namespace) const {
-  const auto policy =
-      core::admission::read_pod_policy(namespaces_.annotation(tenant_namespace, api::annotations::pod_policy));
-  return policy.value_or(core::admission::PodPolicy()).max_drain_grace_seconds;
+  return drain_grace_of(namespaces_.annotation(tenant_namespace, api::annotations::pod_policy));
 }
 
 bool TenantController::outlives_drain(const kube::Object& pod, std::int64_t max_grace) {

@@ -30,6 +30,12 @@ constexpr kube::Duration stale_quota_pause = 5s;
 /// The pause before a slice asks again what its machines are, while the list of nodes is not complete; the end of that
 /// list brings it back sooner.
 constexpr kube::Duration kind_pause = 1s;
+/// The use of pods changes all the time: slices that wait for room are looked at this long after it has.
+constexpr kube::Duration use_pause = 500ms;
+/// A write that failed may be carried out for so long: the API server gives up after a minute.
+constexpr kube::Duration write_doubt = 70s;
+/// The figures of a refusal are written anew after this time at the earliest.
+constexpr kube::Duration refusal_pause = 30s;
 
 std::string listed(const core::Resources& resources) {
   if (resources.empty()) return "nothing";
@@ -43,7 +49,7 @@ bool is_ours(std::string_view reason) {
 
 }  // namespace
 
-SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context context)
+SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context context, quota::QuotaLedger* ledger)
     : context_(std::move(context)),
       namespaces_(namespaces),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
@@ -62,6 +68,7 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
                  [this] {
                    for (const kube::ObjectKey& key : incoming_) enqueue(key);
                  }),
+      ledger_(ledger),
       controller_(context_, {.name = "resourceslice_quotacreator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(slices_->store()); };
@@ -74,13 +81,19 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
         if (end == std::string::npos) return;
         const kube::ObjectKey slice{key.ns, key.name.substr(0, end)};
         if (slices_->store().contains(slice)) enqueue(slice);
+        see_less(key.ns);
       },
       all);
   config_.subscribe([this](const kube::ObjectKey&) { read_policy(); }, [this] { read_policy(); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
   });
+  if (ledger_) usage_reader_ = ledger_->on_usage_change([this] { see_use(); });
   read_policy();
+}
+
+SliceGrantController::~SliceGrantController() {
+  if (usage_reader_) ledger_->forget(*usage_reader_);
 }
 
 bool SliceGrantController::has_synced() const {
@@ -118,6 +131,19 @@ void SliceGrantController::see_slice(const kube::Change& change) {
   enqueue(key);
   // One more or less of a consumer changes the part of each of them.
   if (more) controller_.enqueue_all(slices_->store(), key.ns);
+  if (!comes_in) see_less(key.ns);
+}
+
+void SliceGrantController::see_less(std::string_view ns) {
+  for (const kube::ObjectKey& key : short_)
+    if (ns.empty() || key.ns == ns) controller_.enqueue_after({key.ns, key}, use_pause);
+}
+
+void SliceGrantController::see_use() {
+  const kube::TimePoint now = context_.clock.now();
+  if (short_.empty() || now < use_seen_until_) return;
+  use_seen_until_ = now + use_pause;
+  see_less({});
 }
 
 int SliceGrantController::share_slices_of(std::string_view ns) const {
@@ -132,12 +158,12 @@ json::array SliceGrantController::storage_classes() {
   return core::offered_storage_classes(classes, policy_);
 }
 
-core::GrantPlan SliceGrantController::plan_grant(const kube::Object& slice, const kube::Object& tenant,
-                                                 const core::SliceRecord* record, std::string_view peer) const {
+core::GrantPlan SliceGrantController::plan_grant(const Look& look, const kube::Object& tenant) const {
+  const kube::Object& slice = look.slice;
   const auto memory = memory_.find(slice.key());
   const core::SliceRequest request = core::read_slice_request(slice);
   std::optional<core::Resources> free;
-  if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(peer);
+  if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(look.peer);
   const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
   return core::plan_grant({.request = request,
                            .policy = policy_,
@@ -147,9 +173,9 @@ core::GrantPlan SliceGrantController::plan_grant(const kube::Object& slice, cons
                            .answered = shown && !is_ours(shown->reason),
                            .sharing_percentage = core::sharing_percentage(policy_, tenant),
                            .share_slices = share_slices_of(slice.ns()),
-                           .record = record,
+                           .record = look.before ? &*look.before : nullptr,
                            .free = free ? &*free : nullptr,
-                           .limits = limits_of(slice.key()),
+                           .limits = look.limits,
                            .pending = memory == memory_.end() ? std::nullopt : memory->second.pending,
                            .now = context_.clock.now()});
 }
@@ -159,7 +185,18 @@ void SliceGrantController::remember(const Look& look) {
   Memory& memory = memory_[look.slice.key()];
   const auto* accept = std::get_if<action::Accept>(&look.plan);
   memory.pending = accept ? accept->pending : std::nullopt;
-  if (accept) memory.granting = accept->record.granted;
+  // Until the Quota is written, it may still be what was decided before.
+  if (accept)
+    core::raise(memory.granting, accept->record.granted);
+  else if (context_.clock.now() >= memory.in_doubt_until)
+    memory.granting = look.before ? look.before->granted : core::Resources();
+  const bool is_share = api::ResourceSlice(look.slice).slice_class() == core::share_class;
+  const bool may_get_more =
+      !look.limits.consumer.empty() && (accept ? is_share : std::holds_alternative<action::Deny>(look.plan));
+  if (may_get_more)
+    short_.insert(look.slice.key());
+  else
+    short_.erase(look.slice.key());
 }
 
 core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
@@ -172,18 +209,49 @@ core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) 
                        "): its operator has to correct it"};
   core::GrantLimits limits{.slice = policy->max_slice, .consumer = policy->max_resources, .others = {}, .mistake = {}};
   if (limits.consumer.empty()) return limits;
-  const std::string peer = namespaces_.peer_of(slice.ns);
-  for (const kube::ObjectKey& key : slices_->store().keys_in(slice.ns)) {
-    if (key == slice) continue;
-    core::Resources granted;
-    if (const auto quota = quotas_->find({key.ns, core::slice_user(key.name, peer)}))
-      if (auto read = core::read_resources(api::Quota(*quota).resources())) granted = std::move(*read);
-    // Two slices that are decided at the same time know of each other.
-    if (const auto decided = memory_.find(key); decided != memory_.end())
-      core::raise(granted, decided->second.granting);
-    core::add(limits.others, granted);
-  }
+  for (auto& [user, hold] : holds_beside(slice, namespaces_.peer_of(slice.ns))) core::take(limits, std::move(hold));
   return limits;
+}
+
+std::map<std::string, core::SliceHold> SliceGrantController::holds_beside(const kube::ObjectKey& slice,
+                                                                          const std::string& peer) const {
+  std::map<std::string, core::SliceHold> holds;
+  const auto hold_of = [&](const std::string& user) -> core::SliceHold& {
+    core::SliceHold& hold = holds[user];
+    if (hold.name.empty()) hold.name = user;
+    return hold;
+  };
+  if (ledger_)
+    for (auto& [user, held] : ledger_->held_by(peer, slice.ns)) hold_of(user).held = std::move(held);
+  for (const kube::Object& quota : quotas_->objects_in(slice.ns)) {
+    core::SliceHold& hold = hold_of(std::string(quota.name()));
+    hold.is_quota = true;
+    if (auto read = core::read_resources(api::Quota(quota).resources())) hold.granted = std::move(*read);
+  }
+  for (const kube::ObjectKey& key : slices_->store().keys_in(slice.ns)) {
+    // Two slices that are decided at the same time know of each other.
+    const auto decided = memory_.find(key);
+    const bool is_granting = decided != memory_.end() && !decided->second.granting.empty();
+    const std::string user = core::slice_user(key.name, peer);
+    if (!is_granting && !holds.contains(user)) continue;
+    core::SliceHold& hold = hold_of(user);
+    hold.name = key.name;
+    if (!is_granting) continue;
+    hold.is_quota = true;
+    core::raise(hold.granted, decided->second.granting);
+  }
+  holds.erase(core::slice_user(slice.name, peer));
+  return holds;
+}
+
+bool SliceGrantController::adds_to_bound(const Look& look) {
+  const auto* accept = std::get_if<action::Accept>(&look.plan);
+  return accept && look.is_judged && std::ranges::any_of(look.limits.consumer, [&](const auto& bound) {
+           const auto granted = accept->record.granted.find(bound.first);
+           if (granted == accept->record.granted.end()) return false;
+           return !look.before || !look.before->granted.contains(bound.first) ||
+                  core::amount(look.before->granted, bound.first) < granted->second;
+         });
 }
 
 std::optional<core::SliceRecord> SliceGrantController::foreign_record(const kube::Object& slice) {
@@ -204,33 +272,54 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   capacity_.set_watching(!share_slices_.empty());
   platforms_.set_watching(!incoming_.empty());
+  Outcome end = Outcome::done();
+  auto look = co_await look_at(key, end);
+  if (look && ledger_ && adds_to_bound(*look)) {
+    // What the other slices hold has to be certain before this one is granted more beside them.
+    auto settled = co_await ledger_->settle(key.ns);
+    if (!settled) co_return Outcome::retry(std::move(settled.error()).in("reading what the other slices hold"));
+    look = co_await look_at(key, end);
+  }
+  if (!look) co_return end;
+  remember(*look);
+  co_return co_await carry_out(std::move(*look));
+}
+
+asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController::look_at(kube::ObjectKey key,
+                                                                                         Outcome& end) {
   auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
     // The garbage collector deletes the Quota of a slice that is gone.
     if (const auto gone = memory_.extract(key); !gone.empty() && !gone.mapped().granting.empty())
       log_.info("slice gone, and its quota with it", {{"slice", key}});
-    co_return Outcome::done();
+    short_.erase(key);
+    co_return std::nullopt;
   }
   Look look{.slice = std::move(*found), .peer = namespaces_.peer_of(key.ns)};
-  if (look.peer.empty()) co_return Outcome::done();
+  if (look.peer.empty()) co_return std::nullopt;
   if (memory_[key].uid != look.slice.uid())
     memory_[key] = Memory{.uid = std::string(look.slice.uid()), .pending = {}, .granting = {}};
 
   const bool is_replica = api::ResourceSlice(look.slice).is_replica();
   look.quota = quotas_->find({key.ns, core::slice_user(key.name, look.peer)});
   if (look.quota && core::is_quota_of_another(*look.quota, look.slice)) {
-    if (!is_replica) co_return Outcome::done();
+    if (!is_replica) co_return std::nullopt;
     auto removed = co_await remove_stale(look.slice, *look.quota);
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
-    if (!*removed) co_return Outcome::again_after(stale_quota_pause);
+    if (!removed || !*removed) {
+      end = removed ? Outcome::again_after(stale_quota_pause) : Outcome::retry(std::move(removed.error()));
+      co_return std::nullopt;
+    }
     look.quota.reset();
   }
   // A slice with a Quota stays ours when its consumer takes the labels of replication off.
   const bool was_granted = look.quota && look.quota->controller();
-  if (!is_replica && !was_granted) co_return Outcome::done();
-
+  if (!is_replica && !was_granted) co_return std::nullopt;
   decide(look);
-  remember(look);
+  co_return look;
+}
+
+asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
+  const kube::ObjectKey key = look.slice.key();
   if (look.warning)
     context_.events.warning(look.slice, api::kinds::resource_slices, look.warning->reason, look.warning->message);
   const auto* accept = std::get_if<action::Accept>(&look.plan);
@@ -245,8 +334,14 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   }
   if (look.quota || look.wish.record) {
     auto written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
-    if (!written) co_return Outcome::retry(std::move(written.error()));
+    if (!written) {
+      if (const auto memory = memory_.find(key); memory != memory_.end())
+        memory->second.in_doubt_until = context_.clock.now() + write_doubt;
+      co_return Outcome::retry(std::move(written.error()));
+    }
   }
+  if (const auto memory = memory_.find(key); accept && memory != memory_.end())
+    memory->second.granting = accept->record.granted;
   // A node that is shown as another kind of machine for a moment attracts the wrong pods.
   if (accept && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
   co_return co_await answer(look);
@@ -272,7 +367,8 @@ void SliceGrantController::decide(Look& look) const {
   look.wish.drained = core::is_drained(slice) || (state == api::TenantCondition::drained && !keeps_pods);
   look.wish.cordoned = state != api::TenantCondition::active || look.wish.drained || core::is_cordoned(slice);
   if (consumer == look.peer) {
-    look.plan = plan_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
+    look.limits = limits_of(slice.key());
+    look.plan = plan_grant(look, *tenant);
     look.is_judged = true;
     return;
   }
@@ -290,6 +386,7 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
   const bool told = custom && memory.drain_told;
   const bool is_denied = std::holds_alternative<action::Deny>(look.plan);
   memory.drain_told = is_denied;
+  if (const kube::Duration wait = quiet_time(look); wait > 0ms) co_return Outcome::again_after(wait);
   if (!told || !is_denied) {
     const json::array classes = storage_classes();
     const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
@@ -299,12 +396,26 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
         memory_[key].drain_told = false;
         co_return Outcome::retry(std::move(written.error()));
       }
+      if (const auto known = memory_.find(key); is_denied && known != memory_.end()) {
+        known->second.refused_at = context_.clock.now();
+        known->second.refused = look.slice.generation();
+      }
       tell(look);
     }
   }
   if (const auto* accept = std::get_if<action::Accept>(&look.plan); accept && accept->again_after > 0ms)
     co_return Outcome::again_after(accept->again_after);
   co_return Outcome::done();
+}
+
+kube::Duration SliceGrantController::quiet_time(const Look& look) const {
+  const auto* deny = std::get_if<action::Deny>(&look.plan);
+  const auto shown = api::ResourceSlice(look.slice).condition(conditions::resources);
+  const auto memory = memory_.find(look.slice.key());
+  if (!deny || look.limits.consumer.empty() || !shown || shown->status != conditions::denied ||
+      shown->reason != deny->reason || memory == memory_.end() || memory->second.refused != look.slice.generation())
+    return 0ms;
+  return memory->second.refused_at + refusal_pause - context_.clock.now();
 }
 
 void SliceGrantController::tell(const Look& look) {

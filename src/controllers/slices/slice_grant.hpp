@@ -1,6 +1,7 @@
 // The provider's half of a slice: how much is granted, and the Quota that bounds it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "kube/runtime/controller.hpp"
 #include "liqo/core/slices/grant.hpp"
 #include "liqo/core/slices/quota.hpp"
+#include "liqo/quota/quota_ledger.hpp"
 
 namespace liqo::controllers {
 
@@ -20,10 +22,13 @@ namespace liqo::controllers {
 ///
 /// Guarantees: the Quota is written before the status, so that nobody uses what is not bounded yet. Decisions follow
 /// what is recorded on the Quota, and never the status, which others may tamper with. The Quotas of a cordoned tenant,
-/// and that of a cordoned slice, are cordoned, whatever becomes of a request. One thread.
+/// and that of a cordoned slice, are cordoned, whatever becomes of a request. Where a policy bounds a consumer as a
+/// whole, a grant leaves alone what the pods of its other slices hold, also beyond their grants. One thread.
 class SliceGrantController final : public Runnable {
  public:
-  SliceGrantController(TenantNamespaces& namespaces, Context context);
+  /// `ledger`, which outlives this, knows what pods hold; null: Quotas bind nobody, and only grants are bounded.
+  SliceGrantController(TenantNamespaces& namespaces, Context context, quota::QuotaLedger* ledger);
+  ~SliceGrantController() override;
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;
@@ -33,8 +38,13 @@ class SliceGrantController final : public Runnable {
   struct Memory {
     std::string uid;
     std::optional<core::PendingShare> pending;
-    core::Resources granting;  ///< by the last decision; its Quota may not be written yet
-    bool drain_told = false;   ///< our denial of a custom class was written, and its controller may overwrite it
+    core::Resources granting;          ///< by the last decisions; the Quota may not be written yet
+    kube::TimePoint in_doubt_until{};  ///< a write of the Quota has failed, and may be carried out until then
+    /// When a refusal of amounts was told last, and the generation that it was told of: its figures change all the
+    /// time.
+    kube::TimePoint refused_at{};
+    std::int64_t refused = 0;
+    bool drain_told = false;  ///< our denial of a custom class was written, and its controller may overwrite it
   };
   /// A slice, what it has, and what is decided about it.
   struct Look {
@@ -44,7 +54,8 @@ class SliceGrantController final : public Runnable {
     std::optional<core::SliceRecord> before = {};
     core::GrantPlan plan = {};
     core::QuotaWish wish = {};
-    bool is_judged = false;  ///< `plan` is about the request, and not only that all stays
+    core::GrantLimits limits = {};  ///< where `is_judged`
+    bool is_judged = false;         ///< `plan` is about the request, and not only that all stays
     /// Why the request is not looked at, for an Event.
     struct Warning {
       std::string_view reason;
@@ -53,12 +64,20 @@ class SliceGrantController final : public Runnable {
     std::optional<Warning> warning = {};
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Looks the slice up and decides about it. Nothing: there is nothing to do before `end`.
+  asio::awaitable<std::optional<Look>> look_at(kube::ObjectKey key, kube::Outcome& end);
+  /// Carries out what was decided.
+  asio::awaitable<kube::Outcome> carry_out(Look look);
+  /// Whether more is granted than before of something that is bounded for all slices of the consumer together.
+  static bool adds_to_bound(const Look& look);
   /// Decides from the caches and from what is remembered. Tells and remembers nothing.
   void decide(Look& look) const;
   /// Remembers what was decided for the next look, and for other slices that are decided meanwhile.
   void remember(const Look& look);
   /// Says in the status what was decided.
   asio::awaitable<kube::Outcome> answer(const Look& look);
+  /// How long a refusal stays as it is told though its figures have changed; none where it is to be told now.
+  kube::Duration quiet_time(const Look& look) const;
   /// Says so to people.
   void tell(const Look& look);
   asio::awaitable<kube::Result<void>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
@@ -66,15 +85,19 @@ class SliceGrantController final : public Runnable {
   asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
   /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.
   asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
-  core::GrantPlan plan_grant(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
-                             std::string_view peer) const;
+  core::GrantPlan plan_grant(const Look& look, const kube::Object& tenant) const;
   std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
   /// What the policy of a consumer bounds, and what its other slices have.
   core::GrantLimits limits_of(const kube::ObjectKey& slice) const;
+  /// What all slices of a consumer have but one, also those that are gone, by their users.
+  std::map<std::string, core::SliceHold> holds_beside(const kube::ObjectKey& slice, const std::string& peer) const;
   kube::json::array storage_classes();
   void read_policy();
   void see_slice(const kube::Change& change);
   void enqueue(const kube::ObjectKey& slice) { controller_.enqueue({slice.ns, slice}); }
+  /// Decides again about slices that may get more when others have less: those of a namespace, or all of them.
+  void see_less(std::string_view ns);
+  void see_use();
   /// How many slices of class "share" the consumer of that tenant namespace has.
   int share_slices_of(std::string_view ns) const;
 
@@ -87,6 +110,10 @@ class SliceGrantController final : public Runnable {
   std::set<kube::ObjectKey> incoming_;      ///< slices of consumers
   std::set<kube::ObjectKey> share_slices_;  ///< those of them that are of class "share"
   std::unordered_map<kube::ObjectKey, Memory> memory_;
+  std::set<kube::ObjectKey> short_;  ///< slices that might get more if others of their consumer had less
+  kube::TimePoint use_seen_until_{};
+  quota::QuotaLedger* ledger_;
+  std::optional<quota::QuotaLedger::UsageReader> usage_reader_;
   kube::Controller controller_;
   kube::Log log_{"slice-grant"};
 };

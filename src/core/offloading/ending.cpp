@@ -26,6 +26,10 @@ bool outlives(const kube::Object& pod, std::int64_t seconds) {
   return !pod.is_deleting() || pending_grace(pod) > seconds;
 }
 
+bool ends_later(const kube::Object& pod, std::int64_t seconds) {
+  return !api::is_final_phase(api::phase_of(pod)) && pending_grace(pod) > seconds;
+}
+
 std::optional<std::int64_t> asked_grace(const kube::Object& local, const kube::Object& remote) {
   // Kubernetes deletes a finished pod with a grace of 0, which says nothing about how its containers at the provider
   // are to end.

@@ -50,7 +50,8 @@ class ClusterFixture {
     for (const kube::Resource& kind :
          {kinds::virtual_nodes, kinds::shadow_pods, kinds::shadow_endpoint_slices, kinds::namespace_maps,
           kinds::namespace_offloadings, kinds::quotas, kinds::vk_options_templates, kinds::foreign_clusters,
-          kinds::tenants, kinds::identities, kinds::resource_slices, kinds::renews, kinds::networks})
+          kinds::tenants, kinds::identities, kinds::resource_slices, kinds::renews, kinds::networks,
+          kinds::limit_ranges, kinds::runtime_classes})
       server.serve(kind);
   }
 
@@ -64,6 +65,7 @@ class ClusterFixture {
                                     .connect = connect,
                                     .settings = std::move(settings),
                                     .election = election,
+                                    .ledger = ledger,
                                     .entropy = [this](std::size_t size) -> kube::Result<std::string> {
                                       return std::string(size, static_cast<char>(++seed_));
                                     }});
@@ -148,6 +150,8 @@ class ClusterFixture {
 
   /// How liqod competes for the lead; none: it leads alone. To be set before start().
   std::optional<kube::LeaderElectionSettings> election;
+  /// How pods are counted; none: Quotas bind nobody. To be set before start().
+  std::optional<quota::LedgerSettings> ledger;
 
   /// What the server makes of a request before it looks at it; to be set before start().
   std::function<void(kube::HttpRequest&)> reads;

@@ -32,5 +32,7 @@ std::optional<std::int64_t> ordered_grace(const kube::Object& shadow);
 kube::json::object grace_patch(const kube::Object& shadow, std::int64_t seconds);
 /// Whether a pod is not being deleted, or has a longer grace period than that.
 bool outlives(const kube::Object& pod, std::int64_t seconds);
+/// Whether a pod that is being deleted, or is deleted with its own grace period, has longer than that to end.
+bool ends_later(const kube::Object& pod, std::int64_t seconds);
 
 }  // namespace liqo::core

@@ -3,6 +3,7 @@
 
 #include "../cluster_fixture.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/peering/forge.hpp"
 
 namespace liqo::testing {
 
@@ -35,7 +36,115 @@ struct Provider : ClusterFixture {
   const kube::ObjectKey counted{"shop-rome", "web"}, uncounted{"shop-paris", "web"}, quota{"liqo-tenant-rome", "pool"};
 };
 
+/// Provider milan with slow pods of rome, which has a policy of 60 s for drains: "slow" runs, and "ending" is being
+/// deleted. All DELETEs of Pods are noted with their grace.
+struct SlowProvider : ClusterFixture {
+  explicit SlowProvider(std::string_view policy = "") : ClusterFixture("milan") {
+    kube::Object tenant_namespace = core::forge_tenant_namespace("rome");
+    if (!policy.empty()) tenant_namespace.set_annotation(api::annotations::pod_policy, policy);
+    apply(resources::namespaces, tenant_namespace);
+    kube::Object tenant = kube::Object::make(kinds::tenants, {"liqo-tenant-rome", "rome"});
+    tenant.mutable_spec() = json::object{{"clusterID", "rome"}, {"authzPolicy", "TolerateNoHandshake"}};
+    apply(kinds::tenants, tenant);
+    kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
+    twin.set_label(api::labels::remote_cluster_id, "rome");
+    apply(resources::namespaces, twin);
+    kube::Object granted = kube::Object::make(kinds::quotas, quota);
+    granted.mutable_spec()["user"] = "pool-1f00";
+    apply(kinds::quotas, granted);
+    reads = [this](kube::HttpRequest& request) {
+      if (request.verb != "delete" || request.resource != "pods") return;
+      const auto body = kube::parse_json(request.body);
+      removals.emplace_back(request.target.substr(request.target.rfind('/') + 1),
+                            body ? kube::int_at(*body, {"gracePeriodSeconds"}, -1) : -1);
+    };
+  }
+  ~SlowProvider() { stop(); }
+
+  void add(const std::string& name, std::int64_t grace = 86'400) {
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {"shop-rome", name});
+    shadow.set_label(api::labels::reflection_origin, "rome");
+    shadow.set_label(api::labels::creator_user, "pool-1f00");
+    shadow.mutable_spec()["pod"] =
+        json::object{{"nodeName", "worker"},
+                     {"terminationGracePeriodSeconds", grace},
+                     {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    apply(kinds::shadow_pods, shadow);
+    REQUIRE(reaches([&] { return has(resources::pods, {"shop-rome", name}); }));
+  }
+  /// As the consumer does it.
+  void end(const std::string& name) {
+    static_cast<void>(server.remove(kinds::shadow_pods, {"shop-rome", name}, {}, "rome"));
+    REQUIRE(reaches([&] { return grace(name) >= 0; }));
+  }
+  /// Of a pod that is being deleted; -1: it is not, -2: it is not there.
+  std::int64_t grace(const std::string& name) {
+    const auto pod = find(resources::pods, {"shop-rome", name});
+    return pod ? kube::int_at(pod->metadata(), {"deletionGracePeriodSeconds"}, -1) : -2;
+  }
+  void drain() {
+    change(kinds::quotas, quota, "", [](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::drained] = "true";
+    });
+  }
+
+  const kube::ObjectKey quota{"liqo-tenant-rome", "pool-1f00"};
+  std::vector<std::pair<std::string, std::int64_t>> removals;
+};
+
 }  // namespace
+
+TEST_CASE("pods whose Quota is gone end within the time of a drain, and so do those that end already") {
+  SlowProvider milan;
+  milan.start();
+  milan.add("slow");
+  milan.add("quick", 10);
+  milan.add("ending");
+  milan.end("ending");
+  // Who ends his own pod decides how long that takes.
+  milan.pass(2min);
+  CHECK(milan.grace("ending") == 86'400);
+  static_cast<void>(milan.server.remove(kinds::quotas, milan.quota, {}, "operator"));
+  milan.pass(20s);
+  CHECK(milan.grace("slow") == -1);
+  CHECK(milan.grace("ending") == 86'400);
+  CHECK(milan.reaches([&] { return milan.grace("slow") == 600 && milan.grace("ending") == 600; }));
+  CHECK(milan.reaches([&] { return milan.grace("quick") == 10; }));
+  REQUIRE_FALSE(milan.removals.empty());
+  for (const auto& [name, grace] : milan.removals) {
+    CAPTURE(name);
+    CHECK(grace == 600);
+  }
+}
+
+TEST_CASE("pods of a drained slice end within the time that the policy of their consumer gives them") {
+  SlowProvider milan(R"({"maxDrainGracePeriodSeconds": 60})");
+  milan.start();
+  milan.add("slow");
+  milan.add("ending");
+  milan.end("ending");
+  milan.drain();
+  CHECK(milan.reaches([&] { return milan.grace("slow") == 60 && milan.grace("ending") == 60; }));
+  // One that its consumer ends now, too.
+  milan.add("later");
+  CHECK(milan.reaches([&] { return milan.grace("later") == 60; }));
+}
+
+TEST_CASE("without enforcement pods that end are hurried only where their consumer has no Tenant any more") {
+  SlowProvider milan;
+  controllers::Settings settings;
+  settings.enforce_resources = false;
+  milan.start(settings);
+  milan.add("slow");
+  milan.add("ending");
+  milan.end("ending");
+  static_cast<void>(milan.server.remove(kinds::quotas, milan.quota, {}, "operator"));
+  milan.pass(5min);
+  CHECK(milan.grace("slow") == -1);
+  CHECK(milan.grace("ending") == 86'400);
+  static_cast<void>(milan.server.remove(kinds::tenants, {"liqo-tenant-rome", "rome"}, {}, "operator"));
+  CHECK(milan.reaches([&] { return milan.grace("ending") == 600; }));
+}
 
 TEST_CASE("pods whose Quota is gone are ended after a while, and Pods that were left behind at once") {
   Provider milan;

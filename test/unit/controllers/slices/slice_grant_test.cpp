@@ -10,7 +10,131 @@ using namespace std::chrono_literals;
 namespace kinds = api::kinds;
 namespace resources = kube::resources;
 
+/// Provider milan with a policy of 10 cores for rome, whose slice pool has 8 that two pods hold.
+struct BoundedProvider : SliceProvider {
+  BoundedProvider() : SliceProvider("memory=8Gi") {
+    set_pod_policy(R"({"maxResources": {"cpu": "10"}})");
+    add_slice(R"({"cpu": "8"})");
+    REQUIRE(reaches([&] { return granted() == usual_grant; }));
+    add_pod("web", "5");
+    add_pod("db", "3");
+  }
+  /// What the condition of a slice says.
+  std::string message(std::string_view name) {
+    const auto slice = find(kinds::resource_slices, {ns, std::string(name)});
+    const auto found = slice ? api::ResourceSlice(*slice).condition("Resources") : std::nullopt;
+    return found ? std::string(found->message) : "";
+  }
+  bool denies(std::string_view name) {
+    return reaches([&] { return condition("Resources", name) == denied; });
+  }
+  /// The pod ends, by its consumer.
+  void end(const std::string& name) {
+    static_cast<void>(server.remove(kinds::shadow_pods, {"shop-rome", name}, {}, "rome"));
+    REQUIRE(reaches([&] {
+      const auto pod = find(resources::pods, {"shop-rome", name});
+      return !pod || pod->is_deleting();
+    }));
+  }
+  void is_gone(const std::string& name) {
+    static_cast<void>(server.remove(resources::pods, {"shop-rome", name}, {.grace_period_seconds = 0}, "kubelet"));
+  }
+};
+
+constexpr const char* ten = R"(cpu="10",memory="8Gi")";
+
 }  // namespace
+
+TEST_CASE("what pods of a lowered slice hold is not granted again, until they have ended") {
+  BoundedProvider milan;
+  milan.ask(R"({"cpu": "0"})");
+  REQUIRE(milan.settles_as(R"(cpu="0",memory="8Gi")"));
+  milan.add_slice(R"({"cpu": "10"})", "default", true, "batch");
+  REQUIRE(milan.denies("batch"));
+  CHECK(
+      milan.message("batch") ==
+      "the provider grants all slices of this cluster together no more than 10 of cpu, the others have 8 (pool 8 by "
+      "its pods, granted 0) and this one would have 10: ask for less, wait for these pods to end, or ask its operator "
+      "for more (maxResources in the policy)");
+  milan.pass(5min);
+  CHECK(milan.granted("batch").empty());
+  CHECK(milan.has(resources::pods, {"shop-rome", "web"}));
+  // A pod that ends counts until it is gone.
+  milan.end("web");
+  milan.end("db");
+  milan.pass(5s);
+  CHECK(milan.granted("batch").empty());
+  milan.is_gone("db");
+  milan.pass(5s);
+  CHECK(milan.granted("batch").empty());
+  milan.is_gone("web");
+  CHECK(milan.reaches([&] { return milan.granted("batch") == ten; }, 2s));
+  CHECK(milan.reaches([&] { return milan.condition("Resources", "batch") == accepted; }));
+}
+
+TEST_CASE("what pods of a withdrawn slice hold is not granted again, until they have ended") {
+  BoundedProvider milan;
+  static_cast<void>(milan.server.remove(kinds::resource_slices, milan.slice_key, {}, "rome"));
+  REQUIRE(milan.reaches([&] { return !milan.has(kinds::quotas, milan.quota_key); }));
+  milan.add_slice(R"({"cpu": "3"})", "default", true, "batch");
+  REQUIRE(milan.denies("batch"));
+  CHECK(milan.message("batch").find("the others have 8 (" + milan.quota_key.name +
+                                    " 8 by its pods, granted nothing any more)") != std::string::npos);
+  // They are ended, because no Quota counts them.
+  REQUIRE(milan.reaches([&] { return milan.find(resources::pods, {"shop-rome", "web"})->is_deleting(); }));
+  CHECK(milan.granted("batch").empty());
+  milan.is_gone("web");
+  milan.is_gone("db");
+  CHECK(milan.reaches([&] { return milan.granted("batch") == R"(cpu="3",memory="8Gi")"; }, 2s));
+}
+
+TEST_CASE("a slice of the same name gets what its own pods hold, and leaves the others what is left") {
+  BoundedProvider milan;
+  static_cast<void>(milan.server.remove(kinds::resource_slices, milan.slice_key, {}, "rome"));
+  REQUIRE(milan.reaches([&] { return !milan.has(kinds::quotas, milan.quota_key); }));
+  milan.add_slice(R"({"cpu": "10"})");
+  CHECK(milan.reaches([&] { return milan.granted() == ten; }));
+  milan.pass(2min);
+  CHECK(milan.has(kinds::shadow_pods, {"shop-rome", "web"}));
+}
+
+TEST_CASE("a slice takes less however much the others hold, and room that another slice leaves is seen at once") {
+  BoundedProvider milan;
+  milan.add_slice(R"({"cpu": "2"})", "default", true, "batch");
+  REQUIRE(milan.reaches([&] { return milan.granted("batch") == R"(cpu="2",memory="8Gi")"; }));
+  milan.ask(R"({"cpu": "4"})", "batch");
+  REQUIRE(milan.denies("batch"));
+  CHECK(milan.granted("batch") == R"(cpu="2",memory="8Gi")");
+  milan.set_pod_policy(R"({"maxResources": {"cpu": "5"}})");
+  milan.ask(R"({"cpu": "1"})", "batch");
+  CHECK(milan.reaches([&] { return milan.granted("batch") == R"(cpu="1",memory="8Gi")"; }));
+  milan.set_pod_policy(R"({"maxResources": {"cpu": "10"}})");
+  milan.ask(R"({"cpu": "6"})", "batch");
+  REQUIRE(milan.denies("batch"));
+  // Nobody's pods change, only the grant of the other one.
+  milan.end("web");
+  milan.is_gone("web");
+  milan.pass(5s);
+  milan.ask(R"({"cpu": "3"})");
+  CHECK(milan.reaches([&] { return milan.granted("batch") == R"(cpu="6",memory="8Gi")"; }, 3s));
+}
+
+TEST_CASE("pods that come and go do not have a refusal written again and again") {
+  BoundedProvider milan;
+  milan.ask(R"({"cpu": "0"})");
+  REQUIRE(milan.settles_as(R"(cpu="0",memory="8Gi")"));
+  milan.add_slice(R"({"cpu": "10"})", "default", true, "batch");
+  REQUIRE(milan.denies("batch"));
+  const auto version = [&] { return milan.find(kinds::resource_slices, {milan.ns, "batch"})->version_number(); };
+  milan.pass(2s);
+  const auto before = version();
+  milan.end("db");
+  milan.is_gone("db");
+  milan.pass(10s);
+  CHECK(version() == before);
+  // The figures follow.
+  CHECK(milan.reaches([&] { return milan.message("batch").find("pool 5 by its pods") != std::string::npos; }));
+}
 
 TEST_CASE("a slice gets a Quota, an answer and a certificate, and then costs nothing") {
   SliceProvider milan;

@@ -39,12 +39,14 @@ struct SliceProvider : ClusterFixture {
     tenant.mutable_spec() = parsed(R"({"clusterID": "rome", "authzPolicy": "TolerateNoHandshake"})");
     apply(api::kinds::tenants, tenant);
     REQUIRE(core::set_policy(settings.slices, "default-node-resources", defaults).has_value());
+    ledger.emplace();
     start(settings);
   }
   ~SliceProvider() { stop(); }
 
-  void add_slice(std::string_view request, std::string_view slice_class = "default", bool with_csr = true) {
-    kube::Object slice = kube::Object::make(api::kinds::resource_slices, slice_key);
+  void add_slice(std::string_view request, std::string_view slice_class = "default", bool with_csr = true,
+                 std::string_view name = "pool") {
+    kube::Object slice = kube::Object::make(api::kinds::resource_slices, {ns, std::string(name)});
     slice.set_label(api::labels::replicated, "true");
     slice.set_label(api::labels::replication_origin, "rome");
     slice.set_label(api::labels::remote_cluster_id, "rome");
@@ -52,11 +54,11 @@ struct SliceProvider : ClusterFixture {
         json::object{{"consumerClusterID", "rome"}, {"class", slice_class}, {"resources", parsed(request)}};
     if (with_csr)
       slice.mutable_spec()["csr"] =
-          kube::encode_base64(*core::make_signing_request(rome, core::slice_name("pool", "rome")));
+          kube::encode_base64(*core::make_signing_request(rome, core::slice_name(name, "rome")));
     apply(api::kinds::resource_slices, slice);
   }
-  void ask(std::string_view request) {
-    change(api::kinds::resource_slices, slice_key, "",
+  void ask(std::string_view request, std::string_view name = "pool") {
+    change(api::kinds::resource_slices, {ns, std::string(name)}, "",
            [&](json::object& next) { kube::ensure_object(next, "spec")["resources"] = parsed(request); });
   }
   void set_class(std::string_view slice_class) {
@@ -80,8 +82,32 @@ struct SliceProvider : ClusterFixture {
     });
   }
 
-  std::string granted() {
-    const auto quota = find(api::kinds::quotas, quota_key);
+  void set_pod_policy(std::string_view policy) {
+    change(kube::resources::namespaces, {"", ns}, "", [&](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::pod_policy] = policy;
+    });
+  }
+  /// A pod of a slice that runs here in the twin shop-rome, as if it had been admitted.
+  void add_pod(const std::string& name, std::string_view cpu, std::string_view slice = "pool",
+               std::int64_t grace = 30) {
+    if (!has(kube::resources::namespaces, {"", "shop-rome"})) {
+      kube::Object twin = kube::Object::make(kube::resources::namespaces, {"", "shop-rome"});
+      twin.set_label(api::labels::remote_cluster_id, "rome");
+      apply(kube::resources::namespaces, twin);
+    }
+    kube::Object shadow = kube::Object::make(api::kinds::shadow_pods, {"shop-rome", name});
+    shadow.set_label(api::labels::reflection_origin, "rome");
+    shadow.set_label(api::labels::creator_user, core::slice_user(slice, "rome"));
+    const json::object container{
+        {"name", "main"}, {"image", "shop:1"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}};
+    shadow.mutable_spec()["pod"] = json::object{
+        {"nodeName", "worker"}, {"terminationGracePeriodSeconds", grace}, {"containers", json::array{container}}};
+    apply(api::kinds::shadow_pods, shadow);
+    REQUIRE(reaches([&] { return has(kube::resources::pods, {"shop-rome", name}); }));
+  }
+
+  std::string granted(std::string_view name = "pool") {
+    const auto quota = find(api::kinds::quotas, {ns, core::slice_user(name, "rome")});
     return quota ? text(api::Quota(*quota).resources()) : "";
   }
   bool is_cordoned() {
@@ -93,8 +119,8 @@ struct SliceProvider : ClusterFixture {
     return slice ? text(api::ResourceSlice(*slice).granted()) : "";
   }
   /// "status reason" of a condition.
-  std::string condition(std::string_view type = "Resources") {
-    const auto slice = find(api::kinds::resource_slices, slice_key);
+  std::string condition(std::string_view type = "Resources", std::string_view name = "pool") {
+    const auto slice = find(api::kinds::resource_slices, {ns, std::string(name)});
     if (!slice) return "";
     const auto found = api::ResourceSlice(*slice).condition(type);
     return found ? std::string(found->status) + " " + std::string(found->reason) : "";
