@@ -315,7 +315,7 @@ asio::awaitable<void> GrantWorld::ask(std::string slice, std::int64_t cores) {
 
 asio::awaitable<void> GrantWorld::ask_for_pods() {
   kube::async::TaskGroup group(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others);
-  for (int i = 0; i < 120; ++i) {
+  for (int i = 0; i < 80; ++i) {
     group.spawn(ask(std::string(slices[random_.next() % slices.size()]), random_.between(1, 4)));
     co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(1, 1500)));
   }

@@ -36,8 +36,8 @@ struct Provider : ClusterFixture {
   const kube::ObjectKey counted{"shop-rome", "web"}, uncounted{"shop-paris", "web"}, quota{"liqo-tenant-rome", "pool"};
 };
 
-/// Provider milan with slow pods of rome, which has a policy of 60 s for drains: "slow" runs, and "ending" is being
-/// deleted. All DELETEs of Pods are noted with their grace.
+/// Provider milan with pods of rome that take their time to end. All DELETEs of Pods by liqod are noted with their
+/// grace.
 struct SlowProvider : ClusterFixture {
   explicit SlowProvider(std::string_view policy = "") : ClusterFixture("milan") {
     kube::Object tenant_namespace = core::forge_tenant_namespace("rome");
@@ -125,9 +125,6 @@ TEST_CASE("pods of a drained slice end within the time that the policy of their 
   milan.end("ending");
   milan.drain();
   CHECK(milan.reaches([&] { return milan.grace("slow") == 60 && milan.grace("ending") == 60; }));
-  // One that its consumer ends now, too.
-  milan.add("later");
-  CHECK(milan.reaches([&] { return milan.grace("later") == 60; }));
 }
 
 TEST_CASE("without enforcement pods that end are hurried only where their consumer has no Tenant any more") {

@@ -126,7 +126,7 @@ TEST_CASE("pods that come and go do not have a refusal written again and again")
   milan.add_slice(R"({"cpu": "10"})", "default", true, "batch");
   REQUIRE(milan.denies("batch"));
   const auto version = [&] { return milan.find(kinds::resource_slices, {milan.ns, "batch"})->version_number(); };
-  milan.pass(2s);
+  milan.pass(10s);
   const auto before = version();
   milan.end("db");
   milan.is_gone("db");
