@@ -258,7 +258,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
     if (webhooks_.display) group.spawn(vital("the display of quotas", webhooks_.display->run()));
     group.spawn(vital("the webhook", webhooks_.webhook->run()));
   }
-  figures_ = make_metric_agent(*process_, *credentials_, options_);
+  figures_ = make_metric_agent(*process_, credentials_->config(), options_);
   if (figures_.agent) {
     if (auto port = figures_.agent->listen(); !port) co_return end_by(std::move(port.error()));
     group.spawn(vital("the metric agent", figures_.agent->run()));

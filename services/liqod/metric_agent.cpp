@@ -2,21 +2,18 @@
 
 namespace liqod {
 
-MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::net::Credentials& home,
+MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::wire::ClusterConfig& home,
                               const Options& options) {
   if (options.metric_agent_port == 0) return {};
   MetricAgent made;
   made.pods = std::make_unique<liqo::controllers::ConsumerPods>(process.home());
-  kube::wire::ClusterConfig kubelets_as = home.config();
-  if (!options.kubelet_ca_file.empty()) {
-    kubelets_as.ca_pem.clear();
-    kubelets_as.ca_file = options.kubelet_ca_file;
-  }
+  liqo::figures::KubeletAuthority kubelets{.ca_pem = home.ca_pem, .ca_file = home.ca_file};
+  if (!options.kubelet_ca_file.empty()) kubelets = {.ca_pem = {}, .ca_file = options.kubelet_ca_file};
   made.agent = std::make_unique<liqo::figures::MetricAgent>(
       liqo::figures::MetricAgentContext{
           process.context().environment(), process.home(), process.leader_api(), process.replica_api(),
           process.leadership(), [&pods = *made.pods](std::string_view consumer) { return pods.nodes_of(consumer); },
-          std::move(kubelets_as)},
+          std::move(kubelets)},
       liqo::figures::MetricAgentSettings{.port = options.metric_agent_port,
                                          .ns = options.settings.liqo_namespace,
                                          .certificate_lifetime = options.webhook_certificate_lifetime,

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "kube/net/credentials.hpp"
+#include "kube/wire/kubeconfig.hpp"
 #include "liqo/controllers/offloading/consumer_pods.hpp"
 #include "liqo/controllers/process.hpp"
 #include "liqo/figures/metric_agent.hpp"
@@ -17,9 +17,9 @@ struct MetricAgent {
   std::unique_ptr<liqo::figures::MetricAgent> agent;
 };
 
-/// Empty where the operator has switched it off. What is passed in outlives it; `home` are the credentials of this
-/// process, which it also shows to kubelets.
-MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::net::Credentials& home,
+/// Empty where the operator has switched it off. What is passed in outlives it. Of `home` it takes the CA, by which
+/// kubelets are known where the options name no other.
+MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::wire::ClusterConfig& home,
                               const Options& options);
 
 }  // namespace liqod

@@ -14,30 +14,37 @@ constexpr kube::Duration unused_for = 1min, look_pause = 15s;
 
 struct KubeletClients::Client {
   Client(const asio::any_io_executor& executor, kube::async::Clock& clock,
-         std::shared_ptr<kube::net::Credentials> credentials)
-      : http(executor, clock, std::move(credentials),
+         std::shared_ptr<kube::net::Credentials> shown)
+      : credentials(std::move(shown)),
+        http(executor, clock, credentials,
              {.user_agent = "liqod", .dial_timeout = 5s, .max_backoff = 1s, .max_request_connections = 4}) {}
+  std::shared_ptr<kube::net::Credentials> credentials;
   kube::net::HttpClient http;
   kube::TimePoint used;
 };
 
-KubeletClients::KubeletClients(const kube::Environment& environment, kube::wire::ClusterConfig as)
-    : executor_(environment.executor), clock_(environment.clock), as_(std::move(as)) {}
+KubeletClients::KubeletClients(const kube::Environment& environment, KubeletAuthority authority,
+                               KubeletTokenKeeper& token)
+    : executor_(environment.executor), clock_(environment.clock), authority_(std::move(authority)), token_(token) {}
 
 kube::Result<std::shared_ptr<KubeletClients::Client>> KubeletClients::client_of(const std::string& address,
                                                                                 std::uint16_t port) {
+  if (token_.token().empty()) return kube::fail(kube::Errc::missing, "there is no token to show it");
+  kube::wire::ClusterConfig config{.server = {.tls = true, .host = address, .port = port, .path = {}},
+                                   .ca_pem = authority_.ca_pem,
+                                   .ca_file = authority_.ca_file,
+                                   .token = token_.token()};
   auto& known = clients_[{address, port}];
   if (!known) {
-    kube::wire::ClusterConfig config = as_;
-    config.server = {.tls = true, .host = address, .port = port, .path = {}};
-    config.tls_server_name.clear();
-    config.insecure_skip_tls_verify = false;
     auto credentials = kube::net::Credentials::make(std::move(config), clock_);
     if (!credentials) {
       clients_.erase({address, port});
       return std::unexpected(std::move(credentials.error()));
     }
     known = std::make_shared<Client>(executor_, clock_, std::move(*credentials));
+  } else if (known->credentials->token() != config.token) {
+    auto replaced = known->credentials->replace(std::move(config));
+    if (!replaced) return std::unexpected(std::move(replaced.error()));
   }
   known->used = clock_.now();
   return known;
@@ -48,6 +55,7 @@ asio::awaitable<kube::Result<KubeletResponse>> KubeletClients::ask(std::string a
   auto client = client_of(address, port);
   if (!client) co_return std::unexpected(std::move(client.error()));
   const std::shared_ptr<Client> held = std::move(*client);
+  const std::string token = token_.token();
   auto response = co_await held->http.send({.method = "GET",
                                             .target = std::move(path),
                                             .headers = {{"accept", "text/plain"}},
@@ -57,6 +65,7 @@ asio::awaitable<kube::Result<KubeletResponse>> KubeletClients::ask(std::string a
                                             .repeatable = true},
                                            deadline);
   if (!response) co_return std::unexpected(std::move(response.error()));
+  if (response->head.status == 401) token_.doubt(token);
   co_return KubeletResponse{.connection = held, .response = std::move(*response)};
 }
 

@@ -35,7 +35,8 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
       refused_(context_.metrics.counter(families::figures_refused)),
       strangers_(context_.metrics.counter(families::figures_strangers)),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
-      clients_(context_, context_.kubelets_as),
+      token_(context_, context_.replica_api, settings_.ns),
+      clients_(context_, context_.kubelets, token_),
       scraper_(
           context_, context_.nodes_of,
           context_.ask
@@ -92,9 +93,11 @@ std::string MetricAgent::waiting_for() const {
 }
 
 asio::awaitable<void> MetricAgent::run() {
-  // Three groups, in the order in which they stop: servers, then scrapes, then the connections that scrapes use.
+  // Three groups, in the order in which they stop: servers, then scrapes, then the connections and the token that
+  // scrapes use.
   kube::async::TaskGroup connections(context_.executor), scrapes(context_.executor), servers(context_.executor);
   connections.spawn(clients_.run());
+  connections.spawn(token_.run());
   scrapes.spawn(scraper_.run());
   servers.spawn(server_->serve());
   servers.spawn(certificates_.run());
@@ -143,6 +146,9 @@ asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerRe
       log_.warn("refused figures", {{"reason", refusal->sentence}, {"others_since", *held_back}});
     co_return co_await say(response, refusal->status, std::move(refusal->sentence));
   }
+  if (token_.token().empty())
+    co_return co_await say(response, 500,
+                           "no kubelet is asked, for want of a token: liqoctl check says what is missing");
   const auto text = co_await scraper_.scrape(std::move(route->consumer), std::move(route->kubelet_path));
   if (!text) {
     const int status = text.error().code() == kube::Errc::connect ? 500 : 503;

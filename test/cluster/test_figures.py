@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
-from harness import chart, pki, settings
-from harness.api import Api
-from harness.cluster import busybox
+from harness import chart, pki, rights, settings
+from harness.api import Api, path
+from harness.cluster import Cluster, busybox
 from harness.components import FRONT_PROXY, Options
 from harness.peers import SOON, Peer, as_identity
 from harness.run import Run
@@ -202,8 +202,10 @@ def test_a_silent_node_costs_its_own_pods_only(provider: Provider) -> None:
 
 
 @contextmanager
-def telling(delphi: Peer, node: str, authority: pki.Authority, text: str) -> Iterator[None]:
-    """Gives a fake node a kubelet that answers everything with a text, under a certificate of this authority."""
+def telling(delphi: Peer, node: str, authority: pki.Authority, text: str) -> Iterator[list[str]]:
+    """Gives a fake node a kubelet that answers everything with a text, under a certificate of this authority. It
+    remembers the tokens that it is shown, and "" for each caller without one."""
+    shown: list[str] = []
     address = delphi.cluster.address
     pair = authority.issue("kubelet", f"system:node:{node}", ["system:nodes"], names=[f"IP:{address}"])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -221,13 +223,15 @@ def telling(delphi: Peer, node: str, authority: pki.Authority, text: str) -> Ite
                 asked = b""
                 while b"\r\n\r\n" not in asked and (piece := caller.recv(4096)):
                     asked += piece
+                token = re.search(r"^authorization: Bearer (\S+)", asked.decode(), re.MULTILINE | re.IGNORECASE)
+                shown.append(token[1] if token else "")
                 caller.sendall((head + text).encode())
 
     with silence(delphi, node) as port:
         server = threading.Thread(target=serve, args=(port,), daemon=True)
         server.start()
         try:
-            yield
+            yield shown
         finally:
             port.shutdown(socket.SHUT_RDWR)
             server.join(30)
@@ -259,6 +263,68 @@ def test_a_kubelet_is_believed_by_its_certificate(provider: Provider, tmp_path: 
         finally:
             delphi.daemon.command = usual
             delphi.daemon.restart()
+
+
+def rules(cluster: Cluster, token: str) -> list[tuple[str, ...]]:
+    """What RBAC lets the holder of a token do, in a namespace and everywhere."""
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": "liqo"}}
+    answer = cluster.as_user(token).request("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", review)
+    told = [*answer["status"]["resourceRules"], *answer["status"]["nonResourceRules"]]
+    return sorted({tuple(str(rule.get(key)) for key in ("verbs", "apiGroups", "resources", "nonResourceURLs")) for rule in told})
+
+
+def token_of(cluster: Cluster, account: str) -> str:
+    cluster.api.apply("serviceaccounts", chart.NAMESPACE, {"kind": "ServiceAccount", "metadata": {"name": account}})
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+    return cluster.api.request("POST", path("serviceaccounts", chart.NAMESPACE, account, "token"), body)["status"]["token"]
+
+
+def test_a_kubelet_learns_of_an_account_that_may_read_figures_and_nothing_else(provider: Provider) -> None:
+    """Who has taken over a node has its kubelet's certificate, and all that callers show."""
+    delphi, cluster = provider.delphi, provider.delphi.cluster
+    with telling(delphi, f"{delphi.name}-fake-0", cluster.authority, "\n") as shown:
+
+        def is_asked() -> bool:
+            assert provider.pods_of("troy") == PODS["troy"]
+            return bool(shown)
+
+        wait_for(is_asked, SOON, "the kubelet to be asked")
+        (token,) = set(shown)
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    said = cluster.as_user(token).request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review)
+    assert said["status"]["userInfo"]["username"] == f"system:serviceaccount:{chart.NAMESPACE}:{chart.METRIC_AGENT}"
+    everybody = rules(cluster, token_of(cluster, "nobody"))
+    assert [rule for rule in rules(cluster, token) if rule not in everybody] == [
+        ("['get']", "['']", "['nodes/metrics']", "None")
+    ]
+
+
+def test_with_the_chart_of_before_nothing_is_told_and_nothing_shown(provider: Provider, tmp_path: Path) -> None:
+    """The image is newer than the chart, of which the account and the right to its token are."""
+    delphi, cluster = provider.delphi, provider.delphi.cluster
+    before = chart.roles_of(chart.BEFORE_METRIC_AGENT_ACCOUNT, tmp_path)
+    if before is None:
+        pytest.skip("this is no clone with the commit of that chart")
+    chart.forbid_figures(cluster)
+    cluster.kubectl("apply", "-f", before)
+    rights.bind(cluster, None, chart.METRIC_AGENT_ROLE, chart.SUBJECT, chart.METRIC_AGENT_ROLE)
+    try:
+        with telling(delphi, f"{delphi.name}-fake-0", cluster.authority, "\n") as shown:
+            delphi.daemon.restart()
+            refused = "no kubelet is asked, for want of a token: liqoctl check says what is missing\n"
+            wait_for(lambda: provider.ask("troy", "troy") == (500, refused), 60, "figures to be refused")
+            stays(lambda: not shown and provider.ask("troy", "troy") == (500, refused), 5, "the refusal")
+            assert delphi.daemon.log().count("there is no token for kubelets") == 1
+            # The rest works.
+            troy = provider.consumers["troy"]
+            troy.api.create("pods", "shop", busybox("paris", BUSY))
+            wait_for(lambda: troy.running("shop") == len(PODS["troy"]) + 2, 60, "a pod to run")
+            troy.api.delete("pods", "shop", "paris", 0)
+    finally:
+        cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", chart.CHART / "files")
+        chart.allow_figures(cluster)
+    # It does not have to be restarted.
+    wait_for(lambda: provider.ask("corinth", "corinth")[0] == 200, 120, "figures to be told")
 
 
 def terminating(delphi: Peer, name: str) -> dict[str, Any]:

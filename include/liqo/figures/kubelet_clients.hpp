@@ -1,5 +1,4 @@
 // Connections to the kubelets of this cluster, to read their metrics.
-// Tested by test/cluster/test_figures.py.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -11,7 +10,7 @@
 
 #include "kube/net/transport.hpp"
 #include "kube/runtime/environment.hpp"
-#include "kube/wire/kubeconfig.hpp"
+#include "liqo/figures/kubelet_token_keeper.hpp"
 
 namespace liqo::figures {
 
@@ -23,14 +22,20 @@ struct KubeletResponse {
   kube::net::Response response;
 };
 
-/// One client for each kubelet that was asked lately. It uses this program's own credentials, never those of the user
-/// who asks, and checks the kubelet's certificate. One thread.
+/// Who signs the certificates of kubelets, as PEM or a file of it.
+struct KubeletAuthority {
+  std::string ca_pem, ca_file;
+};
+
+/// One client for each kubelet that was asked lately. It checks the kubelet's certificate, and shows a token that is
+/// for nothing else: a kubelet is as trustworthy as the pods on its node, which may be a consumer's. It knows neither
+/// the credentials of this program nor those of the user who asks. One thread.
 class KubeletClients {
  public:
-  /// `as`: the credentials, and the CA that signs the certificates of kubelets.
-  KubeletClients(const kube::Environment& environment, kube::wire::ClusterConfig as);
+  KubeletClients(const kube::Environment& environment, KubeletAuthority authority, KubeletTokenKeeper& token);
 
-  /// GET. Failures: those of kube::net::Transport::send(), and of credentials that cannot be used.
+  /// GET. Failures: those of kube::net::Transport::send(), of a CA that cannot be used, and Errc::missing (there is no
+  /// token).
   asio::awaitable<kube::Result<KubeletResponse>> ask(std::string address, std::uint16_t port, std::string path,
                                                      kube::Deadline deadline);
   /// Closes clients that were not used for a minute, and at its end all of them: no ask() may be under way then. Ends
@@ -46,7 +51,8 @@ class KubeletClients {
 
   asio::any_io_executor executor_;
   kube::async::Clock& clock_;
-  kube::wire::ClusterConfig as_;
+  KubeletAuthority authority_;
+  KubeletTokenKeeper& token_;
   std::map<std::pair<std::string, std::uint16_t>, std::shared_ptr<Client>> clients_;
   std::vector<std::shared_ptr<Client>> closing_;  ///< that are being stopped
 };

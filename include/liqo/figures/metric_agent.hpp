@@ -10,6 +10,7 @@
 #include "kube/runtime/leadership.hpp"
 #include "liqo/core/figures/front_proxy.hpp"
 #include "liqo/figures/api_service.hpp"
+#include "liqo/figures/kubelet_clients.hpp"
 #include "liqo/figures/scraper.hpp"
 #include "liqo/webhook/certificates.hpp"
 
@@ -27,15 +28,16 @@ struct MetricAgentSettings {
 struct MetricAgentContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& leader_api;   ///< for the APIService
-  kube::Api& replica_api;  ///< for its certificates, because every replica serves
+  kube::Api& replica_api;  ///< for its certificates and its token, because every replica serves
   kube::Leadership& leadership;
   Scraper::NodesOf nodes_of;
-  kube::wire::ClusterConfig kubelets_as;  ///< see KubeletClients
-  Scraper::Ask ask = nullptr;             ///< in tests, in place of kubelets
+  KubeletAuthority kubelets;
+  Scraper::Ask ask = nullptr;  ///< in tests, in place of kubelets
 };
 
 /// Serves the figures of consumers' pods to API servers. It believes what they say about the user if they show the
-/// certificate of the front proxy; every other caller is refused. Every replica serves. Order of use: listen(), run().
+/// certificate of the front proxy; every other caller is refused. While there is no token for kubelets, everybody is
+/// refused. Every replica serves. Order of use: listen(), run().
 /// One thread.
 class MetricAgent {
  public:
@@ -62,6 +64,7 @@ class MetricAgent {
   kube::Repeats refusals_;
   kube::Counter refused_, strangers_;
   kube::net::ServerIdentity identity_;
+  KubeletTokenKeeper token_;
   KubeletClients clients_;
   Scraper scraper_;
   ApiServiceKeeper api_service_;

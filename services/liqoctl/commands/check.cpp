@@ -62,6 +62,9 @@ class Checkup {
   asio::awaitable<void> look_at_kubelet_api();
   asio::awaitable<void> look_at_metrics();
   asio::awaitable<void> look_at_figures();
+  asio::awaitable<void> look_at_figures_account();
+  /// Whether a ServiceAccount of Liqo's namespace has a right; nothing where this user may not ask.
+  asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
   asio::awaitable<void> look_at_peers();
   asio::awaitable<std::string> reach(model::ApiServerAddress address);
 
@@ -282,6 +285,39 @@ asio::awaitable<void> Checkup::look_at_figures() {
                             cluster_.liqo_namespace()));
 }
 
+asio::awaitable<std::optional<bool>> Checkup::may(std::string account, kube::json::object attributes) {
+  const kube::Resource& resource = kube::resources::subject_access_reviews;
+  Object review;
+  review.set_kind(resource);
+  review.mutable_spec() =
+      kube::json::object{{"user", "system:serviceaccount:" + cluster_.liqo_namespace() + ":" + account},
+                         {"resourceAttributes", std::move(attributes)}};
+  const auto answer = co_await cluster_.api().post(resource, {}, {}, kube::json::object(review.tree()));
+  if (!answer) co_return std::nullopt;
+  co_return kube::bool_at(*answer, {"status", "allowed"});
+}
+
+asio::awaitable<void> Checkup::look_at_figures_account() {
+  const std::string ns = cluster_.liqo_namespace(), name(liqo::api::metric_agent_account);
+  const auto account = co_await cluster_.find(kube::resources::service_accounts, {ns, name});
+  if (!account) {
+    tell({"figures of kubelets", State::bad, "cannot be looked at: " + account.error().text()});
+    co_return;
+  }
+  model::FiguresAccount seen{.exists = account->has_value()};
+  if (seen.exists) {
+    seen.may_liqod_have_token = co_await may("liqo", kube::json::object{{"namespace", ns},
+                                                                        {"resource", "serviceaccounts"},
+                                                                        {"subresource", "token"},
+                                                                        {"name", name},
+                                                                        {"verb", "create"}});
+    seen.may_read_figures =
+        co_await may(name, kube::json::object{{"resource", "nodes"}, {"subresource", "metrics"}, {"verb", "get"}});
+  }
+  if (auto found = model::judge_figures_account(deployment_ ? &*deployment_ : nullptr, seen, ns))
+    tell(std::move(*found));
+}
+
 asio::awaitable<void> Checkup::look_at_peers() {
   const auto peers = co_await all("peers", kinds::foreign_clusters);
   auto own = co_await own_ranges(session_, cluster_, {});
@@ -303,6 +339,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_kubelet_api();
   co_await look_at_metrics();
   co_await look_at_figures();
+  co_await look_at_figures_account();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_peers();
   co_return std::move(findings_);

@@ -93,6 +93,16 @@ bool has_secure_metrics(const kube::Object* deployment);
 /// where the daemon's Service is.
 Finding judge_figures(const kube::Object* deployment, const kube::Object* api_service, std::string_view ns);
 
+/// The account as which the daemon asks kubelets, and what the API server says of the rights that it takes; nothing: it
+/// does not say.
+struct FiguresAccount {
+  bool exists = false;
+  std::optional<bool> may_liqod_have_token, may_read_figures;
+};
+/// Whether the daemon can ask kubelets. Nothing where it does not have to, as `metricAgent.enabled` says.
+std::optional<Finding> judge_figures_account(const kube::Object* deployment, const FiguresAccount& account,
+                                             std::string_view ns);
+
 /// Whether the ranges declared for peers' pods are apart from those of this cluster.
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own);
 

@@ -162,6 +162,19 @@ Finding judge_figures(const kube::Object* deployment, const kube::Object* api_se
                         std::string(is_on ? port : "8443") + " to be open for the API server, or the APIService to go");
 }
 
+std::optional<Finding> judge_figures_account(const kube::Object* deployment, const FiguresAccount& account,
+                                             std::string_view ns) {
+  if (!has_metric_agent(deployment)) return std::nullopt;
+  constexpr std::string_view about = "figures of kubelets";
+  const std::string name = "ServiceAccount " + std::string(ns) + "/" + std::string(liqo::api::metric_agent_account);
+  const std::string mend =
+      ", so consumers are told none of their pods' use: install the chart of this version (liqoctl upgrade, or helm)";
+  if (!account.exists) return bad(about, name + " is not there, as which liqod asks kubelets" + mend);
+  if (account.may_liqod_have_token == false) return bad(about, "liqod may not have a token of " + name + mend);
+  if (account.may_read_figures == false) return bad(about, name + " may not get nodes/metrics" + mend);
+  return good(about, "liqod asks kubelets as " + name);
+}
+
 std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& nodes) {
   constexpr std::string_view flag = "--egress-selector-mode";
   bool seen = false;

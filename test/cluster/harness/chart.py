@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,14 @@ STORAGE_ROLE = "liqo-liqod-storage"
 METRIC_AGENT_ROLE = "liqo-liqod-metric-agent"
 METRIC_AGENT = "liqo-metric-agent"
 FIGURES = "v1beta1.metrics.liqo.io"
+# A commit whose chart let liqod show kubelets its own token.
+BEFORE_METRIC_AGENT_ACCOUNT = "8fae8f6c"
 CUSTOM_ROLE = "liqo-liqod-custom"
 TENANT_ROLES_ROLE = "liqo-liqod-tenant-roles"
 TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
 
-_SUBJECT = rights.service_account(NAMESPACE, SERVICE_ACCOUNT)
+SUBJECT = rights.service_account(NAMESPACE, SERVICE_ACCOUNT)
 # Roles, and the namespaces where the chart binds them; the last one is of Kubernetes itself.
 _BINDINGS = (
     (OWN_ROLE, NAMESPACE),
@@ -42,7 +45,7 @@ def install(cluster: Cluster) -> Path:
     """Installs into `cluster` and returns the kubeconfig of liqod's ServiceAccount there."""
     cluster.namespace(NAMESPACE)
     cluster.kubectl("apply", "--server-side", "-f", CHART / "crds", "-f", CHART / "files")
-    rights.bind(cluster, None, OWN_ROLE, _SUBJECT, OWN_ROLE)
+    rights.bind(cluster, None, OWN_ROLE, SUBJECT, OWN_ROLE)
     for role, namespace in _BINDINGS:
         bind(cluster, namespace, "Role", role)
     about = f"the kinds of Liqo to be served in {cluster.name}"
@@ -55,9 +58,9 @@ def install(cluster: Cluster) -> Path:
 def uninstall(cluster: Cluster) -> None:
     """What `helm uninstall --no-hooks` removes; waits until Kubernetes has removed the webhooks with the roles."""
     cluster.kubectl("delete", "--ignore-not-found", "-f", CHART / "files")
-    for role in (OWN_ROLE, STORAGE_ROLE, METRIC_AGENT_ROLE, NAMESPACES_ROLE):
+    for role in (OWN_ROLE, STORAGE_ROLE, METRIC_AGENT_ROLE, METRIC_AGENT, NAMESPACES_ROLE):
         cluster.api.delete("clusterrolebindings", None, role)
-    for role, namespace in _BINDINGS:
+    for role, namespace in (*_BINDINGS, (METRIC_AGENT_ROLE, NAMESPACE)):
         cluster.api.delete("rolebindings", namespace, f"{role}-liqo")
     kinds = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
     wait_for(lambda: not any(map(cluster.api.list, kinds)), 60, f"the webhooks of {cluster.name} to be gone")
@@ -65,22 +68,44 @@ def uninstall(cluster: Cluster) -> None:
 
 def allow_tokens(cluster: Cluster) -> None:
     """What the chart binds besides with enableAPIServerSupport."""
-    rights.bind(cluster, None, TOKENS_ROLE, _SUBJECT, TOKENS_ROLE)
+    rights.bind(cluster, None, TOKENS_ROLE, SUBJECT, TOKENS_ROLE)
 
 
 def allow_namespaces(cluster: Cluster) -> None:
     """What the chart binds besides with offloading.namespaces.selector."""
-    rights.bind(cluster, None, NAMESPACES_ROLE, _SUBJECT, NAMESPACES_ROLE)
+    rights.bind(cluster, None, NAMESPACES_ROLE, SUBJECT, NAMESPACES_ROLE)
 
 
 def allow_storage(cluster: Cluster) -> None:
     """What the chart binds besides with storage.enabled."""
-    rights.bind(cluster, None, STORAGE_ROLE, _SUBJECT, STORAGE_ROLE)
+    rights.bind(cluster, None, STORAGE_ROLE, SUBJECT, STORAGE_ROLE)
 
 
 def allow_figures(cluster: Cluster) -> None:
-    """What the chart binds besides with metricAgent.enabled."""
-    rights.bind(cluster, None, METRIC_AGENT_ROLE, _SUBJECT, METRIC_AGENT_ROLE)
+    """What the chart makes and binds besides with metricAgent.enabled."""
+    rights.bind(cluster, None, METRIC_AGENT_ROLE, SUBJECT, METRIC_AGENT_ROLE)
+    bind(cluster, NAMESPACE, "Role", METRIC_AGENT_ROLE)
+    cluster.api.apply("serviceaccounts", NAMESPACE, {"kind": "ServiceAccount", "metadata": {"name": METRIC_AGENT}})
+    rights.bind(cluster, None, METRIC_AGENT, rights.service_account(NAMESPACE, METRIC_AGENT), METRIC_AGENT)
+
+
+def forbid_figures(cluster: Cluster) -> None:
+    """Takes back what allow_figures() allows, and what stands in the files for it."""
+    for kind in ("clusterroles", "clusterrolebindings"):
+        cluster.api.delete(kind, None, METRIC_AGENT)
+    cluster.api.delete("clusterrolebindings", None, METRIC_AGENT_ROLE)
+    cluster.api.delete("roles", NAMESPACE, METRIC_AGENT_ROLE)
+    cluster.api.delete("rolebindings", NAMESPACE, f"{METRIC_AGENT_ROLE}-liqo")
+    cluster.api.delete("serviceaccounts", NAMESPACE, METRIC_AGENT)
+
+
+def roles_of(commit: str, directory: Path) -> Path | None:
+    """The roles of the chart of a commit, in files; nothing where the commit is not to be had."""
+    done = subprocess.run(["git", "-C", settings.TREE, "archive", commit, "charts/liqo/files"], capture_output=True, check=False)
+    if done.returncode != 0:
+        return None
+    subprocess.run(["tar", "-x", "-C", directory], input=done.stdout, check=True)
+    return directory / "charts/liqo/files"
 
 
 def serve_figures(cluster: Cluster, port: int) -> None:
@@ -110,7 +135,7 @@ def allow_custom(cluster: Cluster, group: str, *resources: str) -> None:
     ]
     role = {"kind": "ClusterRole", "metadata": {"name": CUSTOM_ROLE}, "rules": rules}
     cluster.api.apply("clusterroles", None, role)
-    rights.bind(cluster, None, CUSTOM_ROLE, _SUBJECT, CUSTOM_ROLE)
+    rights.bind(cluster, None, CUSTOM_ROLE, SUBJECT, CUSTOM_ROLE)
 
 
 def allow_tenant_roles(cluster: Cluster, *names: str) -> None:
@@ -120,9 +145,9 @@ def allow_tenant_roles(cluster: Cluster, *names: str) -> None:
     cluster.api.apply(
         "clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": TENANT_ROLES_ROLE}, "rules": rules}
     )
-    rights.bind(cluster, None, TENANT_ROLES_ROLE, _SUBJECT, TENANT_ROLES_ROLE)
+    rights.bind(cluster, None, TENANT_ROLES_ROLE, SUBJECT, TENANT_ROLES_ROLE)
 
 
 def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:
     """Binds liqod's ServiceAccount to a Role or ClusterRole in one namespace."""
-    rights.bind(cluster, namespace, f"{role}-liqo", _SUBJECT, role, kind=kind)
+    rights.bind(cluster, namespace, f"{role}-liqo", SUBJECT, role, kind=kind)

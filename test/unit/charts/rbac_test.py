@@ -27,8 +27,9 @@ RIGHTS = {
         ("apiregistration.k8s.io", "apiservices"): {"get", "delete"},
         ("rbac.authorization.k8s.io", "clusterroles"): {"delete"},
     },
+    "liqo-metric-agent-clusterrole.yaml": {("", "nodes/metrics"): {"get"}},
+    "liqod-metric-agent-role.yaml": {("", "serviceaccounts/token"): {"create"}},
     "liqod-metric-agent-clusterrole.yaml": {
-        ("", "nodes/metrics"): {"get"},
         ("apiregistration.k8s.io", "apiservices"): READ | {"create", "update", "delete"},
         ("rbac.authorization.k8s.io", "clusterroles"): {"get"},
     },
@@ -286,6 +287,12 @@ def test_a_consumer_writes_no_status(name):
 def test_of_the_bounds_of_twins_only_those_of_pods_are_ever_removed():
     rules = [rule for rule in load("liqod-clusterrole.yaml")["rules"] if "resourcequotas" in rule["resources"]]
     assert [rule.get("resourceNames") for rule in rules if "delete" in rule["verbs"]] == [["liqo-twin-pods"]]
+
+
+def test_kubelets_are_asked_by_an_account_of_which_alone_a_token_is_made():
+    assert named_rules("liqod-metric-agent-role.yaml", "serviceaccounts/token") == ([], {"liqo-metric-agent"})
+    # What liqod may do itself is nothing that a kubelet answers to.
+    assert [name for name in names() if ("", "nodes/metrics") in granted(load(name))] == ["liqo-metric-agent-clusterrole.yaml"]
 
 
 def test_only_the_own_api_service_is_touched():

@@ -60,6 +60,8 @@ struct World {
     group.spawn(agent.run());
     REQUIRE(simulator.run_until([this] { return agent.waiting_for().empty() && home.has_synced(); }, 1min) ==
             kube::testing::Simulator::End::reached);
+    // The token for kubelets.
+    simulator.run_for(10s);
   }
   ~World() { simulator.run(group.stop()); }
 

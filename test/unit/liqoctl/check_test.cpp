@@ -201,6 +201,25 @@ TEST_CASE("what tells consumers of their pods' use is reached, or it is said wha
   is(model::judge_figures(&on, &fresh, "liqo"), "bad", "has not looked");
 }
 
+TEST_CASE("an account as which kubelets are asked is there and has its right, or it is said what to do") {
+  const auto with = [](const char* args) {
+    return object(R"({"metadata":{"name":"liqod"},"spec":{"template":{"spec":{"containers":[{"args":)" +
+                  std::string(args) + "}]}}}}");
+  };
+  const kube::Object on = with(R"(["--metric-agent-port=8443"])"), off = with("[]");
+  CHECK_FALSE(model::judge_figures_account(&off, {}, "liqo"));
+  CHECK_FALSE(model::judge_figures_account(nullptr, {}, "liqo"));
+  const auto judged = [&on](const model::FiguresAccount& account) {
+    return model::judge_figures_account(&on, account, "liqo").value();
+  };
+  is(judged({}), "bad", "ServiceAccount liqo/liqo-metric-agent is not there");
+  is(judged({.exists = true, .may_liqod_have_token = false}), "bad", "liqod may not have a token");
+  is(judged({.exists = true, .may_liqod_have_token = true, .may_read_figures = false}), "bad", "nodes/metrics");
+  is(judged({.exists = true, .may_liqod_have_token = true, .may_read_figures = true}), "good");
+  // Who runs it may not ask for the rights of others: nothing is known to be wrong.
+  is(judged({.exists = true}), "good");
+}
+
 TEST_CASE("metrics that the API server does not reach are told, unless nobody but some may reach them") {
   const auto daemon = [](const std::string& arguments) {
     return object(R"({"metadata":{"name":"liqod"},"spec":{"template":{"spec":{"containers":[{"args":[)" + arguments +
