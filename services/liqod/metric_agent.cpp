@@ -12,8 +12,8 @@ MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::w
   made.agent = std::make_unique<liqo::figures::MetricAgent>(
       liqo::figures::MetricAgentContext{
           process.context().environment(), process.home(), process.leader_api(), process.replica_api(),
-          process.leadership(), [&pods = *made.pods](std::string_view consumer) { return pods.nodes_of(consumer); },
-          std::move(kubelets)},
+          process.leadership(), process.events(), [&process] { return process.waiting_for().empty(); },
+          [&pods = *made.pods](std::string_view consumer) { return pods.nodes_of(consumer); }, std::move(kubelets)},
       liqo::figures::MetricAgentSettings{.port = options.metric_agent_port,
                                          .ns = options.settings.liqo_namespace,
                                          .certificate_lifetime = options.webhook_certificate_lifetime,

@@ -45,7 +45,8 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
                        kube::Deadline
                            deadline) { return clients_.ask(std::move(address), port, std::move(path), deadline); },
           settings_.scrapes),
-      api_service_(context_, context_.leader_api, context_.home, settings_.ns),
+      api_service_({context_.environment(), context_.leader_api, context_.home, context_.events, context_.is_ready,
+                    settings_.ns}),
       certificates_(context_.executor, context_.replica_api, context_.home,
                     {settings_.ns, std::string(api::metric_agent_secret)}, "metric-agent",
                     certificate_settings(settings_), [this](const webhook::CertificateState& state) { use(state); }),

@@ -272,6 +272,8 @@ inline constexpr std::string_view tokens_withheld = "TokensWithheld";
 inline constexpr std::string_view custom_not_reflected = "CustomResourcesNotReflected";
 inline constexpr std::string_view custom_reflected = "CustomResourcesReflected";
 inline constexpr std::string_view custom_unknown = "CustomResourcesUnknown";
+/// On the Service of the metric agent: consumers are told no figures, so that namespaces can be removed.
+inline constexpr std::string_view figures_not_served = "FiguresNotServed";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view tenant_role_refused = "TenantRoleRefused";  ///< the event on a tenant namespace
 inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice

@@ -30,6 +30,8 @@ struct MetricAgentContext : kube::Environment {
   kube::Api& leader_api;   ///< for the APIService
   kube::Api& replica_api;  ///< for its certificates and its token, because every replica serves
   kube::Leadership& leadership;
+  kube::EventRecorder& events;
+  std::function<bool()> is_ready;  ///< whether the other parts of the process could answer
   Scraper::NodesOf nodes_of;
   KubeletAuthority kubelets;
   Scraper::Ask ask = nullptr;  ///< in tests, in place of kubelets

@@ -10,6 +10,7 @@
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/figures/front_proxy.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/secret_bytes.hpp"
 #include "model/daemon_arguments.hpp"
@@ -281,8 +282,13 @@ asio::awaitable<void> Checkup::look_at_figures() {
     tell({"figures", State::bad, "cannot be looked at: " + service.error().text()});
     co_return;
   }
-  tell(model::judge_figures(deployment_ ? &*deployment_ : nullptr, *service ? &**service : nullptr,
-                            cluster_.liqo_namespace()));
+  const auto map = co_await cluster_.find(kube::resources::config_maps, liqo::core::authentication_map);
+  const std::string ns = cluster_.liqo_namespace();
+  tell(
+      model::judge_figures(deployment_ ? &*deployment_ : nullptr,
+                           {.api_service = *service ? &**service : nullptr,
+                            .ns = ns,
+                            .has_front_proxy = !map || (*map && !liqo::core::read_front_proxy(**map).ca_pem.empty())}));
 }
 
 asio::awaitable<std::optional<bool>> Checkup::may(std::string account, kube::json::object attributes) {
@@ -342,6 +348,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_figures_account();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_peers();
+  model::put_first_things_first(findings_);
   co_return std::move(findings_);
 }
 

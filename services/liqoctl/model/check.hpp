@@ -89,9 +89,13 @@ bool is_confined(const kube::Object& network_policy, std::string_view port);
 std::string_view metrics_port(const kube::Object* deployment);
 bool has_secure_metrics(const kube::Object* deployment);
 
-/// What consumers are told of their pods' use. `api_service`: v1beta1.metrics.liqo.io, null = there is none; `ns`:
-/// where the daemon's Service is.
-Finding judge_figures(const kube::Object* deployment, const kube::Object* api_service, std::string_view ns);
+/// What consumers are told of their pods' use.
+struct FiguresLook {
+  const kube::Object* api_service = nullptr;  ///< v1beta1.metrics.liqo.io; null = there is none
+  std::string_view ns;                        ///< where the daemon's Service is
+  bool has_front_proxy = true;                ///< the API server has a CA of its front proxy
+};
+Finding judge_figures(const kube::Object* deployment, const FiguresLook& look);
 
 /// The account as which the daemon asks kubelets, and what the API server says of the rights that it takes; nothing: it
 /// does not say.
@@ -121,6 +125,9 @@ std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>
 /// One finding for each peer.
 std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers);
 
+/// Webhooks that the API server does not reach come first: what keeps it from them keeps it from the rest, and while it
+/// does nothing new is admitted.
+void put_first_things_first(std::vector<Finding>& findings);
 bool all_well(const std::vector<Finding>& findings);
 /// A line for each.
 std::string render(const std::vector<Finding>& findings, const text::Palette& palette);

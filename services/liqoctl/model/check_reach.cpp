@@ -136,15 +136,27 @@ Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look) {
                  "), and neither may scrapers: a pod of liqod has to be ready, and the port (value metrics.port) open");
 }
 
-Finding judge_figures(const kube::Object* deployment, const kube::Object* api_service, std::string_view ns) {
+Finding judge_figures(const kube::Object* deployment, const FiguresLook& look) {
   constexpr std::string_view about = "figures";
+  const kube::Object* api_service = look.api_service;
+  const std::string_view ns = look.ns;
   const std::string name(core::metrics_api_service);
   const std::string_view port = argument(deployment, "--metric-agent-port=");
   const bool is_on = has_metric_agent(deployment);
   if (!api_service && !is_on)
     return open(about, "consumers are told none of their pods' use (value metricAgent.enabled)");
+  if (!api_service && !look.has_front_proxy)
+    return open(
+        about,
+        "consumers are told none of their pods' use, because this API server has no front-proxy CA: start it with "
+        "--requestheader-client-ca-file and --proxy-client-cert-file, or set metricAgent.enabled=false");
   if (!api_service)
-    return bad(about, "there is no APIService " + name + ": liqod writes it when it leads; look at its log");
+    return bad(about,
+               "there is no APIService " + name +
+                   ": liqod writes it when it leads, and takes it away for an hour where the API server does not "
+                   "reach its port " +
+                   shown(port) + ": kubectl describe service -n " + std::string(ns) + " " +
+                   std::string(core::metric_agent_service) + " or the log of liqod says why");
   const json::object& spec = api_service->spec();
   const std::string_view service_ns = string_at(spec, {"service", "namespace"}),
                          service = string_at(spec, {"service", "name"});

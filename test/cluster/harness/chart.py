@@ -110,6 +110,12 @@ def roles_of(commit: str, directory: Path) -> Path | None:
 
 def serve_figures(cluster: Cluster, port: int) -> None:
     """The Service of the chart, for a liqod that is no pod; waits until figures are served."""
+    lead_to_figures(cluster, port)
+    wait_for(lambda: figures_served(cluster), 60, f"the figures of {cluster.name} to be served")
+
+
+def lead_to_figures(cluster: Cluster, port: int) -> None:
+    """The Service alone. Where liqod runs already it waits for it no longer than a minute before it gives up for an hour."""
     api = cluster.api
     about = {"metadata": {"name": METRIC_AGENT}}
     if api.find("services", NAMESPACE, METRIC_AGENT):
@@ -120,7 +126,6 @@ def serve_figures(cluster: Cluster, port: int) -> None:
     api.apply("services", NAMESPACE, {"kind": "Service", **about, "spec": {"ports": ports}})
     behind = {"addresses": [{"ip": cluster.address}], "ports": [{"name": "metric-agent", "port": port}]}
     api.apply("endpoints", NAMESPACE, {"kind": "Endpoints", **about, "subsets": [behind]})
-    wait_for(lambda: figures_served(cluster), 60, f"the figures of {cluster.name} to be served")
 
 
 def figures_served(cluster: Cluster) -> bool:

@@ -30,6 +30,8 @@ class Options:
     proxy: bool = False
     # Whether CoreDNS runs at the address of the cluster, for its pods.
     dns: bool = False
+    # Whether the API server can show API extensions that it is one.
+    front_proxy: bool = True
     # How long Kubernetes waits for a silent node before it calls it unknown. (Its default is 50 s.)
     node_grace_seconds: int = 40
     # How long a certificate is valid that the controller-manager signs, serving certificates of kubelets among them.
@@ -60,6 +62,17 @@ def etcd(data: Path) -> list[object]:
     ]  # fmt: skip
 
 
+def front_proxy(directory: Path) -> list[object]:
+    """API extensions know the API server by an authority of its own, as with kubeadm."""
+    return [
+        f"--requestheader-client-ca-file={directory}/front-proxy/ca.crt",
+        f"--requestheader-allowed-names={FRONT_PROXY}", "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        f"--proxy-client-cert-file={directory}/front-proxy/client.crt",
+        f"--proxy-client-key-file={directory}/front-proxy/client.key",
+    ]  # fmt: skip
+
+
 def apiserver(directory: Path, address: str, port: int, options: Options) -> list[object]:
     pki = directory / "pki"
     return [
@@ -76,12 +89,7 @@ def apiserver(directory: Path, address: str, port: int, options: Options) -> lis
         f"--kubelet-client-certificate={pki}/kubelet-client.crt", f"--kubelet-client-key={pki}/kubelet-client.key",
         f"--kubelet-certificate-authority={pki}/ca.crt", "--kubelet-preferred-address-types=InternalIP",
         "--enable-aggregator-routing=true",
-        # API extensions know the API server by an authority of its own, as with kubeadm.
-        f"--requestheader-client-ca-file={directory}/front-proxy/ca.crt",
-        f"--requestheader-allowed-names={FRONT_PROXY}", "--requestheader-username-headers=X-Remote-User",
-        "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
-        f"--proxy-client-cert-file={directory}/front-proxy/client.crt",
-        f"--proxy-client-key-file={directory}/front-proxy/client.key",
+        *(front_proxy(directory) if options.front_proxy else []),
         # Blocking, so that each answered request is in the log, and counting needs no wait.
         f"--audit-policy-file={directory}/audit-policy.yaml", f"--audit-log-path={directory}/audit.log",
         "--audit-log-mode=blocking", "--audit-log-maxsize=8192",

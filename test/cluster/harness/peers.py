@@ -44,13 +44,14 @@ class Peer:
             chart.allow_storage(cluster)
         if figures:
             chart.allow_figures(cluster)
+            chart.lead_to_figures(cluster, FIGURES_PORT)
             flags = (*flags, "--metric-agent-port", str(FIGURES_PORT))
         self.daemon = Liqod(cluster, kubeconfig, port, flags, webhooks=True, secure_metrics=secure_metrics).start()
         wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
         wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")
         self.daemon.wait_asked()
         if figures:
-            chart.serve_figures(cluster, FIGURES_PORT)
+            wait_for(lambda: chart.figures_served(cluster), SOON, f"the figures of {self.name} to be served")
 
     def uninstall(self) -> None:
         """`helm uninstall --no-hooks`: liqod ends, and its roles and webhooks go. All else stays."""

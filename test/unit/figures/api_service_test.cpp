@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
@@ -30,29 +32,83 @@ struct World {
   kube::testing::SimTransport transport{link};
   kube::Api api{transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}};
   kube::InformerSet home{simulator.executor(), api, metrics};
-  liqo::figures::ApiServiceKeeper keeper{
-      {simulator.executor(), simulator.clock(), simulator.random(), metrics}, api, home, "liqo"};
+  kube::EventRecorder events{simulator.executor(), api, metrics, "liqod"};
+  bool is_ready = true;
+  liqo::figures::ApiServiceKeeper keeper{{{simulator.executor(), simulator.clock(), simulator.random(), metrics},
+                                          api,
+                                          home,
+                                          events,
+                                          [this] { return is_ready; },
+                                          "liqo"}};
   kube::async::TaskGroup group{simulator.executor()};
+  std::optional<kube::async::TaskGroup> leading{std::in_place, simulator.executor()};
 
   World() {
     server.serve(api_services);
     server.serve(cluster_roles);
+    server.serve(liqo::api::kinds::endpoint_slices);
+    name_front_proxy("authority");
     group.spawn(home.run());
-    group.spawn(keeper.run());
+    group.spawn(events.run());
+    group.spawn(answer());
+    leading->spawn(keeper.run());
   }
-  ~World() { simulator.run(group.stop()); }
+  ~World() {
+    simulator.run(leading->stop());
+    simulator.run(group.stop());
+  }
 
+  /// What the API server says of its front proxy; "" = it has none.
+  void name_front_proxy(const std::string& ca) {
+    json::object data{{"client-ca-file", "another"}};
+    if (!ca.empty()) {
+      data["requestheader-client-ca-file"] = ca;
+      data["requestheader-allowed-names"] = "[]";
+    }
+    const json::object metadata{{"name", "extension-apiserver-authentication"}, {"namespace", "kube-system"}};
+    const kube::ObjectKey map{"kube-system", "extension-apiserver-authentication"};
+    static_cast<void>(server.remove(kube::resources::config_maps, map, {}, "kubernetes"));
+    REQUIRE(server.create(kube::resources::config_maps, {{"metadata", metadata}, {"data", data}}, "kubernetes"));
+  }
+  /// The API server, which looks at the APIService now and then.
+  boost::asio::awaitable<void> answer() {
+    for (;;) {
+      co_await simulator.clock().sleep(5s);
+      const auto found = server.get(api_services, key);
+      const std::string wanted = silence.empty() ? "True" : "False";
+      if (!found || kube::string_at(*found, {"status", "marked"}) == wanted + silence) continue;
+      static_cast<void>(server.update(
+          {api_services, key},
+          [&](json::object& tree) {
+            tree["status"] = json::object{
+                {"marked", wanted + silence},
+                {"conditions",
+                 json::array{json::object{{"type", "Available"}, {"status", wanted}, {"reason", silence}}}}};
+          },
+          "kubernetes"));
+    }
+  }
+  /// The reasons of all Events.
+  std::vector<std::string> told() {
+    std::vector<std::string> reasons;
+    for (const auto& event : server.list(kube::resources::events))
+      reasons.emplace_back(kube::string_at(*event, {"reason"}));
+    return reasons;
+  }
+  std::string silence;  ///< the reason for which it does not answer; "" = it does
   /// What the chart brings with metricAgent.enabled.
   void install() {
     REQUIRE(server.create(kube::resources::namespaces, {{"metadata", json::object{{"name", "liqo"}}}}, "helm"));
     REQUIRE(server.create(cluster_roles, {{"metadata", json::object{{"name", metric_agent_role}}}}, "helm"));
+    REQUIRE(server.create(kube::resources::services,
+                          {{"metadata", json::object{{"name", "liqo-metric-agent"}, {"namespace", "liqo"}}}}, "helm"));
   }
   std::string bundle() {
     const auto found = server.get(api_services, key);
     return found ? kube::decode_base64(kube::string_at(*found, {"spec", "caBundle"})).value_or("") : "none";
   }
-  bool becomes(const std::string& wanted) {
-    return simulator.run_until([&] { return bundle() == wanted; }, 1min) == Simulator::End::reached;
+  bool becomes(const std::string& wanted, kube::Duration within = 1min) {
+    return simulator.run_until([&] { return bundle() == wanted; }, within) == Simulator::End::reached;
   }
 };
 
@@ -128,4 +184,86 @@ TEST_CASE("the APIService of another installation is left alone") {
   world.keeper.trust("authority");
   world.simulator.run_for(10min);
   CHECK(world.bundle().empty());
+}
+
+TEST_CASE("where the API server has no front proxy there is no APIService, and the Service says so") {
+  World world;
+  world.install();
+  world.keeper.trust("authority");
+  CHECK(world.becomes("authority"));
+  world.name_front_proxy("");
+  CHECK(world.becomes("none"));
+  world.simulator.run_for(3h);
+  CHECK(world.bundle() == "none");
+  CHECK(world.told() == std::vector<std::string>{"FiguresNotServed"});
+  world.name_front_proxy("authority");
+  CHECK(world.becomes("authority"));
+}
+
+TEST_CASE("an APIService that is silent is withdrawn, and tried again every hour for a minute") {
+  World world;
+  world.install();
+  world.keeper.trust("authority");
+  CHECK(world.becomes("authority"));
+  world.simulator.run_for(10min);
+  // As long as no replica is ready it waits, as the rest of Kubernetes does.
+  world.silence = "MissingEndpoints";
+  world.simulator.run_for(1h);
+  CHECK(world.bundle() == "authority");
+  world.silence = "FailedDiscoveryCheck";
+  world.simulator.run_for(2min);
+  CHECK(world.bundle() == "authority");
+  CHECK(world.becomes("none", 2min));
+  CHECK(world.told() == std::vector<std::string>{"FiguresNotServed"});
+  kube::Duration there{}, gone{};
+  for (kube::Duration time{}; time < 5h; time += 1s) {
+    world.simulator.run_for(1s);
+    (world.bundle() == "none" ? gone : there) += 1s;
+  }
+  CHECK(there >= 4min);
+  CHECK(there <= 6min);
+  world.silence.clear();
+  CHECK(world.becomes("authority", 61min));
+  world.simulator.run_for(3h);
+  CHECK(world.bundle() == "authority");
+}
+
+TEST_CASE(
+    "an APIService that was withdrawn is tried again when other API servers come, and when another process leads") {
+  World world;
+  world.install();
+  world.silence = "FailedDiscoveryCheck";
+  world.keeper.trust("authority");
+  CHECK(world.becomes("authority"));
+  CHECK(world.becomes("none", 2min));
+  world.silence.clear();
+  const json::object slice{
+      {"metadata", json::object{{"name", "kubernetes"}, {"namespace", "default"}}},
+      {"addressType", "IPv4"},
+      {"endpoints", json::array{json::object{{"addresses", json::array{json::value("10.0.0.1")}}}}}};
+  REQUIRE(world.server.create(liqo::api::kinds::endpoint_slices, slice, "kubernetes"));
+  CHECK(world.becomes("authority"));
+  world.silence = "FailedDiscoveryCheck";
+  world.simulator.run_for(10min);
+  CHECK(world.bundle() == "none");
+  world.silence.clear();
+  world.simulator.run(world.leading->stop());
+  world.leading.emplace(world.simulator.executor());
+  world.leading->spawn(world.keeper.run());
+  CHECK(world.becomes("authority"));
+}
+
+TEST_CASE("a process that is not ready blames no API server for the silence") {
+  World world;
+  world.is_ready = false;
+  world.install();
+  world.silence = "FailedDiscoveryCheck";
+  world.keeper.trust("authority");
+  world.simulator.run_for(10min);
+  CHECK(world.bundle() == "none");
+  world.is_ready = true;
+  CHECK(world.becomes("authority"));
+  world.is_ready = false;
+  world.simulator.run_for(10min);
+  CHECK(world.bundle() == "authority");
 }

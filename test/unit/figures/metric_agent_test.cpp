@@ -23,6 +23,7 @@ struct World {
   kube::Api api{transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}};
   kube::InformerSet home{simulator.executor(), api, metrics};
   kube::SoleLeader leadership{simulator.executor()};
+  kube::EventRecorder events{simulator.executor(), api, metrics, "liqod"};
   std::string kubelet_says = "m{namespace=\"shop-rome\",pod=\"web\"} 1\nm{namespace=\"shop-paris\",pod=\"web\"} 2\n";
   std::vector<std::string> asked;
   MetricAgent agent;
@@ -34,6 +35,8 @@ struct World {
                api,
                api,
                leadership,
+               events,
+               [] { return true; },
                [](std::string_view consumer) {
                  liqo::core::NodeView node{.name = "milan-1", .address = "10.0.0.1", .port = 10250, .twins = {}};
                  node.twins["shop-" + std::string(consumer)] = {.original = "shop", .pods = {"web"}};
@@ -46,6 +49,7 @@ struct World {
               {.port = 0}) {
     server.serve(liqo::api::kinds::api_services);
     server.serve(liqo::api::kinds::cluster_roles);
+    server.serve(liqo::api::kinds::endpoint_slices);
     const json::object data{{"requestheader-client-ca-file", ""},
                             {"requestheader-allowed-names", R"(["front-proxy"])"},
                             {"requestheader-username-headers", R"(["X-Remote-User"])"},

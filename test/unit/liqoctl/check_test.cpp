@@ -188,17 +188,22 @@ TEST_CASE("what tells consumers of their pods' use is reached, or it is said wha
       service("liqo-metric-agent", R"([{"type":"Available","status":"False","message":"no endpoints"}])");
   const kube::Object fresh = service("liqo-metric-agent", "[]");
   for (const kube::Object* nobody : {static_cast<const kube::Object*>(nullptr), &off, &without})
-    is(model::judge_figures(nobody, nullptr, "liqo"), "open", "metricAgent.enabled");
-  is(model::judge_figures(&on, nullptr, "liqo"), "bad", "there is no APIService");
-  is(model::judge_figures(&on, &good, "liqo"), "good");
-  is(model::judge_figures(&on, &good, "elsewhere"), "bad", "leads to Service liqo/liqo-metric-agent");
-  is(model::judge_figures(&on, &other, "liqo"), "bad", "leads to Service liqo/figures");
-  is(model::judge_figures(&off, &other, "liqo"), "good");
-  is(model::judge_figures(&on, &dead, "liqo"), "bad", "(no endpoints)");
-  is(model::judge_figures(&on, &dead, "liqo"), "bad", "port 8444");
+    is(model::judge_figures(nobody, {.api_service = nullptr, .ns = "liqo"}), "open", "metricAgent.enabled");
+  is(model::judge_figures(&on, {.api_service = nullptr, .ns = "liqo"}), "bad", "there is no APIService");
+  is(model::judge_figures(&on, {.ns = "liqo"}), "bad", "kubectl describe service -n liqo liqo-metric-agent");
+  is(model::judge_figures(&on, {.ns = "liqo", .has_front_proxy = false}), "open", "--requestheader-client-ca-file");
+  is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo", .has_front_proxy = false}), "bad",
+     "(no endpoints)");
+  is(model::judge_figures(&on, {.api_service = &good, .ns = "liqo"}), "good");
+  is(model::judge_figures(&on, {.api_service = &good, .ns = "elsewhere"}), "bad",
+     "leads to Service liqo/liqo-metric-agent");
+  is(model::judge_figures(&on, {.api_service = &other, .ns = "liqo"}), "bad", "leads to Service liqo/figures");
+  is(model::judge_figures(&off, {.api_service = &other, .ns = "liqo"}), "good");
+  is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "(no endpoints)");
+  is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "port 8444");
   // Where it was left behind, too: it holds up the removal of namespaces.
-  is(model::judge_figures(&off, &dead, "liqo"), "bad", "removes no namespace");
-  is(model::judge_figures(&on, &fresh, "liqo"), "bad", "has not looked");
+  is(model::judge_figures(&off, {.api_service = &dead, .ns = "liqo"}), "bad", "removes no namespace");
+  is(model::judge_figures(&on, {.api_service = &fresh, .ns = "liqo"}), "bad", "has not looked");
 }
 
 TEST_CASE("an account as which kubelets are asked is there and has its right, or it is said what to do") {
@@ -218,6 +223,22 @@ TEST_CASE("an account as which kubelets are asked is there and has its right, or
   is(judged({.exists = true, .may_liqod_have_token = true, .may_read_figures = true}), "good");
   // Who runs it may not ask for the rights of others: nothing is known to be wrong.
   is(judged({.exists = true}), "good");
+}
+
+TEST_CASE("webhooks that are not reached come before all that is wrong for the same reason") {
+  using model::State;
+  std::vector<model::Finding> findings{
+      {"kinds", State::bad, ""}, {"webhooks", State::bad, ""}, {"figures", State::bad, ""}};
+  const auto order = [&findings] {
+    std::string names;
+    for (const model::Finding& finding : findings) names += finding.about + " ";
+    return names;
+  };
+  model::put_first_things_first(findings);
+  CHECK(order() == "webhooks kinds figures ");
+  findings = {{"kinds", State::good, ""}, {"webhooks", State::good, ""}, {"figures", State::bad, ""}};
+  model::put_first_things_first(findings);
+  CHECK(order() == "kinds webhooks figures ");
 }
 
 TEST_CASE("metrics that the API server does not reach are told, unless nobody but some may reach them") {
