@@ -26,7 +26,7 @@ kube::Result<void> add_sharing_options(cli::Command app, Options& options) {
   add_policy("share-resource-slice-class-enabled",
              "Whether slices of class share are served; by default as for class default");
   add_policy("sharing-percentage",
-             "Percentage of the free resources that a slice of class share is granted (90); the annotation "
+             "Percentage of the free resources that a slice of class share is granted (90), 0: none; the annotation "
              "liqo.io/sharing-percentage of a Tenant overrides it for one consumer");
   add_policy("cluster-labels", "Labels that the virtual nodes of this cluster's consumers get: name=value,...");
   add_policy("ingress-classes", "Ingress classes offered to consumers: \"name;default,name2\"");

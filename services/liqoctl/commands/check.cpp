@@ -13,6 +13,7 @@
 #include "liqo/core/figures/front_proxy.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/secret_bytes.hpp"
+#include "liqo/core/slices/policy.hpp"
 #include "model/daemon_arguments.hpp"
 #include "model/install.hpp"
 #include "peering/addresses.hpp"
@@ -66,6 +67,7 @@ class Checkup {
   asio::awaitable<void> look_at_figures_account();
   /// Whether a ServiceAccount of Liqo's namespace has a right; nothing where this user may not ask.
   asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
+  asio::awaitable<void> look_at_sharing();
   asio::awaitable<void> look_at_peers();
   asio::awaitable<std::string> reach(model::ApiServerAddress address);
 
@@ -324,6 +326,16 @@ asio::awaitable<void> Checkup::look_at_figures_account() {
     tell(std::move(*found));
 }
 
+asio::awaitable<void> Checkup::look_at_sharing() {
+  const auto map = co_await cluster_.find(kube::resources::config_maps,
+                                          {cluster_.liqo_namespace(), std::string(liqo::core::policy_config_map)});
+  if (!map) {
+    tell({"settings", State::bad, "cannot be looked at: " + map.error().text()});
+    co_return;
+  }
+  tell(model::judge_sharing(*map ? &**map : nullptr, tenants_));
+}
+
 asio::awaitable<void> Checkup::look_at_peers() {
   const auto peers = co_await all("peers", kinds::foreign_clusters);
   auto own = co_await own_ranges(session_, cluster_, {});
@@ -347,6 +359,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_figures();
   co_await look_at_figures_account();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
+  co_await look_at_sharing();
   co_await look_at_peers();
   model::put_first_things_first(findings_);
   co_return std::move(findings_);

@@ -9,6 +9,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
+#include "liqo/core/slices/policy.hpp"
 #include "model/findings.hpp"
 #include "model/kinds.hpp"
 #include "model/peer_info.hpp"
@@ -196,6 +197,23 @@ Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<O
   }
   if (declared == 0) return open("addresses", "no ranges of peers' pods are declared");
   return good("addresses", "no range of a peer overlaps with one of this cluster");
+}
+
+Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Object>& tenants) {
+  std::string wrong;
+  const auto add = [&wrong](const std::string& sentence) { wrong += (wrong.empty() ? "" : "; ") + shown(sentence); };
+  if (config_map) {
+    const core::PolicyReading reading = core::read_policy({}, config_map, nullptr);
+    for (const auto& [name, why] : reading.policy.unknown)
+      add("ConfigMap " + config_map->key().text() + ", " + name + ": " + why);
+  }
+  for (const kube::Object& tenant : tenants)
+    if (const auto read = core::read_tenant_percentage(tenant); !read)
+      add("Tenant " + tenant.key().text() + ", " + read.error().text());
+  if (wrong.empty()) return good("settings", "what this cluster shares can be read");
+  return bad("settings", wrong +
+                             ": what they said before holds on, or where liqod has started since, nothing new is "
+                             "granted: correct them");
 }
 
 Finding judge_quotas(const std::vector<kube::Object>& quotas) {

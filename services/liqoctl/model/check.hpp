@@ -110,6 +110,10 @@ std::optional<Finding> judge_figures_account(const kube::Object* deployment, con
 /// Whether the ranges declared for peers' pods are apart from those of this cluster.
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own);
 
+/// Whether everything can be read that the provider's settings say: the ConfigMap, null = there is none, and the
+/// annotations of Tenants.
+Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Object>& tenants);
+
 /// What is left of what was granted to others.
 Finding judge_quotas(const std::vector<kube::Object>& quotas);
 

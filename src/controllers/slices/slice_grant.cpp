@@ -58,7 +58,7 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
       config_(context_.home.acquire({.resource = kube::resources::config_maps,
                                      .ns = context_.settings.liqo_namespace,
                                      .selection = {.field_selector = kube::name_is(core::policy_config_map)}})),
-      policy_(context_.settings.slices),
+      policy_{context_.settings.slices},
       capacity_(context_,
                 [this] {
                   for (const kube::ObjectKey& key : share_slices_)
@@ -73,7 +73,7 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(slices_->store()); };
   slices_.follow([this](const kube::Change& slice) { see_slice(slice); });
-  tenants_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(slices_->store(), key.ns); }, all);
+  tenants_.follow([this](const kube::Change& tenant) { see_tenant(tenant); });
   quotas_.subscribe(
       [this](const kube::ObjectKey& key) {
         // A Quota is called <slice>-<digits of the consumer>.
@@ -103,7 +103,9 @@ bool SliceGrantController::has_synced() const {
 
 void SliceGrantController::read_policy() {
   const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)});
-  core::PolicyReading reading = core::read_policy(context_.settings.slices, map ? &*map : nullptr);
+  core::PolicyReading reading =
+      core::read_policy(context_.settings.slices, map ? &*map : nullptr, has_policy_ ? &policy_ : nullptr);
+  has_policy_ = config_->has_synced();
   for (const std::string& mistake : reading.mistakes) {
     log_.warn("a setting is not taken", {{"configmap", core::policy_config_map}, {"error", mistake}});
     context_.events.warning(*map, kube::resources::config_maps, "SettingNotTaken", mistake);
@@ -115,6 +117,25 @@ void SliceGrantController::read_policy() {
     storage_classes_.subscribe([all](const kube::ObjectKey&) { all(); }, all);
   }
   controller_.enqueue_all(slices_->store());
+}
+
+void SliceGrantController::see_tenant(const kube::Change& change) {
+  controller_.enqueue_all(slices_->store(), change.key.ns);
+  kube::Result<std::optional<int>> own;
+  if (change.now) own = core::read_tenant_percentage(*change.now);
+  if (own && !*own) {
+    percentages_.erase(change.key);
+  } else if (own) {
+    percentages_.insert_or_assign(change.key, **own);
+  } else {
+    // What was readable before holds on; without that, nothing is known.
+    const auto known = percentages_.try_emplace(change.key, std::unexpected(own.error())).first;
+    std::string sentence = own.error().text();
+    sentence += known->second ? "; what it said before holds on"
+                              : "; no slice of class share is granted anything new until it is corrected";
+    log_.warn("a setting is not taken", {{"tenant", change.key}, {"error", sentence}});
+    context_.events.warning(*change.now, api::kinds::tenants, "SettingNotTaken", sentence);
+  }
 }
 
 void SliceGrantController::see_slice(const kube::Change& change) {
@@ -165,17 +186,26 @@ core::GrantPlan SliceGrantController::plan_grant(const Look& look, const kube::O
   std::optional<core::Resources> free;
   if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(look.peer);
   const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
+  core::GrantLimits limits = look.limits;
+  int percentage = policy_.sharing_percentage;
+  if (const auto own = percentages_.find(tenant.key()); own != percentages_.end()) {
+    if (own->second)
+      percentage = *own->second;
+    else if (request.slice_class == core::share_class)
+      limits.mistake = "the provider's share for this cluster cannot be read (" + own->second.error().text() +
+                       "): its operator has to correct it";
+  }
   return core::plan_grant({.request = request,
                            .policy = policy_,
                            .tenant = api::Tenant(tenant).condition(),
                            .slice_cordoned = core::is_cordoned(slice),
                            .slice_drained = core::is_drained(slice),
                            .answered = shown && !is_ours(shown->reason),
-                           .sharing_percentage = core::sharing_percentage(policy_, tenant),
+                           .sharing_percentage = percentage,
                            .share_slices = share_slices_of(slice.ns()),
                            .record = look.before ? &*look.before : nullptr,
                            .free = free ? &*free : nullptr,
-                           .limits = look.limits,
+                           .limits = std::move(limits),
                            .pending = memory == memory_.end() ? std::nullopt : memory->second.pending,
                            .now = context_.clock.now()});
 }
@@ -329,6 +359,10 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
       co_return written ? Outcome::done() : Outcome::retry(std::move(written.error()));
     }
     look.wish.record = foreign_record(look.slice);
+    if (const std::string mistake = policy_.mistake(); look.wish.record && !look.quota && !mistake.empty()) {
+      context_.events.warning(look.slice, api::kinds::resource_slices, "SettingNotTaken", mistake);
+      co_return Outcome::done();
+    }
   } else if (accept) {
     look.wish.record = accept->record;
   }
@@ -352,6 +386,8 @@ void SliceGrantController::decide(Look& look) const {
   const std::string_view consumer = api::ResourceSlice(slice).consumer();
   look.wish = {.user = core::slice_user(slice.name(), look.peer), .enforcement = policy_.limits_enforcement};
   if (look.quota) look.before = core::read_slice_record(*look.quota, slice.uid());
+  if (look.quota && !policy_.is_known(core::policy_settings::enforcement))
+    look.wish.enforcement = api::Quota(*look.quota).enforcement();
   const auto tenant = tenant_of(tenants_->store(), std::string(slice.ns()), look.peer);
   if (!tenant) {
     // A consumer without a Tenant gets nothing new; the Tenant's return brings every slice back here.

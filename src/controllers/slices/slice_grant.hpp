@@ -93,6 +93,8 @@ class SliceGrantController final : public Runnable {
   std::map<std::string, core::SliceHold> holds_beside(const kube::ObjectKey& slice, const std::string& peer) const;
   kube::json::array storage_classes();
   void read_policy();
+  /// Reads what a Tenant says of its own share.
+  void see_tenant(const kube::Change& change);
   void see_slice(const kube::Change& change);
   void enqueue(const kube::ObjectKey& slice) { controller_.enqueue({slice.ns, slice}); }
   /// Decides again about slices that may get more when others have less: those of a namespace, or all of them.
@@ -104,7 +106,10 @@ class SliceGrantController final : public Runnable {
   Context context_;
   TenantNamespaces& namespaces_;
   kube::InformerHandle slices_, tenants_, quotas_, config_, storage_classes_;
-  core::SlicePolicy policy_;
+  core::ReadPolicy policy_;
+  bool has_policy_ = false;  ///< `policy_` is what the ConfigMap says, and not the flags alone
+  /// What the Tenants with an annotation about it say of their share, or said before it became unreadable.
+  std::map<kube::ObjectKey, kube::Result<int>> percentages_;
   SharedCapacity capacity_;
   NodePlatforms platforms_;
   std::set<kube::ObjectKey> incoming_;      ///< slices of consumers

@@ -25,9 +25,14 @@ namespace storage = core::storage;
 asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, Site& site) {
   kube::Result<kube::Object> forged = kube::fail(kube::Errc::missing, "");
   if (site.cluster.empty()) {
-    const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)});
-    const core::PolicyReading reading = core::read_policy(context_.settings.slices, map ? &*map : nullptr);
-    forged = storage::forge_real_claim(claim, site.key.ns, reading.policy.storage_class);
+    if (!policy_ || !policy_->is_known(core::policy_settings::storage_class_name)) {
+      co_await tell(claim, reasons::provisioning_failed,
+                    "no volume is made while the setting of the storage class cannot be read: correct " +
+                        std::string(core::policy_settings::storage_class_name) + " in ConfigMap " +
+                        std::string(core::policy_config_map));
+      co_return Outcome::again_after(later);
+    }
+    forged = storage::forge_real_claim(claim, site.key.ns, policy_->storage_class);
   } else {
     const api::VirtualNode offers(*site.virtual_node);
     if (offers.storage_classes().empty())

@@ -53,7 +53,14 @@ StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   claims_.subscribe([this](const kube::ObjectKey& key) { see_claim(key); });
   volumes_.subscribe([this](const kube::ObjectKey& key) { see_volume(key); });
-  for (kube::InformerHandle* source : {&classes_, &virtual_nodes_, &namespace_maps_, &config_})
+  const auto read_policy = [this] {
+    if (!config_->has_synced()) return;
+    const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)});
+    policy_ = core::read_policy(context_.settings.slices, map ? &*map : nullptr, policy_ ? &*policy_ : nullptr).policy;
+    enqueue_waiting();
+  };
+  config_.subscribe([read_policy](const kube::ObjectKey&) { read_policy(); }, read_policy);
+  for (kube::InformerHandle* source : {&classes_, &virtual_nodes_, &namespace_maps_})
     source->subscribe([this](const kube::ObjectKey&) { enqueue_waiting(); });
 }
 

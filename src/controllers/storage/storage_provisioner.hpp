@@ -12,6 +12,7 @@
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/providers/provider_link.hpp"
+#include "liqo/core/slices/policy.hpp"
 #include "liqo/core/storage/volume.hpp"
 #include "liqo/core/storage/volume_plan.hpp"
 
@@ -132,6 +133,8 @@ class StorageProvisioner final : public Runnable {
   Context context_;
   FindReach reach_;
   kube::InformerHandle claims_, volumes_, classes_, virtual_nodes_, namespace_maps_, config_;
+  /// What the ConfigMap of settings says; nothing before it was looked at.
+  std::optional<core::ReadPolicy> policy_;
   std::map<std::string, kube::TimePoint, std::less<>> waiting_since_;  ///< by UID of the claim
   kube::Controller controller_;
   kube::Log log_{"storage"};

@@ -16,6 +16,8 @@ constexpr std::string_view default_disabled_text =
     "the default ResourceSlice class has been administratively disabled on the provider";
 constexpr std::string_view share_disabled_text =
     "the provider serves no slices of class share; ask its operator for the class to use";
+constexpr std::string_view nothing_shared_text =
+    "the provider shares nothing of what is free (its sharing percentage is 0); ask its operator for the class to use";
 constexpr std::string_view tenant_cordoned_text =
     "the provider has cordoned this cluster: what is granted stays, new pods are refused";
 constexpr std::string_view slice_cordoned_text =
@@ -154,6 +156,8 @@ GrantPlan plan_share(const GrantInputs& in, bool negotiated) {
   if (!in.limits.mistake.empty())
     return negotiated ? GrantPlan(grant(in.request, in.record->granted))
                       : deny(slice_reasons::resources_denied, in.limits.mistake);
+  // A slice that has a share already follows it to nothing.
+  if (in.sharing_percentage == 0 && !in.record) return deny(slice_reasons::share_class_disabled, nothing_shared_text);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
   // A share asks for no amount that could be too much, so it is cut at the bound and not refused.
   for (auto& [name, quantity] : target)
@@ -198,6 +202,9 @@ GrantPlan plan_grant(const GrantInputs& in) {
     plan.message = in.tenant == api::TenantCondition::cordoned ? tenant_cordoned_text : slice_cordoned_text;
     return plan;
   }
+  // What a setting says that cannot be read is not known, and not what it says by default.
+  if (const std::string mistake = in.policy.mistake(); !mistake.empty())
+    return negotiated ? GrantPlan(grant(request, in.record->granted)) : deny(slice_reasons::resources_denied, mistake);
   if (request.slice_class == default_class && !in.policy.default_class_enabled)
     return deny(slice_reasons::default_class_disabled, default_disabled_text);
   if (request.slice_class == share_class && !in.policy.is_share_enabled())

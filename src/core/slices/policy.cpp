@@ -1,5 +1,7 @@
 #include "liqo/core/slices/policy.hpp"
 
+#include <algorithm>
+
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
@@ -86,8 +88,8 @@ kube::Result<bool> read_switch(std::string_view text) {
 
 kube::Result<int> read_percentage(std::string_view text) {
   const auto number = kube::read_number<int>(text);
-  if (!number || *number < 1 || *number > 100)
-    return wrong(kube::in_quotes(text) + " is not a whole number from 1 to 100");
+  if (!number || *number < 0 || *number > 100)
+    return wrong(kube::in_quotes(text) + " is not a whole number from 0 to 100");
   return *number;
 }
 
@@ -102,44 +104,85 @@ kube::Result<std::string> read_class_name(std::string_view text) {
   return std::string(text);
 }
 
-template <class Field, class Value>
-kube::Result<void> assign(Field& field, kube::Result<Value> read) {
-  if (!read) return std::unexpected(std::move(read.error()));
-  field = std::move(*read);
-  return {};
+/// One of the settings: how its text is read into a policy, and how it is taken from another policy.
+struct Setting {
+  std::string_view name;
+  kube::Result<void> (*set)(SlicePolicy& policy, std::string_view text);
+  void (*take)(SlicePolicy& policy, const SlicePolicy& from);
+};
+
+template <auto Field, auto Read>
+constexpr Setting setting(std::string_view name) {
+  return {.name = name,
+          .set = [](SlicePolicy& policy, std::string_view text) -> kube::Result<void> {
+            auto read = Read(text);
+            if (!read) return std::unexpected(std::move(read.error()));
+            policy.*Field = std::move(*read);
+            return {};
+          },
+          .take = [](SlicePolicy& policy, const SlicePolicy& from) { policy.*Field = from.*Field; }};
+}
+
+using namespace policy_settings;
+constexpr Setting settings[] = {
+    setting<&SlicePolicy::defaults, read_amounts>(default_resources),
+    setting<&SlicePolicy::sharing_percentage, read_percentage>(percentage),
+    setting<&SlicePolicy::limits_enforcement, read_enforcement>(enforcement),
+    setting<&SlicePolicy::default_class_enabled, read_switch>(default_class),
+    setting<&SlicePolicy::share_class_enabled, read_switch>(share_class_switch),
+    setting<&SlicePolicy::storage_enabled, read_switch>(storage),
+    setting<&SlicePolicy::storage_class, read_class_name>(storage_class_name),
+    setting<&SlicePolicy::ingress_classes, read_classes>(ingress),
+    setting<&SlicePolicy::load_balancer_classes, read_classes>(load_balancers),
+    setting<&SlicePolicy::cluster_labels, read_labels>(labels),
+};
+
+const Setting* find_setting(std::string_view name) {
+  const auto* found = std::ranges::find(settings, name, &Setting::name);
+  return found == std::end(settings) ? nullptr : found;
 }
 
 }  // namespace
 
-kube::Result<void> set_policy(SlicePolicy& policy, std::string_view name, std::string_view text) {
-  text = kube::trim(text, blanks);
-  if (name == "default-node-resources") return assign(policy.defaults, read_amounts(text));
-  if (name == "sharing-percentage") return assign(policy.sharing_percentage, read_percentage(text));
-  if (name == "default-limits-enforcement") return assign(policy.limits_enforcement, read_enforcement(text));
-  if (name == "default-resource-slice-class-enabled") return assign(policy.default_class_enabled, read_switch(text));
-  if (name == "share-resource-slice-class-enabled") return assign(policy.share_class_enabled, read_switch(text));
-  if (name == "enable-storage") return assign(policy.storage_enabled, read_switch(text));
-  if (name == "real-storage-class-name") return assign(policy.storage_class, read_class_name(text));
-  if (name == "ingress-classes") return assign(policy.ingress_classes, read_classes(text));
-  if (name == "load-balancer-classes") return assign(policy.load_balancer_classes, read_classes(text));
-  if (name == "cluster-labels") return assign(policy.cluster_labels, read_labels(text));
-  return wrong("there is no setting of this name");
+std::string ReadPolicy::mistake() const {
+  if (unknown.empty()) return {};
+  const auto& [name, why] = *unknown.begin();
+  return "the provider's settings cannot be read (" + name + ": " + why + "): its operator has to correct ConfigMap " +
+         std::string(policy_config_map);
 }
 
-PolicyReading read_policy(const SlicePolicy& flags, const kube::Object* config_map) {
-  PolicyReading reading{.policy = flags, .mistakes = {}};
+kube::Result<void> set_policy(SlicePolicy& policy, std::string_view name, std::string_view text) {
+  const Setting* setting = find_setting(name);
+  if (!setting) return wrong("there is no setting of this name");
+  return setting->set(policy, kube::trim(text, blanks));
+}
+
+PolicyReading read_policy(const SlicePolicy& flags, const kube::Object* config_map, const ReadPolicy* last) {
+  PolicyReading reading{.policy = {flags}, .mistakes = {}};
   if (!config_map) return reading;
-  for (const auto& [name, value] : kube::object_at(config_map->tree(), {"data"})) {
+  for (const auto& [key, value] : kube::object_at(config_map->tree(), {"data"})) {
     if (!value.is_string()) continue;
+    const std::string name(key);
     auto set = set_policy(reading.policy, name, value.get_string());
-    if (!set) reading.mistakes.push_back(std::string(name) + ": " + set.error().text());
+    if (set) continue;
+    const Setting* setting = find_setting(name);
+    const bool is_known = last && !last->unknown.contains(name);
+    if (setting && is_known) setting->take(reading.policy, *last);
+    if (setting && !is_known) reading.policy.unknown.emplace(name, set.error().text());
+    reading.mistakes.push_back(name + ": " + set.error().text() +
+                               (!setting   ? ""
+                                : is_known ? "; what it said before holds on"
+                                           : "; nothing new is granted until it is corrected"));
   }
   return reading;
 }
 
-int sharing_percentage(const SlicePolicy& policy, const kube::Object& tenant) {
-  const auto own = read_percentage(kube::trim(tenant.annotation(api::annotations::sharing_percentage), blanks));
-  return own ? *own : policy.sharing_percentage;
+kube::Result<std::optional<int>> read_tenant_percentage(const kube::Object& tenant) {
+  if (!tenant.has_annotation(api::annotations::sharing_percentage)) return std::optional<int>();
+  auto read = read_percentage(kube::trim(tenant.annotation(api::annotations::sharing_percentage), blanks));
+  if (!read)
+    return kube::fail(std::move(read.error()), "annotation " + std::string(api::annotations::sharing_percentage));
+  return std::optional<int>(*read);
 }
 
 }  // namespace liqo::core

@@ -38,7 +38,7 @@ kube::Quantity share_of_one(std::string_view name, const kube::Quantity& free, i
     return *kube::Quantity::parse(std::to_string(part(milli_below(free), percentage, slices, false)) + "m");
   if (is_counted(name)) {
     const std::int64_t whole = whole_below(free);
-    const std::int64_t least = whole >= slices ? 1 : 0;
+    const std::int64_t least = percentage > 0 && whole >= slices ? 1 : 0;
     // Rounding up for each of several slices would give away more than there is.
     return kube::Quantity(std::max(least, part(whole, percentage, slices, slices == 1)));
   }

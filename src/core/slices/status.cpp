@@ -71,12 +71,17 @@ std::optional<json::object> plan_slice_status(const kube::Object& slice, const G
     auto written = read_resources(kube::object_at(status, {"resources"}));
     if (!written || *written != accept->record.granted || !status.contains("resources"))
       status["resources"] = write_resources(accept->record.granted);
-    const SlicePolicy& policy = offer.policy;
-    // An empty list is left out, as the Go version does: otherwise both versions would undo each other's write.
-    set_or_erase(status, "storageClasses", offer.storage_classes);
-    set_or_erase(status, "ingressClasses", offered(policy.ingress_classes, "ingressClassName"));
-    set_or_erase(status, "loadBalancerClasses", offered(policy.load_balancer_classes, "loadBalancerClassName"));
-    set_or_erase(status, "nodeLabels", node_labels(policy, offer.platform, kube::object_at(status, {"nodeLabels"})));
+    const ReadPolicy& policy = offer.policy;
+    // An empty list is left out, as the Go version does: otherwise both versions would undo each other's write. What is
+    // not known stays as it was told.
+    if (policy.is_known(policy_settings::storage) && policy.is_known(policy_settings::storage_class_name))
+      set_or_erase(status, "storageClasses", offer.storage_classes);
+    if (policy.is_known(policy_settings::ingress))
+      set_or_erase(status, "ingressClasses", offered(policy.ingress_classes, "ingressClassName"));
+    if (policy.is_known(policy_settings::load_balancers))
+      set_or_erase(status, "loadBalancerClasses", offered(policy.load_balancer_classes, "loadBalancerClassName"));
+    if (policy.is_known(policy_settings::labels))
+      set_or_erase(status, "nodeLabels", node_labels(policy, offer.platform, kube::object_at(status, {"nodeLabels"})));
   }
   set_condition(slice, status,
                 {.type = conditions::resources,

@@ -225,6 +225,23 @@ TEST_CASE("an account as which kubelets are asked is there and has its right, or
   is(judged({.exists = true}), "good");
 }
 
+TEST_CASE("a setting of what is shared that cannot be read is named, wherever it stands") {
+  const kube::Object good = object(R"({"metadata":{"name":"liqo-sharing-policy","namespace":"liqo"},
+                                       "data":{"sharing-percentage":"0","typo":"x"}})");
+  const kube::Object bad = object(R"({"metadata":{"name":"liqo-sharing-policy","namespace":"liqo"},
+                                      "data":{"sharing-percentage":"many","enable-storage":"yes"}})");
+  const auto tenant = [](const char* percentage) {
+    return object(R"({"metadata":{"name":"rome","namespace":"liqo-tenant-rome","annotations":{
+                      "liqo.io/sharing-percentage":")" +
+                  std::string(percentage) + "\"}}}");
+  };
+  is(model::judge_sharing(nullptr, {}), "good");
+  is(model::judge_sharing(&good, {tenant("0")}), "good");
+  is(model::judge_sharing(&bad, {}), "bad", "ConfigMap liqo/liqo-sharing-policy, enable-storage");
+  is(model::judge_sharing(&bad, {}), "bad", "sharing-percentage: \"many\" is not a whole number from 0 to 100");
+  is(model::judge_sharing(&good, {tenant("101")}), "bad", "Tenant liqo-tenant-rome/rome");
+}
+
 TEST_CASE("webhooks that are not reached come before all that is wrong for the same reason") {
   using model::State;
   std::vector<model::Finding> findings{

@@ -58,7 +58,7 @@ void take(GrantLimits& limits, SliceHold other);
 /// Everything that the plan may depend on.
 struct GrantInputs {
   const SliceRequest& request;
-  const SlicePolicy& policy;
+  const ReadPolicy& policy;
   api::TenantCondition tenant = api::TenantCondition::active;
   bool slice_cordoned = false, slice_drained = false;
   bool answered = false;                ///< for custom classes: their controller has decided already

@@ -16,7 +16,7 @@ kube::json::array offered_storage_classes(const std::vector<kube::Object>& class
 
 /// What this cluster offers beside the amounts that it grants.
 struct SliceOffer {
-  const SlicePolicy& policy;
+  const ReadPolicy& policy;
   const kube::json::array& storage_classes;  ///< offered_storage_classes()
   const Platform* platform = nullptr;        ///< null = not known yet: the labels that are shown stay
 };

@@ -62,6 +62,68 @@ TEST_CASE("a share follows the nodes and pods of the provider, but not the consu
   CHECK(cpu_is("3"));
 }
 
+TEST_CASE(
+    "a share goes to nothing and comes back, by the setting and by the Tenant, and a text that is no number changes "
+    "nothing") {
+  SliceProvider milan;
+  kube::Object node = kube::Object::make(resources::nodes, {"", "n1"});
+  node.mutable_status() =
+      parsed(R"({"allocatable": {"cpu": "100"}, "conditions": [{"type": "Ready", "status": "True"}]})");
+  milan.apply(resources::nodes, node);
+  const auto cpu_is = [&](std::string_view cpu) {
+    const std::string wanted = "cpu=\"" + std::string(cpu) + "\"";
+    return milan.reaches([&] { return milan.granted() == wanted && milan.shown() == wanted; });
+  };
+  const auto annotate = [&](const char* value) {
+    milan.change(kinds::tenants, {milan.ns, "rome"}, "", [value](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/sharing-percentage"] = value;
+    });
+  };
+  milan.set_policy(R"({"sharing-percentage": "0"})");
+  milan.add_slice("{}", "share");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied ShareResourceSliceClassDisabled"; }));
+  CHECK_FALSE(milan.has(kinds::quotas, milan.quota_key));
+  milan.set_policy(R"({"sharing-percentage": "50"})");
+  CHECK(cpu_is("50"));
+  milan.set_policy(R"({"sharing-percentage": "half"})");
+  milan.pass(30s);
+  CHECK(cpu_is("50"));
+  CHECK_FALSE(milan.events("SettingNotTaken").empty());
+  milan.set_policy(R"({"sharing-percentage": "0"})");
+  CHECK(cpu_is("0"));
+  CHECK(milan.condition() == accepted);
+  annotate("20");
+  CHECK(cpu_is("20"));
+  annotate("a fifth");
+  milan.pass(30s);
+  CHECK(cpu_is("20"));
+  annotate("0");
+  CHECK(cpu_is("0"));
+}
+
+TEST_CASE("a share of a consumer that cannot be read after a start is no share, and what is granted stays") {
+  SliceProvider milan;
+  kube::Object node = kube::Object::make(resources::nodes, {"", "n1"});
+  node.mutable_status() =
+      parsed(R"({"allocatable": {"cpu": "100"}, "conditions": [{"type": "Ready", "status": "True"}]})");
+  milan.apply(resources::nodes, node);
+  milan.add_slice("{}", "share");
+  REQUIRE(milan.reaches([&] { return milan.granted() == R"(cpu="90")"; }));
+  milan.stop();
+  milan.change(kinds::tenants, {milan.ns, "rome"}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/sharing-percentage"] = "a half";
+  });
+  milan.start(milan.settings);
+  milan.pass(1min);
+  CHECK(milan.granted() == R"(cpu="90")");
+  CHECK(milan.condition() == accepted);
+  CHECK_FALSE(milan.events("SettingNotTaken").empty());
+  // Another request is a new one.
+  milan.ask(R"({"cpu": "80"})");
+  CHECK(milan.reaches([&] { return milan.condition() == denied; }));
+  CHECK(milan.granted() == R"(cpu="90")");
+}
+
 TEST_CASE("the last share slice that goes ends the watch of all pods") {
   SliceProvider milan;
   // No other cache of a liqod without virtual nodes holds a pod that is not offloaded.

@@ -283,6 +283,33 @@ TEST_CASE("the strictness of Quotas, and the default class, can be switched whil
   CHECK(milan.granted() == usual_grant);
 }
 
+TEST_CASE("a setting that cannot be read after a start takes nothing back, and grants nothing") {
+  SliceProvider milan;
+  milan.set_policy(
+      R"({"default-limits-enforcement": "Hard", "ingress-classes": "nginx", "cluster-labels": "region=eu"})");
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  const auto enforcement = [&] { return api::Quota(*milan.find(kinds::quotas, milan.quota_key)).enforcement(); };
+  const auto status = [&] { return json::serialize(milan.find(kinds::resource_slices, milan.slice_key)->status()); };
+  REQUIRE(milan.reaches([&] { return status().contains("nginx") && enforcement() == "Hard"; }));
+  const std::string before = status();
+  milan.stop();
+  milan.set_policy(R"({"default-limits-enforcement": "Harder", "ingress-classes": "A B", "cluster-labels": "region"})");
+  milan.start(milan.settings);
+  milan.pass(1min);
+  CHECK(milan.granted() == usual_grant);
+  CHECK(enforcement() == "Hard");
+  CHECK(status() == before);
+  CHECK(milan.events("SettingNotTaken").size() == 3);
+  milan.ask(R"({"cpu": "2"})");
+  CHECK(milan.reaches([&] { return milan.condition() == denied; }));
+  CHECK(milan.granted() == usual_grant);
+  milan.set_policy(
+      R"({"default-limits-enforcement": "Soft", "ingress-classes": "traefik", "cluster-labels": "region=us"})");
+  CHECK(milan.settles_as(R"(cpu="2",memory="8Gi")"));
+  CHECK(milan.reaches([&] { return enforcement() == "Soft" && status().contains("traefik"); }));
+}
+
 TEST_CASE("a custom class is its controller's: the Quota follows, and a drain comes and goes") {
   SliceProvider milan;
   milan.add_slice(R"({"cpu": "8"})", "gold");

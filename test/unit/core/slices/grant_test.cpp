@@ -21,8 +21,8 @@ SliceRequest request(std::string_view resources, std::string_view slice_class = 
                                   std::string(slice_class) + R"(", "resources": )" + std::string(resources) + "}}"));
 }
 
-SlicePolicy usual() {
-  SlicePolicy policy;
+ReadPolicy usual() {
+  ReadPolicy policy;
   policy.defaults = amounts(R"({"cpu": "4", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"})");
   return policy;
 }
@@ -41,7 +41,7 @@ struct Case {
   GrantLimits limits = {};
 };
 
-GrantPlan decide(const Case& c, const SlicePolicy& policy = usual(), const Resources* free = nullptr,
+GrantPlan decide(const Case& c, const ReadPolicy& policy = usual(), const Resources* free = nullptr,
                  std::optional<PendingShare> pending = {}, kube::TimePoint now = {}) {
   const SliceRequest asked = request(c.request, c.slice_class);
   return plan_grant({.request = asked,
@@ -231,7 +231,7 @@ TEST_CASE("a share ends at the bound of the policy") {
 
 TEST_CASE("new defaults leave accepted slices alone, until they ask for something else") {
   const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
-  SlicePolicy policy = usual();
+  ReadPolicy policy = usual();
   policy.defaults = amounts(R"({"cpu": "1", "memory": "1Gi"})");
   CHECK(granted(decide({.request = R"({"cpu": "8"})", .record = kept}, policy)) == only_cpu_granted);
   CHECK(granted(decide({.request = R"({"cpu": "8000m"})", .record = kept}, policy)) == only_cpu_granted);
@@ -294,7 +294,7 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
 }
 
 TEST_CASE("built-in classes can be switched off, and the second one follows the first unless it is said otherwise") {
-  SlicePolicy policy = usual();
+  ReadPolicy policy = usual();
   policy.default_class_enabled = false;
   const auto plan = decide({}, policy);
   CHECK(summary(plan) == "deny DefaultResourceSliceClassDisabled");
@@ -337,6 +337,43 @@ TEST_CASE("a class that changes is a new request") {
   const Resources free = amounts(R"({"cpu": "10"})");
   CHECK(granted(decide({.slice_class = "share", .record = record("{}", R"({"cpu": "4"})")}, usual(), &free)) ==
         R"({"cpu":"9"})");
+}
+
+TEST_CASE("a share of nothing is refused to a new slice, and one that runs follows it to nothing") {
+  const Resources free = amounts(R"({"cpu": "100", "pods": "110"})");
+  ReadPolicy policy = usual();
+  policy.sharing_percentage = 0;
+  const auto refused = decide({.slice_class = "share"}, policy, &free);
+  CHECK(summary(refused) == "deny ShareResourceSliceClassDisabled");
+  CHECK(denied(refused).message.contains("sharing percentage is 0"));
+  const auto kept = record("{}", R"({"cpu": "90", "pods": "99"})", "share");
+  CHECK(granted(decide({.slice_class = "share", .record = kept}, policy, &free)) == R"({"cpu":"0","pods":"0"})");
+  CHECK(granted(decide({.request = R"({"cpu": "5"})", .slice_class = "share", .record = kept}, policy, &free)) ==
+        R"({"cpu":"0","pods":"0"})");
+}
+
+TEST_CASE("while a setting cannot be read what is granted stays as it is, and nothing new is granted") {
+  const Resources free = amounts(R"({"cpu": "100"})");
+  ReadPolicy policy = usual();
+  policy.unknown.emplace("sharing-percentage", "\"many\" is not a whole number from 0 to 100");
+  // Not even by a setting that is known, if by chance it switches the class off.
+  policy.default_class_enabled = false;
+  for (const char* slice_class : {"default", "share"}) {
+    CAPTURE(slice_class);
+    const auto refused = decide({.request = R"({"cpu": "8"})", .slice_class = slice_class}, policy, &free);
+    CHECK(summary(refused) == "deny ResourceSliceResourcesDenied");
+    CHECK(denied(refused).message ==
+          "the provider's settings cannot be read (sharing-percentage: \"many\" is not a whole number from 0 to 100): "
+          "its operator has to correct ConfigMap liqo-sharing-policy");
+    const auto kept = record(R"({"cpu": "8"})", R"({"cpu": "7"})", slice_class);
+    CHECK(granted(decide({.request = R"({"cpu": "8"})", .slice_class = slice_class, .record = kept}, policy, &free)) ==
+          R"({"cpu":"7"})");
+    CHECK(std::holds_alternative<Deny>(
+        decide({.request = R"({"cpu": "9"})", .slice_class = slice_class, .record = kept}, policy, &free)));
+  }
+  // Cordons and drains are taken back, and hold, all the same.
+  CHECK(summary(decide({.tenant = api::TenantCondition::drained}, policy)) == "deny ResourceSliceResourcesDenied");
+  CHECK(summary(decide({.slice_class = "gold"}, policy)) == "foreign");
 }
 
 TEST_CASE("a share waits until it is known what is free, and keeps what it has until then") {

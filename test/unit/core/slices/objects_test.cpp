@@ -172,7 +172,7 @@ TEST_CASE("a Quota's use is shown, and written only when it changes") {
 }
 
 TEST_CASE("an accepted slice shows what is granted and offered; a denied one keeps what was granted") {
-  SlicePolicy policy;
+  ReadPolicy policy;
   policy.ingress_classes = {{"nginx", true}};
   policy.cluster_labels = {{"region", "eu"}};
   kube::Object shown = slice();
@@ -191,7 +191,7 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
 
   const grant_action::Deny denied{.reason = "ResourceSliceResourcesDenied",
                                   .message = "ResourceSlice resources denied"};
-  const auto drained = plan_slice_status(shown, denied, {.policy = SlicePolicy(), .storage_classes = {}}, at(10s));
+  const auto drained = plan_slice_status(shown, denied, {.policy = ReadPolicy(), .storage_classes = {}}, at(10s));
   REQUIRE(drained.has_value());
   CHECK(drained->at("status").as_object().size() == 1);
   apply(shown.tree(), *drained);
@@ -202,7 +202,7 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
         "2026-11-21T10:00:10Z");
 
   const auto less = plan_slice_status(shown, accepted(R"({"memory": "1Gi"})"),
-                                      {.policy = SlicePolicy(), .storage_classes = {}}, at());
+                                      {.policy = ReadPolicy(), .storage_classes = {}}, at());
   apply(shown.tree(), *less);
   CHECK(text(view.granted()) == R"({"memory":"1Gi"})");
   CHECK_FALSE(shown.status().contains("ingressClasses"));
@@ -214,11 +214,11 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
 
 TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {
   const Platform arm{.os = "", .architecture = "arm64"}, windows{.os = "windows", .architecture = "amd64"}, mixed;
-  SlicePolicy silent, said;
+  ReadPolicy silent, said;
   said.cluster_labels = {{"region", "eu"}, {"kubernetes.io/arch", "riscv64"}};
   struct Row {
     std::string_view title, shown;
-    const SlicePolicy& policy;
+    const ReadPolicy& policy;
     const Platform* platform;
     std::string_view labels;
   };
@@ -248,10 +248,10 @@ TEST_CASE("consumers are told what the machines are, where they agree and the op
 TEST_CASE("what a tenant writes into the status of its slice is undone") {
   kube::Object shown = slice();
   apply(shown.tree(),
-        *plan_slice_status(shown, accepted(R"({"cpu": "8"})"), {.policy = SlicePolicy(), .storage_classes = {}}, at()));
+        *plan_slice_status(shown, accepted(R"({"cpu": "8"})"), {.policy = ReadPolicy(), .storage_classes = {}}, at()));
   shown.mutable_status()["resources"] = parse_value(R"({"cpu": "8000"})");
   const auto patch =
-      plan_slice_status(shown, accepted(R"({"cpu": "8"})"), {.policy = SlicePolicy(), .storage_classes = {}}, at());
+      plan_slice_status(shown, accepted(R"({"cpu": "8"})"), {.policy = ReadPolicy(), .storage_classes = {}}, at());
   REQUIRE(patch.has_value());
   CHECK(text(patch->at("status")) == R"({"resources":{"cpu":"8"}})");
 }
@@ -282,7 +282,7 @@ TEST_CASE("storage classes but Liqo's own are offered by name, with the default 
           R"({"metadata": {"name": "slow", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}})"),
       parse(R"({"metadata": {"name": "liqo"}, "provisioner": "liqo.io/storage"})"),
       parse(R"({"metadata": {"name": "fast"}})")};
-  SlicePolicy policy;
+  ReadPolicy policy;
   CHECK(text(offered_storage_classes(classes, policy)) ==
         R"([{"storageClassName":"fast"},{"storageClassName":"slow","default":true}])");
   policy.storage_class = "fast";

@@ -221,8 +221,8 @@ TEST_CASE("settings are read as flags write them, and a mistake changes nothing"
     REQUIRE(set_policy(policy, "enable-storage", off).has_value());
     CHECK_FALSE(policy.storage_enabled);
   }
-  for (const auto& [name, value] : {std::pair{"sharing-percentage", "0"},
-                                    {"sharing-percentage", "101"},
+  for (const auto& [name, value] : {std::pair{"sharing-percentage", "101"},
+                                    {"sharing-percentage", "-1"},
                                     {"sharing-percentage", "90%"},
                                     {"sharing-percentage", ""},
                                     {"default-limits-enforcement", "Harder"},
@@ -245,24 +245,86 @@ TEST_CASE("settings are read as flags write them, and a mistake changes nothing"
   CHECK(policy.limits_enforcement == "None");
 }
 
-TEST_CASE("a ConfigMap overrides single flags, and a Tenant the percentage") {
+TEST_CASE("a ConfigMap overrides single flags") {
   SlicePolicy flags;
   flags.limits_enforcement = "Soft";
   const auto map = parse(R"({"metadata": {"name": "liqo-sharing-policy"}, "data": {"sharing-percentage": "50\n",
-    "default-node-resources": "cpu=1\nmemory=2Gi", "default-limits-enforcement": "sometimes", "typo": "1"}})");
-  const auto reading = read_policy(flags, &map);
+    "default-node-resources": "cpu=1\nmemory=2Gi", "typo": "1"}})");
+  const auto reading = read_policy(flags, &map, nullptr);
   CHECK(reading.policy.sharing_percentage == 50);
   CHECK(text(reading.policy.defaults) == R"({"cpu":"1","memory":"2Gi"})");
   CHECK(reading.policy.limits_enforcement == "Soft");
-  CHECK(reading.mistakes.size() == 2);
-  CHECK(read_policy(flags, nullptr).policy.sharing_percentage == 90);
+  CHECK(reading.mistakes == std::vector<std::string>{"typo: there is no setting of this name"});
+  CHECK(reading.policy.mistake().empty());
+  CHECK(read_policy(flags, nullptr, &reading.policy).policy.sharing_percentage == 90);
+}
 
+TEST_CASE("a setting that cannot be read keeps what it said, and is unknown where that is not known") {
+  const SlicePolicy flags;
+  const auto map = [](const std::string& data) {
+    return parse(R"({"metadata": {"name": "liqo-sharing-policy"}, "data": )" + data + "}");
+  };
+  // One good and one bad text of each, and whether a policy is as the good one says.
+  struct Row {
+    const char *name, *good, *bad;
+    bool (*is_good)(const SlicePolicy&);
+  };
+  for (const Row& row :
+       {Row{"sharing-percentage", "0", "many", [](const SlicePolicy& p) { return p.sharing_percentage == 0; }},
+        Row{"default-node-resources", "cpu=1", "cpu", [](const SlicePolicy& p) { return p.defaults.size() == 1; }},
+        Row{"default-limits-enforcement", "Hard", "Harder",
+            [](const SlicePolicy& p) { return p.limits_enforcement == "Hard"; }},
+        Row{"default-resource-slice-class-enabled", "false", "no",
+            [](const SlicePolicy& p) { return !p.default_class_enabled; }},
+        Row{"share-resource-slice-class-enabled", "false", "no",
+            [](const SlicePolicy& p) { return p.share_class_enabled == false; }},
+        Row{"enable-storage", "true", "yes", [](const SlicePolicy& p) { return p.storage_enabled; }},
+        Row{"real-storage-class-name", "fast", "A B", [](const SlicePolicy& p) { return p.storage_class == "fast"; }},
+        Row{"ingress-classes", "nginx", "A B", [](const SlicePolicy& p) { return p.ingress_classes.size() == 1; }},
+        Row{"load-balancer-classes", "lb", "A B",
+            [](const SlicePolicy& p) { return p.load_balancer_classes.size() == 1; }},
+        Row{"cluster-labels", "region=eu", "region",
+            [](const SlicePolicy& p) { return p.cluster_labels.size() == 1; }}}) {
+    CAPTURE(row.name);
+    const auto said = [&](const char* value) { return map(std::string("{\"") + row.name + "\": \"" + value + "\"}"); };
+    const kube::Object good = said(row.good), bad = said(row.bad);
+    const auto before = read_policy(flags, &good, nullptr);
+    CHECK(before.mistakes.empty());
+    CHECK(row.is_good(before.policy));
+    const auto kept = read_policy(flags, &bad, &before.policy);
+    CHECK(row.is_good(kept.policy));
+    CHECK(kept.policy.mistake().empty());
+    REQUIRE(kept.mistakes.size() == 1);
+    CHECK(kept.mistakes[0].ends_with("; what it said before holds on"));
+    // After a start nobody knows what it said, however often it is read, and other settings are not concerned.
+    const auto unknown = read_policy(flags, &bad, nullptr);
+    CHECK_FALSE(unknown.policy.is_known(row.name));
+    CHECK(unknown.policy.mistake().contains(row.name));
+    CHECK(read_policy(flags, &bad, &unknown.policy).policy.mistake() == unknown.policy.mistake());
+    CHECK(read_policy(flags, &good, &unknown.policy).policy.mistake().empty());
+  }
+}
+
+TEST_CASE("a Tenant may have a percentage of its own, 0 also") {
   kube::Object tenant = parse(R"({"metadata": {"name": "rome"}})");
-  CHECK(sharing_percentage(reading.policy, tenant) == 50);
+  CHECK(read_tenant_percentage(tenant).value() == std::nullopt);
   tenant.set_annotation("liqo.io/sharing-percentage", "30");
-  CHECK(sharing_percentage(reading.policy, tenant) == 30);
-  tenant.set_annotation("liqo.io/sharing-percentage", "300");
-  CHECK(sharing_percentage(reading.policy, tenant) == 50);
+  CHECK(read_tenant_percentage(tenant).value() == 30);
+  tenant.set_annotation("liqo.io/sharing-percentage", "0");
+  CHECK(read_tenant_percentage(tenant).value() == 0);
+  for (const char* wrong : {"300", "-1", "", "half"}) {
+    CAPTURE(wrong);
+    tenant.set_annotation("liqo.io/sharing-percentage", wrong);
+    CHECK_FALSE(read_tenant_percentage(tenant));
+  }
+}
+
+TEST_CASE("of 0 per cent nothing is granted, not even one of what is counted") {
+  const Resources free = amounts(R"({"cpu":"8","memory":"16Gi","pods":"110","nvidia.com/gpu":"4"})");
+  for (const auto& [name, quantity] : share_of(free, 0, {}, 1)) {
+    CAPTURE(name);
+    CHECK(quantity.is_zero());
+  }
 }
 
 }  // namespace liqo::core
