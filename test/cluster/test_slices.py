@@ -179,21 +179,115 @@ def test_new_defaults_leave_what_is_accepted_alone(slices: Slices) -> None:
     slices.wait_size("pool", {"cpu": "9", "memory": "1Gi"})
 
 
-def test_a_denied_edit_keeps_the_quota_and_the_node(slices: Slices) -> None:
+class Shop:
+    """An offloaded namespace of the consumer, whose pods select the node "pool"."""
+
+    def __init__(self, slices: Slices, namespace: str):
+        self.slices, self.name, self.api = slices, namespace, slices.consumer.api
+        self.twin = f"{namespace}-{slices.consumer.name}"
+        slices.consumer.namespace(namespace)
+        offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
+        self.api.apply("namespaceoffloadings", namespace, offloading)
+        wait_for(lambda: slices.provider.api.find("namespaces", None, self.twin), SOON, "the twin namespace")
+
+    def create(self, name: str) -> None:
+        toleration = {"key": TAINT, "operator": "Exists"}
+        pod = busybox(name, nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[toleration])
+        self.api.create("pods", self.name, pod)
+
+    def phase(self, name: str) -> str:
+        return self.api.get("pods", self.name, name).get("status", {}).get("phase", "")
+
+    def wait_running(self, name: str) -> None:
+        wait_for(lambda: self.phase(name) == "Running", 60, f"pod {name} to run")
+
+    def is_scheduled(self, name: str) -> bool:
+        return bool(self.api.get("pods", self.name, name)["spec"].get("nodeName"))
+
+    def closed(self) -> str:
+        """Why the node takes no new pods, as its taint says."""
+        taints = self.api.get("nodes", None, "pool")["spec"].get("taints", [])
+        return next((taint["value"] for taint in taints if taint["key"] == "virtual-node.liqo.io/closed"), "")
+
+    def close(self) -> None:
+        for pod in self.api.list("pods", self.name):
+            self.api.delete("pods", self.name, pod["metadata"]["name"])
+        wait_for(lambda: not self.api.list("pods", self.name), 60, "the pods to go")
+        self.api.delete("namespaceoffloadings", self.name, "offloading")
+        gone = lambda: self.slices.provider.api.find("namespaces", None, self.twin) is None  # noqa: E731
+        wait_for(gone, 60, "the twin namespace to go")
+
+
+@pytest.fixture
+def shop(slices: Slices, namespace: str) -> Iterator[Shop]:
     slices.create("pool", {"cpu": "8", "memory": "1Gi", "pods": "5", "ephemeral-storage": "1Gi"})
+    slices.wait_size("pool", {"cpu": "8", "memory": "1Gi", "pods": "5", "ephemeral-storage": "1Gi"})
+    made = Shop(slices, namespace)
+    yield made
+    made.close()
+
+
+def test_a_denied_edit_keeps_the_quota_and_the_node(slices: Slices, shop: Shop) -> None:
     size = {"cpu": "8", "memory": "1Gi", "pods": "5", "ephemeral-storage": "1Gi"}
-    slices.wait_size("pool", size)
     set_policy(slices.provider, {"default-resource-slice-class-enabled": "false"})
     slices.edit("pool", {"resources": {"cpu": "80"}})
     denied = ("Denied", "DefaultResourceSliceClassDisabled")
     wait_for(lambda: slices.condition("pool") == denied, SOON, "the edit to be denied")
     stays(lambda: slices.granted("pool") == size and slices.capacity("pool") == size, 3, "what was granted")
+    assert shop.closed() == ""
+    shop.create("after-it")
+    shop.wait_running("after-it")
+    told = [event for event in slices.consumer.events(slices.home, "pool") if event["reason"] == "RequestDenied"]
+    assert told and "granted as before: cpu 8" in told[0]["message"]
     set_policy(slices.provider, {})
     slices.wait_size("pool", {**size, "cpu": "80"})
 
     with pytest.raises(Refused, match="cannot be negative"):
         slices.edit("pool", {"resources": {"cpu": "-1"}})
     assert slices.granted("pool") == {**size, "cpu": "80"}
+
+
+def set_bounds(provider: Cluster, away: str, policy: str | None) -> None:
+    provider.api.patch("namespaces", None, away, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
+
+
+def test_a_denied_edit_is_told_from_a_drain(slices: Slices, shop: Shop, daemons: Any) -> None:
+    """By our provider and by one of the Go version, and where the request changes during the drain."""
+    set_bounds(slices.provider, slices.away, '{"maxSliceResources": {"cpu": "8"}}')
+    slices.edit("pool", {"resources": {"cpu": "80"}})
+    denied = ("Denied", "RequestDenied")
+    wait_for(lambda: slices.condition("pool") == denied, SOON, "the edit to be denied")
+    shop.create("during-it")
+    shop.wait_running("during-it")
+
+    def drain(state: str) -> None:
+        slices.provider.api.patch("tenants", slices.away, slices.consumer.name, {"spec": {"tenantCondition": state}})
+
+    drained = ("Denied", "ResourceSliceResourcesDenied")
+    drain("Drained")
+    wait_for(lambda: slices.condition("pool") == drained and shop.closed() == "denied", SOON, "the node to be closed")
+    shop.create("in-drain")
+    slices.edit("pool", {"resources": {"cpu": "90"}})
+    stays(lambda: not shop.is_scheduled("in-drain") and shop.closed() == "denied", 3, "the node closed")
+    drain("Active")
+    wait_for(lambda: slices.condition("pool") == denied and not shop.closed(), SOON, "the node to be open again")
+    shop.wait_running("in-drain")
+
+    # A provider of the Go version denies a slice in these words when its tenant is drained, and does so once.
+    daemon = daemons.of(slices.provider)
+    daemon.stop()
+    replica = slices.provider.api.get("resourceslices", slices.away, "pool")
+    conditions = [one for one in replica["status"]["conditions"] if one["type"] != "Resources"]
+    condition = {"type": "Resources", "status": "Denied", "reason": "ResourceSliceResourcesDenied"}
+    condition |= {"message": "ResourceSlice resources denied", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    status = {"conditions": [*conditions, condition]}
+    slices.provider.api.patch("resourceslices", slices.away, "pool", {"status": status}, "status")
+    wait_for(lambda: shop.closed() == "denied", SOON, "the node to be closed")
+    shop.create("in-drain-by-go")
+    stays(lambda: not shop.is_scheduled("in-drain-by-go"), 3, "the pod unscheduled")
+    daemon.start()
+    shop.wait_running("in-drain-by-go")
+    set_bounds(slices.provider, slices.away, None)
 
 
 def test_a_custom_class_is_left_to_its_controller(slices: Slices) -> None:

@@ -5,6 +5,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/slices/denial.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/answers.hpp"
 #include "wait.hpp"
@@ -34,6 +35,7 @@ constexpr kube::Duration old_answer_patience = std::chrono::seconds(3);
 struct Answered {
   json::object granted;
   std::string denial;       ///< "" = accepted
+  bool is_kept = false;     ///< denied, and what was granted before goes on
   bool shows_what = false;  ///< the slice itself shows which request this answers
 };
 
@@ -42,7 +44,7 @@ Look look_at(const Object* object, Answered& answer) {
   const ResourceSlice slice(*object);
   for (const std::string_view type : {conditions::authentication, conditions::resources})
     if (slice.is_denied(type)) {
-      answer = {.denial = denial(slice, type)};
+      answer = {.granted = slice.granted(), .denial = denial(slice, type), .is_kept = liqo::core::keeps_grant(*object)};
       return {.done = true};
     }
   if (!slice.is_accepted(conditions::authentication)) return {.seen = "the provider has not answered"};
@@ -115,8 +117,11 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
       {.resource = kinds::resource_slices, .key = key, .blame = Blame::warnings}, look);
   if (!answered) co_return std::unexpected(std::move(answered.error()));
   if (!answer.denial.empty())
-    co_return kube::fail(Errc::unsupported, "ResourceSlice " + key.name + ": " + answer.denial +
-                                                " (the tenant or the slice may be cordoned; ask the provider)");
+    co_return kube::fail(
+        Errc::unsupported,
+        "ResourceSlice " + key.name + ": " + answer.denial +
+            (answer.is_kept ? " (granted as before: " + model::in_words(answer.granted) + "; ask for that or for less)"
+                            : " (the tenant or the slice may be cordoned; ask the provider)"));
   session.output().success(cluster.scope(),
                            "ResourceSlice " + key.name + " accepted, granted " + model::in_words(answer.granted));
   co_return Result<void>();

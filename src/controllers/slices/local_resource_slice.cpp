@@ -5,6 +5,8 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/peering/csr.hpp"
+#include "liqo/core/slices/denial.hpp"
+#include "liqo/core/slices/grant.hpp"
 #include "liqo/core/slices/local.hpp"
 #include "liqo/core/slices/request.hpp"
 
@@ -74,6 +76,9 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
                            "class " + std::string(view.slice_class().substr(0, 100)) +
                                " is none of Liqo's: a controller of the provider's own has to answer; ask its "
                                "operator whether there is one");
+  if (auto denied = core::denied_request_text(*slice))
+    context_.events.warning(*slice, api::kinds::resource_slices, core::slice_reasons::request_denied,
+                            std::move(*denied));
   const auto* due = std::get_if<action::Patch>(&plan);
   if (!due) co_return Outcome::done();
   auto patched =

@@ -5,6 +5,7 @@
 
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/slices/denial.hpp"
 #include "liqo/core/slices/grant.hpp"
 
 namespace liqo::core {
@@ -39,7 +40,7 @@ bool is_for_lack_of_rights(const kube::Failure& refusal) { return says_one_of(re
 
 Closed why_closed(const kube::Object* slice, bool no_room) {
   const auto said = slice ? api::ResourceSlice(*slice).condition(api::slice_conditions::resources) : std::nullopt;
-  if (said && said->status == api::slice_conditions::denied) return Closed::denied;
+  if (said && said->status == api::slice_conditions::denied && !keeps_grant(*slice)) return Closed::denied;
   if (said && said->reason == slice_reasons::cordoned) return Closed::cordoned;
   return no_room ? Closed::full : Closed::no;
 }

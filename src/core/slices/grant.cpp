@@ -23,8 +23,17 @@ constexpr std::string_view tenant_cordoned_text =
 constexpr std::string_view slice_cordoned_text =
     "the provider has cordoned this slice: what is granted stays, new pods are refused";
 
+constexpr std::string_view request_waits_text = "; what has changed in the request is answered when that ends";
+constexpr std::string_view kept_text =
+    "; what was granted before stays: set the spec back to what it was, and the slice is accepted again";
+
 Deny deny(std::string_view reason, std::string_view message) {
   return {.reason = std::string(reason), .message = std::string(message)};
+}
+
+/// Denies what is asked for now; what is granted already stays.
+Deny deny_request(const GrantInputs& in, std::string_view reason, std::string_view message) {
+  return {.reason = std::string(reason), .message = std::string(message) + std::string(in.record ? kept_text : "")};
 }
 
 /// A Quota of the Go version records the granted amounts but not the request. A request belongs to it if every amount
@@ -146,7 +155,7 @@ GrantPlan plan_default(const GrantInputs& in, bool negotiated) {
   std::string refusal = in.limits.mistake;
   if (refusal.empty()) refusal = name_pods(in.limits, granted);
   if (refusal.empty()) refusal = refuse_amounts(in.limits, granted, in.record);
-  if (!refusal.empty()) return deny(slice_reasons::resources_denied, refusal);
+  if (!refusal.empty()) return deny_request(in, slice_reasons::request_denied, refusal);
   return grant(in.request, std::move(granted));
 }
 
@@ -155,7 +164,7 @@ GrantPlan plan_share(const GrantInputs& in, bool negotiated) {
   // While the policy cannot be read, a slice keeps what it has and no other gets anything.
   if (!in.limits.mistake.empty())
     return negotiated ? GrantPlan(grant(in.request, in.record->granted))
-                      : deny(slice_reasons::resources_denied, in.limits.mistake);
+                      : deny_request(in, slice_reasons::request_denied, in.limits.mistake);
   // A slice that has a share already follows it to nothing.
   if (in.sharing_percentage == 0 && !in.record) return deny(slice_reasons::share_class_disabled, nothing_shared_text);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
@@ -196,20 +205,25 @@ GrantPlan plan_grant(const GrantInputs& in) {
   const bool negotiated = in.record && is_negotiated(request, *in.record);
   if (in.tenant == api::TenantCondition::cordoned || in.slice_cordoned) {
     if (!in.record) return deny(slice_reasons::resources_denied, nothing_new_text);
-    if (!negotiated) return Keep{};
     Accept plan = grant(request, in.record->granted);
     plan.reason = slice_reasons::cordoned;
     plan.message = in.tenant == api::TenantCondition::cordoned ? tenant_cordoned_text : slice_cordoned_text;
+    if (negotiated) return plan;
+    // The changed request stays one: it is answered when the cordon ends, and a denial before it does not hide the
+    // cordon.
+    plan.record = *in.record;
+    plan.message += request_waits_text;
     return plan;
   }
   // What a setting says that cannot be read is not known, and not what it says by default.
   if (const std::string mistake = in.policy.mistake(); !mistake.empty())
-    return negotiated ? GrantPlan(grant(request, in.record->granted)) : deny(slice_reasons::resources_denied, mistake);
+    return negotiated ? GrantPlan(grant(request, in.record->granted))
+                      : deny_request(in, slice_reasons::request_denied, mistake);
   if (request.slice_class == default_class && !in.policy.default_class_enabled)
     return deny(slice_reasons::default_class_disabled, default_disabled_text);
   if (request.slice_class == share_class && !in.policy.is_share_enabled())
     return deny(slice_reasons::share_class_disabled, share_disabled_text);
-  if (!request.problem.empty()) return deny(slice_reasons::invalid_request, request.problem);
+  if (!request.problem.empty()) return deny_request(in, slice_reasons::invalid_request, request.problem);
   return request.slice_class == share_class ? plan_share(in, negotiated) : plan_default(in, negotiated);
 }
 

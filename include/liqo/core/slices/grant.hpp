@@ -25,6 +25,8 @@ inline constexpr std::string_view authentication_accepted = "ResourceSliceAuthen
 inline constexpr std::string_view authentication_denied = "ResourceSliceAuthenticationDenied";
 // Ours alone.
 inline constexpr std::string_view invalid_request = "InvalidRequest";
+/// The amounts that are asked for are refused; a drain has `resources_denied`.
+inline constexpr std::string_view request_denied = "RequestDenied";
 inline constexpr std::string_view cordoned = "ResourceSliceCordoned";
 /// On slices of a custom class, so that our own denial is recognised and taken back when the tenant is active again.
 inline constexpr std::string_view tenant_cordoned = "TenantCordoned";
@@ -84,7 +86,7 @@ struct Accept {
 struct Deny {
   std::string reason, message;  ///< of the condition
 };
-/// The slice or its tenant is cordoned: the condition stays as it is, too.
+/// Nothing is decided: the condition stays as it is, too.
 struct Keep {};
 /// Another controller decides.
 struct Foreign {};

@@ -52,4 +52,22 @@ TEST_CASE("a slice of a class that is not Liqo's says who has to answer") {
   CHECK(rome.events("WaitingForClass").front().find("class gold") != std::string::npos);
 }
 
+TEST_CASE("a denied edit is told at home, with what goes on and what to do") {
+  SliceConsumer rome;
+  rome.add_slice();
+  rome.answer(R"({"cpu": "4"})", "Denied");
+  rome.pass(5s);
+  // A drain, for all that is known: no grant goes on.
+  CHECK(rome.events("RequestDenied").empty());
+  rome.change(kinds::resource_slices, rome.key, "status", [](json::object& next) {
+    json::object& condition = next["status"].as_object()["conditions"].as_array()[1].as_object();
+    condition["reason"] = "RequestDenied";
+    condition["message"] = "too much";
+  });
+  REQUIRE(rome.reaches([&] { return !rome.events("RequestDenied").empty(); }));
+  CHECK(rome.events("RequestDenied").front().find("\"too much\"; granted as before: cpu 4") != std::string::npos);
+  rome.pass(1min);
+  CHECK(rome.events("RequestDenied").size() == 1);
+}
+
 }  // namespace liqo::testing

@@ -184,12 +184,17 @@ TEST_CASE("a request that is denied leaves what was granted before, on both side
   CHECK(milan.reaches([&] { return !milan.events("InvalidRequest").empty(); }));
   CHECK(milan.granted() == usual_grant);
   CHECK(milan.shown() == usual_grant);
-  // W26: cordoning works all the same.
+  // W26: cordoning works all the same, and the consumer is told of it.
   milan.change(kinds::resource_slices, milan.slice_key, "", [](json::object& next) {
     kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/cordoned-resource"] = "true";
   });
   CHECK(milan.reaches([&] { return milan.is_cordoned(); }));
-  CHECK(milan.condition() == "Denied InvalidRequest");
+  CHECK(milan.reaches([&] { return milan.condition() == "Accepted ResourceSliceCordoned"; }));
+  CHECK(milan.granted() == usual_grant);
+  milan.change(kinds::resource_slices, milan.slice_key, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase("liqo.io/cordoned-resource");
+  });
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied InvalidRequest"; }));
 }
 
 TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes no quota") {
@@ -202,14 +207,24 @@ TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes
   });
   milan.pass(5s);
   milan.ask(R"({"cpu": "10"})");
-  CHECK(milan.reaches([&] { return milan.condition() == "Denied ResourceSliceResourcesDenied"; }));
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
   CHECK(milan.granted() == usual_grant);
-  REQUIRE(milan.reaches([&] { return !milan.events("ResourceSliceResourcesDenied").empty(); }));
-  CHECK(milan.events("ResourceSliceResourcesDenied").back().find("no more than 9 of cpu") != std::string::npos);
+  CHECK_FALSE(milan.is_cordoned());
+  REQUIRE(milan.reaches([&] { return !milan.events("RequestDenied").empty(); }));
+  CHECK(milan.events("RequestDenied").back().find("no more than 9 of cpu") != std::string::npos);
   milan.ask(R"({"cpu": "9"})");
   CHECK(milan.settles_as(R"(cpu="9",memory="8Gi")"));
   milan.ask(R"({"cpu": "9", "memory": "9Gi"})");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
+  // A drain is told as one, whatever is asked for meanwhile.
+  milan.set_tenant("Drained");
   CHECK(milan.reaches([&] { return milan.condition() == "Denied ResourceSliceResourcesDenied"; }));
+  milan.ask(R"({"cpu": "9", "memory": "10Gi"})");
+  milan.pass(5s);
+  CHECK(milan.condition() == "Denied ResourceSliceResourcesDenied");
+  milan.ask(R"({"cpu": "9", "memory": "9Gi"})");
+  milan.set_tenant("Active");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
   // An administrator who allows more is heard at once.
   milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
     kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase("liqo.io/pod-policy");

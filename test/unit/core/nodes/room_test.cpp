@@ -6,6 +6,7 @@
 #include "liqo/core/nodes/node.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/slices/denial.hpp"
 
 namespace liqo::core {
 namespace {
@@ -74,6 +75,47 @@ TEST_CASE("a node is closed while its slice is denied or cordoned, or has no roo
   CHECK(why_closed(nullptr, true) == Closed::full);
   CHECK(closed_word(Closed::no) == "");
   CHECK(closed_word(Closed::cordoned) == "cordoned");
+}
+
+TEST_CASE("a denied request leaves the node open where something was granted before, and a drain closes it") {
+  struct Row {
+    std::string_view reason;
+    Closed built_in, custom;  ///< by class, where something is granted
+  };
+  for (const Row& row : {Row{"InvalidRequest", Closed::no, Closed::no},
+                         {"RequestDenied", Closed::no, Closed::no},
+                         {"DefaultResourceSliceClassDisabled", Closed::no, Closed::no},
+                         {"ShareResourceSliceClassDisabled", Closed::no, Closed::no},
+                         // As the Go version drains a tenant, and as older ones of this version deny anything.
+                         {"ResourceSliceResourcesDenied", Closed::denied, Closed::denied},
+                         {"TenantDrained", Closed::denied, Closed::denied},
+                         {"TenantCordoned", Closed::denied, Closed::denied},
+                         {"TooExpensive", Closed::denied, Closed::no},
+                         {"", Closed::denied, Closed::no}})
+    for (const std::string_view slice_class : {"", "default", "share", "gold"}) {
+      CAPTURE(row.reason);
+      CAPTURE(slice_class);
+      kube::Object edited = slice("Denied", row.reason);
+      edited.mutable_spec()["class"] = slice_class;
+      // The first request: there is nothing that could go on.
+      CHECK(why_closed(&edited, false) == Closed::denied);
+      edited.mutable_status()["resources"] = json::object{};
+      CHECK(why_closed(&edited, false) == Closed::denied);
+      edited.mutable_status()["resources"] = json::object{{"cpu", "8"}};
+      const Closed expected = slice_class == "gold" ? row.custom : row.built_in;
+      CHECK(why_closed(&edited, false) == expected);
+      CHECK(why_closed(&edited, true) == (expected == Closed::no ? Closed::full : expected));
+      CHECK(denied_request_text(edited).has_value() == (expected == Closed::no));
+    }
+  kube::Object edited = slice("Denied", "RequestDenied");
+  edited.mutable_spec()["providerClusterID"] = "milan";
+  edited.mutable_status()["resources"] = json::object{{"cpu", "8"}, {"memory", "1Gi"}};
+  edited.mutable_status()["conditions"].as_array()[0].as_object()["message"] = "no more than 9\nof cpu";
+  CHECK(denied_request_text(edited) ==
+        "cluster milan denies what the slice asks for now, \"no more than 9 of cpu\"; granted as before: cpu 8, memory "
+        "1Gi. Set the spec back to what it was, or ask its operator what it allows");
+  edited.mutable_status()["conditions"].as_array()[0].as_object()["status"] = "Accepted";
+  CHECK_FALSE(denied_request_text(edited).has_value());
 }
 
 TEST_CASE("a closed node has a taint that goes when it opens, and the taints of others stay") {

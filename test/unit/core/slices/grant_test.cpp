@@ -105,7 +105,7 @@ TEST_CASE("a policy bounds one slice, and all slices of a consumer together") {
                      .mistake = {}};
   CHECK(std::holds_alternative<Accept>(decide({.request = R"({"cpu": "6"})", .limits = limits})));
   const auto too_big = decide({.request = R"({"cpu": "9"})", .limits = limits});
-  CHECK(summary(too_big) == "deny ResourceSliceResourcesDenied");
+  CHECK(summary(too_big) == "deny RequestDenied");
   CHECK(
       denied(too_big).message ==
       "the provider grants a slice of this cluster no more than 8 of cpu, and this one would have 9: ask for less, or "
@@ -120,10 +120,18 @@ TEST_CASE("a policy bounds one slice, and all slices of a consumer together") {
   CHECK(std::holds_alternative<Deny>(decide({.request = R"({})", .limits = limits})));
   const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
   CHECK(std::holds_alternative<Accept>(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits})));
-  CHECK(std::holds_alternative<Deny>(decide({.request = R"({"cpu": "9"})", .record = kept, .limits = limits})));
+  const auto denied_edit = decide({.request = R"({"cpu": "9"})", .record = kept, .limits = limits});
+  CHECK(summary(denied_edit) == "deny RequestDenied");
+  CHECK(denied(denied_edit)
+            .message.ends_with("; what was granted before stays: set the spec back to what it was, and "
+                               "the slice is accepted again"));
   limits.mistake = "the policy cannot be understood";
   CHECK(std::holds_alternative<Accept>(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits})));
-  CHECK(denied(decide({.request = R"({"cpu": "1"})", .limits = limits})).message == "the policy cannot be understood");
+  const auto unread = decide({.request = R"({"cpu": "1"})", .limits = limits});
+  CHECK(summary(unread) == "deny RequestDenied");
+  CHECK(denied(unread).message == "the policy cannot be understood");
+  const Resources free = amounts(R"({"cpu": "10"})");
+  CHECK(summary(decide({.slice_class = "share", .limits = limits}, usual(), &free)) == "deny RequestDenied");
 }
 
 TEST_CASE("of another slice the larger of its grant and its use counts") {
@@ -267,8 +275,11 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
            Row{{.request = R"({"cpu": "8"})", .tenant = api::TenantCondition::cordoned, .record = kept},
                "accept ResourceSliceCordoned"},
            Row{{.request = R"({"cpu": "8"})", .cordoned = true, .record = kept}, "accept ResourceSliceCordoned"},
-           Row{{.request = R"({"cpu": "9"})", .cordoned = true, .record = kept}, "keep"},
-           Row{{.request = R"({"cpu": "9"})", .tenant = api::TenantCondition::cordoned, .record = kept}, "keep"},
+           Row{{.request = R"({"cpu": "9"})", .cordoned = true, .record = kept}, "accept ResourceSliceCordoned"},
+           Row{{.request = R"({"cpu": "9"})", .tenant = api::TenantCondition::cordoned, .record = kept},
+               "accept ResourceSliceCordoned"},
+           Row{{.request = R"({"cpu": "-1"})", .cordoned = true, .record = kept}, "accept ResourceSliceCordoned"},
+           Row{{.request = R"({"cpu": "9"})", .drained = true, .record = kept}, "deny ResourceSliceResourcesDenied"},
            Row{{.drained = true}, "deny ResourceSliceResourcesDenied"},
            Row{{.request = R"({"cpu": "8"})", .cordoned = true, .drained = true, .record = kept},
                "deny ResourceSliceResourcesDenied"},
@@ -289,7 +300,11 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
                                  : row.given.drained                               ? "has drained this slice"
                                                                                    : "has cordoned";
     if (std::holds_alternative<Deny>(plan)) CHECK(denied(plan).message.find(why) != std::string::npos);
-    if (std::holds_alternative<Accept>(plan)) CHECK(granted(plan) == only_cpu_granted);
+    if (!std::holds_alternative<Accept>(plan)) continue;
+    CHECK(granted(plan) == only_cpu_granted);
+    // What has changed is still asked for when the cordon ends.
+    CHECK(accepted(plan).record.request == kept.request);
+    CHECK(accepted(plan).message.ends_with("answered when that ends") == (row.given.request != R"({"cpu": "8"})"));
   }
 }
 
