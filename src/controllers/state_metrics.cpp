@@ -72,7 +72,9 @@ void StateMetrics::show_nodes(bool leads) {
     const kube::Labels labels{{"cluster_id", std::string(view.cluster_id())}, {"node_name", key.name}};
     if (view.create_node()) {
       const auto node = nodes_->find({"", key.name});
-      ready[labels] = node && kube::has_condition(*node, "Ready") ? 1 : 0;
+      // It may be that of an older VirtualNode of the name.
+      const bool is_own = node && node->label(api::labels::remote_cluster_id) == view.cluster_id();
+      ready[labels] = is_own && kube::has_condition(*node, "Ready") ? 1 : 0;
     }
     if (const ProviderSession* session = controller_.sessions().find(key)) {
       pods[labels] = double(session->pods().local_pods().store().size());

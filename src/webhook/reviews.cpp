@@ -17,6 +17,7 @@
 #include "liqo/core/offloading/pod_scheduling.hpp"
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/quota/quota_user.hpp"
+#include "liqo/core/slices/local.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -49,6 +50,7 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/mutate/daemonsets", &Reviews::mutate_daemon_set},
                                      {"/validate/shadowpods", &Reviews::validate_shadow_pod},
                                      {"/mutate/virtualnodes", &Reviews::mutate_virtual_node},
+                                     {"/validate/virtualnodes", &Reviews::validate_virtual_node},
                                      {"/validate/resourceslices", &Reviews::validate_resource_slice},
                                      {"/mutate/tenants", &Reviews::mutate_tenant},
                                      {"/validate/tenants", &Reviews::validate_tenant},
@@ -72,7 +74,6 @@ void Reviews::add_to(AdmissionServer& server) {
   for (const auto& [path, rule] :
        {std::pair<std::string_view, Function>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
         {"/mutate/foreign-cluster", core::admission::mutate_foreign_cluster},
-        {"/validate/virtualnodes", core::admission::validate_virtual_node},
         {"/validate/namespace-offloading", core::admission::validate_namespace_offloading}})
     server.route(std::string(path), Rule(rule));
 }
@@ -183,12 +184,6 @@ asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admiss
 
 asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request, const Hold& hold) {
   if (!request.writes()) co_return Answer::allow();
-  std::optional<kube::Object> node;
-  if (request.operation == Operation::create && !request.object.name().empty()) {
-    auto live = co_await reads_.find(kube::resources::nodes, {"", std::string(request.object.name())}, hold);
-    if (!live) co_return cannot_read(live.error());
-    node = std::move(*live);
-  }
   std::optional<kube::Object> options;
   if (core::admission::needs_options_template(request)) {
     const auto [key, is_default] = api::options_template_of(request.object, context_.liqo_namespace);
@@ -199,7 +194,30 @@ asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request, con
                              " does not exist: create it first, or say createNode and disableNetworkCheck");
     options = std::move(*live);
   }
-  co_return core::admission::mutate_virtual_node(request, node ? &*node : nullptr, options ? &*options : nullptr);
+  co_return core::admission::mutate_virtual_node(request, options ? &*options : nullptr);
+}
+
+asio::awaitable<Answer> Reviews::validate_virtual_node(const Request& request, const Hold& hold) {
+  Answer answer = core::admission::validate_virtual_node(request);
+  if (!answer.allowed || !request.writes_object() || request.operation != Operation::create) co_return answer;
+  auto namesakes = co_await read_namesakes(request.object, hold);
+  if (!namesakes) co_return cannot_read(namesakes.error());
+  auto node = co_await reads_.find(kube::resources::nodes, {"", std::string(request.object.name())}, hold);
+  if (!node) co_return cannot_read(node.error());
+  co_return core::admission::check_node_of(request, *node ? &**node : nullptr, *namesakes);
+}
+
+asio::awaitable<kube::Result<std::vector<std::string>>> Reviews::read_namesakes(const kube::Object& of,
+                                                                                const Hold& hold) {
+  std::vector<std::string> namesakes;
+  const auto looked = co_await reads_.each(
+      {.collection = {kinds::virtual_nodes, {}}, .label_selector = {}, .metadata_only = true},
+      [&](const kube::Object& other) {
+        if (other.name() == of.name() && other.ns() != of.ns()) namesakes.push_back(other.key().text());
+      },
+      hold);
+  if (!looked) co_return std::unexpected(looked.error());
+  co_return namesakes;
 }
 
 asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request, const Hold& hold) {
@@ -213,10 +231,15 @@ asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request,
          .metadata_only = true},
         [&](const kube::Object& slice) {
           if (slice.name() == request.object.name() && slice.uid() != request.object.uid())
-            namesakes.push_back(slice.key().text());
+            namesakes.push_back("ResourceSlice " + slice.key().text());
         },
         hold);
     if (!looked) co_return cannot_read(looked.error());
+    if (core::wants_virtual_node(request.object)) {
+      auto nodes = co_await read_namesakes(request.object, hold);
+      if (!nodes) co_return cannot_read(nodes.error());
+      for (const std::string& node : *nodes) namesakes.push_back("VirtualNode " + node);
+    }
   }
   Answer answer = core::admission::validate_resource_slice(request, namesakes);
   if (answer.allowed) answer = co_await check_amount(request, kinds::resource_slices, hold);

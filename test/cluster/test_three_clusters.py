@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from harness import inventory, rights, settings
 from harness.api import Api, Refused
 from harness.cluster import busybox
 from harness.components import Options
-from harness.peers import SOON, Peer, certificate_of
+from harness.peers import SOON, Peer, as_identity, certificate_of
 from harness.run import Run
 from harness.story import container
 from harness.wait import patient, stays, wait_for
@@ -212,6 +213,68 @@ def test_each_node_answers_for_itself_at_a_port_of_its_own(three: Three) -> None
 
     wait_for(refused, SOON, "the port of the node that has gone to be closed")
     wait_for(lambda: quotas(graz, vienna).keys() == {"graz"}, SOON, "its Quota to be gone")
+
+
+@pytest.mark.refusals("a second virtual node of one name")
+def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: Path) -> None:
+    """It is refused; one that is stored all the same ends its own pods alone, and goes without the Node and its pods."""
+    vienna, graz, linz = three.peers
+    home = vienna.home(linz)
+    spec = {"clusterID": "linz", "createNode": True, "disableNetworkCheck": True}
+    spec |= {"kubeconfigSecretRef": {"name": "kubeconfig-resourceslice-linz"}, "resourceQuota": {"hard": {"cpu": "1"}}}
+    second = {"kind": "VirtualNode", "metadata": {"name": "graz"}, "spec": spec}
+    said = vienna.liqoctl.attempt("create", "virtualnode", "graz", "--remote-cluster-id", "linz", "--resource-slice-name", "linz")
+    assert said.code and "liqoctl delete virtualnode graz --remote-cluster-id graz" in said.err, said
+    with pytest.raises(Refused, match="there is a VirtualNode of that name already, liqo-tenant-graz/graz"):
+        vienna.api.create("virtualnodes", home, second)
+    said = vienna.liqoctl.attempt("create", "resourceslice", "graz", "--remote-cluster-id", "linz", "--cpu", "1")
+    assert said.code and "already" in said.err, said
+
+    # As it may be stored from before: made while nobody was asked, and with a pod of its own at the other provider.
+    one, node = vienna.api.get("pods", "shop", "one"), vienna.api.get("nodes", None, "graz")["metadata"]["uid"]
+    shadow = graz.api.get("shadowpods", "shop-vienna", "one")
+    labels = shadow["metadata"]["labels"] | {"offloading.liqo.io/destination": "linz"}
+    labels.pop("liqo.io/creator-user", None)
+    annotations = dict(shadow["metadata"]["annotations"])
+    # Ordered long ago, it would be too late for a new pod.
+    annotations.pop("offloading.liqo.io/ordered-at", None)
+    metadata = {"name": "one", "labels": labels, "annotations": annotations}
+    vienna.daemon.stop()
+    for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
+        for found in vienna.api.list(kind):
+            vienna.api.delete(kind, None, found["metadata"]["name"])
+    vienna.api.create("virtualnodes", home, second)
+    as_vienna = as_identity(vienna, linz, "resourceslice-linz", tmp_path)
+    as_vienna.create("shadowpods", "shop-vienna", {"kind": "ShadowPod", "metadata": metadata, "spec": shadow["spec"]})
+    wait_for(lambda: pod_is("Running", linz, "shop-vienna", "one"), 60, "the double to run")
+    vienna.daemon.start()
+
+    gone = lambda: linz.api.find("shadowpods", "shop-vienna", "one") is None and not linz.cluster.pod("shop-vienna", "one")  # noqa: E731
+    wait_for(gone, 60, "the double to end")
+
+    def told() -> bool:
+        found = vienna.api.get("virtualnodes", home, "graz").get("status", {}).get("conditions", [])
+        reasons = {one["type"]: (one["status"], one.get("reason")) for one in found}
+        return reasons == dict.fromkeys(("Node", "VirtualKubelet"), ("None", "NodeNameTaken"))
+
+    wait_for(told, SOON, "the second virtual node to say why it has no Node")
+    assert [event for event in vienna.cluster.events(home, "graz") if event["reason"] == "NodeNameTaken"]
+
+    def unharmed() -> bool:
+        found = vienna.api.get("nodes", None, "graz")
+        assert found["metadata"]["uid"] == node and not found["spec"].get("unschedulable")
+        assert found["metadata"]["labels"]["liqo.io/remote-cluster-id"] == "graz"
+        now = vienna.api.get("pods", "shop", "one")
+        return now["metadata"]["uid"] == one["metadata"]["uid"] and now["status"]["phase"] == "Running"
+
+    wait_for(lambda: vienna.node_ready("graz"), SOON, "the node of graz to be Ready")
+    stays(unharmed, 3, "the Node of graz and its pod")
+    vienna.liqoctl("delete", "virtualnode", "graz", "--remote-cluster-id", "linz", "--skip-confirm")
+    assert vienna.api.find("virtualnodes", home, "graz") is None
+    stays(unharmed, 3, "the Node of graz and its pod")
+    assert graz.api.get("shadowpods", "shop-vienna", "one")["metadata"]["uid"] == shadow["metadata"]["uid"]
+    assert pod_is("Running", vienna, "shop", "two")
+    vienna.daemon.wait_asked()
 
 
 @pytest.mark.refusals("a pod that does not fit")

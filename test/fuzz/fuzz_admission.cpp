@@ -52,8 +52,9 @@ void ask_all(const Request& request) {
   check(request, mutate_foreign_cluster(request));
   check(request, validate_namespace_offloading(request));
   check(request, validate_namespace_map(request));
-  check(request, mutate_virtual_node(request, nullptr));
+  check(request, mutate_virtual_node(request));
   check(request, mutate_virtual_node(request, &request.old_object));
+  check(request, check_node_of(request, &request.old_object, {}));
   check(request, validate_virtual_node(request));
   check(request, validate_quota(request, others));
   check(request, check_replica(request));

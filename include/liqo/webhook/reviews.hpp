@@ -58,6 +58,9 @@ class Reviews {
   /// Asks the ledger. A caller that is not proven and would get nothing is answered once it is known who that is.
   asio::awaitable<Answer> ask_ledger(const Request& request, core::admission::PodPolicy policy) const;
   asio::awaitable<Answer> mutate_virtual_node(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_virtual_node(const Request& request, const Hold& hold);
+  /// The VirtualNodes of that name in other namespaces, as the server has them now.
+  asio::awaitable<kube::Result<std::vector<std::string>>> read_namesakes(const kube::Object& of, const Hold& hold);
   asio::awaitable<Answer> validate_resource_slice(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_namespace_map(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_renew(const Request& request, const Hold& hold);

@@ -94,6 +94,11 @@ asio::awaitable<Result<void>> create_node(Session& session, const NodeFlags& fla
     print_object(session, *wanted);
     co_return Result<void>();
   }
+  auto namesakes = co_await cluster.list(kinds::virtual_nodes, "", {}, kube::name_is(wanted->name()));
+  // Who may not look into all namespaces is told by admission.
+  if (!namesakes && !namesakes.error().is_forbidden()) co_return std::unexpected(std::move(namesakes.error()));
+  if (std::string refusal = namesakes ? model::refuse_namesakes(*wanted, *namesakes) : ""; !refusal.empty())
+    co_return kube::fail(Errc::unsupported, std::move(refusal));
   auto done = co_await ensure(cluster, kinds::virtual_nodes, *wanted, {"resourceQuota"});
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "VirtualNode " + wanted->key().text() + " " + std::string(in_words(*done)));

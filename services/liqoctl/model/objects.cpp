@@ -66,6 +66,19 @@ Object forge_resource_slice(const SliceRequest& request) {
   return out;
 }
 
+std::string refuse_namesakes(const Object& wanted, const std::vector<Object>& namesakes) {
+  for (const Object& other : namesakes) {
+    if (other.name() != wanted.name() || other.ns() == wanted.ns()) continue;
+    const std::string name = kube::printable(other.name());
+    const std::string cluster = kube::printable(kube::string_at(other.spec(), {"clusterID"}));
+    return "there is a VirtualNode " + name + " of cluster " + cluster + " already (in " + kube::printable(other.ns()) +
+           "), and both would have one Node: choose another name, or delete that one first (liqoctl delete "
+           "virtualnode " +
+           name + " --remote-cluster-id " + cluster + ")";
+  }
+  return "";
+}
+
 Object forge_virtual_node(const VirtualNodeRequest& request) {
   Object out = Object::make(liqo::api::kinds::virtual_nodes, {request.ns, request.name});
   out.set_label(labels::remote_cluster_id, request.provider);

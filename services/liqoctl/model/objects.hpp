@@ -49,6 +49,9 @@ struct VirtualNodeRequest {
 };
 /// The consumer's VirtualNode.
 Object forge_virtual_node(const VirtualNodeRequest& request);
+/// Why the VirtualNode cannot be made beside others of its name, which would have the same Node: a sentence with the
+/// remedy; "" where none of them is in another namespace.
+std::string refuse_namesakes(const Object& wanted, const std::vector<Object>& namesakes);
 
 /// What a granted slice says of its nodes: amounts, classes, labels, selector.
 void take_from_slice(VirtualNodeRequest& request, const Object& slice);

@@ -62,20 +62,26 @@ json::object slice_info(const kube::Object& slice) {
           {"resources", ordered(object_at(slice.status(), {"resources"}))}};
 }
 
-const kube::Object* find_node(const std::vector<kube::Object>& nodes, std::string_view name) {
-  const auto found = std::ranges::find(nodes, name, [](const kube::Object& node) { return node.name(); });
-  return found == nodes.end() ? nullptr : &*found;
+/// The Node of a VirtualNode; null where there is none, or where it is that of another VirtualNode of the name.
+const kube::Object* find_node(const std::vector<kube::Object>& nodes, const kube::Object& virtual_node) {
+  const auto found =
+      std::ranges::find(nodes, virtual_node.name(), [](const kube::Object& node) { return node.name(); });
+  if (found == nodes.end()) return nullptr;
+  const std::string_view cluster = found->label(labels::remote_cluster_id);
+  return cluster.empty() || cluster == string_at(virtual_node.spec(), {"clusterID"}) ? &*found : nullptr;
 }
 
 json::object node_info(const kube::Object& node, const std::vector<kube::Object>& nodes) {
   const bool wants_node = bool_at(node.tree(), {"spec", "createNode"}, true);
-  const kube::Object* shown_node = find_node(nodes, node.name());
+  const kube::Object* shown_node = find_node(nodes, node);
   const bool ready = shown_node && kube::has_condition(*shown_node, "Ready");
   bool healthy = !wants_node || ready;
   json::array told;
   for (const json::value& condition : array_at(node.status(), {"conditions"})) {
     const std::string_view status = string_at(condition, {"status"}), message = string_at(condition, {"message"});
-    if (status == "Running" || status == "None" || status.empty()) continue;
+    // None is what is wanted, unless the Node's condition says why there is none.
+    const bool is_missed = status == "None" && !message.empty() && string_at(condition, {"type"}) == "Node";
+    if (status == "Running" || status.empty() || (status == "None" && !is_missed)) continue;
     healthy = false;
     told.emplace_back(shown(string_at(condition, {"type"})) + " is " + shown(status) +
                       (message.empty() ? "" : ": " + shown(message)));

@@ -3,11 +3,12 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "controllers/nodes/node_context.hpp"
+#include "controllers/nodes/older_namesake.hpp"
+#include "controllers/nodes/virtual_node_condition.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
 #include "kube/runtime/finalizer.hpp"
-#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/nodes/node_extras.hpp"
@@ -42,16 +43,20 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
       ports_(context.settings.kubelet_ports),
       templates_(context),
       leases_(context),
-      sessions_(std::move(connect), budgets, context, [this](const kube::ObjectKey& key) { enqueue(key); }),
+      sessions_(connect, budgets, context, [this](const kube::ObjectKey& key) { enqueue(key); }),
+      namesakes_(std::move(connect), sessions_, notices_, context),
       controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
-  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
-  virtual_nodes_->add_index(
-      "name", [](const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.name()); });
+  // One that goes or comes may leave the Node of its name to another one, or take it.
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
+    enqueue(key);
+    enqueue_nodes({key.name});
+  });
+  index_by_node_name(*virtual_nodes_);
   nodes_.subscribe([this](const kube::Change& change) {
     const kube::ObjectKey& node = change.key;
     enqueue_nodes(ports_.see(node.name, change.now ? core::shown_port(*change.now) : std::nullopt));
-    const auto keys = virtual_nodes_->store().keys("name", node.name);
+    const auto keys = virtual_nodes_->store().keys(by_node_name, node.name);
     for (const kube::ObjectKey& key : keys) enqueue(key);
     // The Node may be an orphan: no VirtualNode of its name is known.
     if (keys.empty()) controller_.enqueue({node.name, node});
@@ -78,6 +83,7 @@ asio::awaitable<void> VirtualNodeController::run() {
   std::exception_ptr lost;
   sessions.spawn(kube::async::vital(sessions_.run(), nodes, lost));
   nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return reconcile_all(); }));
+  nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return namesakes_.run(); }));
   nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
   co_await kube::async::finally(nodes.join(), kube::async::stop_in_turn(nodes, sessions));
   if (lost) std::rethrow_exception(lost);
@@ -93,20 +99,20 @@ bool VirtualNodeController::has_synced() const {
 }
 
 std::vector<std::string> VirtualNodeController::node_names() const {
-  std::vector<std::string> names;
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) names.push_back(key.name);
-  return names;
+  std::set<std::string> names;
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) names.insert(key.name);
+  return {names.begin(), names.end()};
 }
 
 ProviderSession* VirtualNodeController::session_of(const std::string& node) const {
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", node))
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys(by_node_name, node))
     if (ProviderSession* session = sessions_.find(key)) return session;
   return nullptr;
 }
 
 void VirtualNodeController::enqueue_nodes(const std::vector<std::string>& names) {
   for (const std::string& name : names)
-    for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", name)) enqueue(key);
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys(by_node_name, name)) enqueue(key);
 }
 
 std::uint16_t VirtualNodeController::decide_port(const kube::Object& virtual_node) {
@@ -161,6 +167,8 @@ void VirtualNodeController::tell_readiness(const kube::ObjectKey& node, std::str
 }
 
 void VirtualNodeController::forget(const std::string& name) {
+  // The Node is that of the others of this name.
+  if (!virtual_nodes_->store().keys(by_node_name, name).empty()) return;
   leases_.forget(name);
   nodes_made_.erase(name);
   told_unready_.erase(name);
@@ -171,13 +179,16 @@ void VirtualNodeController::forget(const std::string& name) {
 
 asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!nodes_->has_synced() || !slices_->has_synced()) co_return Outcome::again_after(100ms);
+  if (!virtual_nodes_->has_synced() || !nodes_->has_synced() || !slices_->has_synced())
+    co_return Outcome::again_after(100ms);
   if (key.ns.empty()) co_return co_await remove_orphan(key);
   const auto object = virtual_nodes_->find(key);
   if (!object) {
     forget(key.name);
     co_return Outcome::done();
   }
+  // Nothing of the Node is its own then, and NamesakeController looks after it.
+  if (older_namesake(*virtual_nodes_, *object)) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await tear_down(*object);
 
   auto guarded = co_await add_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node);
@@ -311,18 +322,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::update_node(const kub
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const kube::ObjectKey& key,
                                                                          kube::Condition condition) {
-  const auto object = virtual_nodes_->find(key);
-  if (!object) co_return kube::Result<void>();
-  auto wanted = api::with_condition(*object, condition, context_.clock.wall());
-  if (!wanted) co_return kube::Result<void>();
-  const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", object->resource_version()}}},
-                                 {"status", std::move(*wanted)}};
-  auto patched = co_await kube::merge_patch(context_.home.api(), *virtual_nodes_, key,
-                                            {.body = kube::json::serialize(patch),
-                                             .phase = "setting a condition of the VirtualNode",
-                                             .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  co_return kube::Result<void>();
+  return set_virtual_node_condition(context_, *virtual_nodes_, key, condition);
 }
 
 asio::awaitable<void> VirtualNodeController::heartbeat() {
@@ -334,7 +334,7 @@ asio::awaitable<void> VirtualNodeController::heartbeat() {
       // A machine that has registered under the name keeps its Node alive itself, or is dead.
       if (!core::why_foreign(node).empty())
         leases_.forget(name);
-      else if (!virtual_nodes_->store().keys("name", name).empty())
+      else if (!virtual_nodes_->store().keys(by_node_name, name).empty())
         nodes.push_back({name, std::string(node.uid())});
     }
     co_await leases_.renew_all(std::move(nodes));

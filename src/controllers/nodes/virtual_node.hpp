@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "controllers/nodes/kubelet_ports.hpp"
+#include "controllers/nodes/namesakes.hpp"
 #include "controllers/nodes/node_leases.hpp"
 #include "controllers/nodes/options_templates.hpp"
 #include "controllers/nodes/peer_notices.hpp"
@@ -23,7 +24,7 @@ namespace liqo::controllers {
 /// Keeps, where this process leads, the Node of each VirtualNode, its lease and the VirtualNode's conditions. Deleting
 /// a VirtualNode drains the Node first: pods are evicted with regard to disruption budgets, and the session with the
 /// provider works until nothing is left. Pods of a provider that is declared permanently unreachable are removed by
-/// force. The sessions run on every replica. One thread.
+/// force. Of several VirtualNodes of one name the oldest has the Node. The sessions run on every replica. One thread.
 class VirtualNodeController {
  public:
   /// `budgets` outlive it.
@@ -34,7 +35,7 @@ class VirtualNodeController {
   asio::awaitable<void> run();
   /// True once VirtualNodes, Nodes, ResourceSlices and, for every session, the pods at home are known.
   bool has_synced() const;
-  bool is_busy() const { return sessions_.is_busy() || controller_.is_busy(); }
+  bool is_busy() const { return sessions_.is_busy() || namesakes_.is_busy() || controller_.is_busy(); }
   const ProviderSessions& sessions() const { return sessions_; }
   /// The names of the VirtualNodes that exist.
   std::vector<std::string> node_names() const;
@@ -47,7 +48,7 @@ class VirtualNodeController {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Takes the steps of the plan.
   asio::awaitable<kube::Outcome> carry_out(kube::Object virtual_node, core::virtual_node_action::Keep plan);
-  /// The VirtualNode of that name has gone.
+  /// A VirtualNode of that name has gone.
   void forget(const std::string& name);
   /// Deletes a Node of ours whose VirtualNode had gone before the server carried out its creation.
   asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
@@ -92,6 +93,7 @@ class VirtualNodeController {
   OptionsTemplates templates_;
   NodeLeases leases_;
   ProviderSessions sessions_;
+  NamesakeController namesakes_;
   kube::Controller controller_;
   kube::Log log_;
 };

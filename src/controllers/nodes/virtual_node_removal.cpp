@@ -1,5 +1,6 @@
 // How the Node of a virtual node goes: drained, and with everything that is on it.
 #include "controllers/guarded_write.hpp"
+#include "controllers/nodes/older_namesake.hpp"
 #include "controllers/nodes/virtual_node.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/client/list_all.hpp"
@@ -55,7 +56,7 @@ asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey no
   // Only the Node's own events bring this key, and the VirtualNodes may come later.
   if (!virtual_nodes_->has_synced()) co_return Outcome::again_after(100ms);
   if (!node || !node->has_annotation(api::annotations::applied_node) ||
-      !virtual_nodes_->store().keys("name", node_key.name).empty())
+      !virtual_nodes_->store().keys(by_node_name, node_key.name).empty())
     co_return Outcome::done();
   // A consistent read: the cache may be behind another replica, which has made the Node.
   const kube::ListOptions options{.selection = {.field_selector = kube::name_is(node_key.name)}, .limit = 1};

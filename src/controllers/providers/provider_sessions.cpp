@@ -1,10 +1,12 @@
 #include "controllers/providers/provider_sessions.hpp"
 
+#include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "controllers/nodes/older_namesake.hpp"
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -44,10 +46,17 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, ProviderBudgets& bud
       controller_(context, {.name = "provider-session"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
-  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   const auto all = [this] {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
   };
+  index_by_node_name(*virtual_nodes_);
+  // One that goes or comes may leave the session of its name to another one, or take it.
+  virtual_nodes_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        enqueue(key);
+        for (const kube::ObjectKey& namesake : virtual_nodes_->store().keys(by_node_name, key.name)) enqueue(namesake);
+      },
+      all);
   templates_.subscribe(all);
   if (context.settings.api_server_mode == core::ApiServerMode::never || !context.settings.api_server_host.empty())
     return;
@@ -249,6 +258,8 @@ void ProviderSessions::tell_blockage(const kube::ObjectKey& key, const std::stri
 }
 
 asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
+  // Before all are known an older one of the name may be missing; then every key comes back here.
+  if (!virtual_nodes_->has_synced()) co_return Outcome::done();
   const auto object = virtual_nodes_->find(work.object);
   if (!object) {
     co_await forget(work.object);
@@ -323,6 +334,11 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
   std::shared_ptr<ProviderLink> next;
   if (const Entry& entry = entries_[key]; entry.session && entry.session->cluster()->home() == home) next = connected;
   co_await stop_session(key, std::move(next));
+  // That of another VirtualNode of the name may still be ending.
+  if (has_session_elsewhere(key)) {
+    co_await connected->stop();
+    co_return Outcome::again_after(200ms);
+  }
   // The cluster may have ended meanwhile.
   if (const auto shared = clusters_.find(home);
       shared != clusters_.end() && !shared->second.cluster && context_.clock.now() < shared->second.not_before) {
@@ -333,6 +349,12 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
   }
   start_session(virtual_node, std::move(makings), std::move(connected));
   co_return Outcome::done();
+}
+
+bool ProviderSessions::has_session_elsewhere(const kube::ObjectKey& key) const {
+  return std::ranges::any_of(entries_, [&](const auto& entry) {
+    return entry.first.name == key.name && entry.first.ns != key.ns && entry.second.session;
+  });
 }
 
 void ProviderSessions::start_session(const kube::Object& virtual_node, Makings makings,

@@ -15,9 +15,9 @@
 
 namespace liqo::controllers {
 
-/// Keeps a ProviderSession for each VirtualNode whose Secret can be used, and a ProviderCluster for each provider that
-/// has one, on every replica, so that each can serve the kubelet API. A session that loses a worker is made anew, as is
-/// a cluster with all of its sessions. One thread.
+/// Keeps a ProviderSession for each VirtualNode whose Secret can be used (of several of one name, the oldest), and a
+/// ProviderCluster for each provider that has one, on every replica, so that each can serve the kubelet API. A session
+/// that loses a worker is made anew, as is a cluster with all of its sessions. One thread.
 class ProviderSessions {
  public:
   /// `changed` is called with a VirtualNode of which something has changed that its Node shows. Must not suspend.
@@ -88,6 +88,8 @@ class ProviderSessions {
   /// Connects, and puts a new session in the place of what there is.
   asio::awaitable<kube::Outcome> begin_session(kube::Object virtual_node, Makings makings);
   void start_session(const kube::Object& virtual_node, Makings makings, std::shared_ptr<ProviderLink> link);
+  /// Whether a VirtualNode of that name in another namespace has a session.
+  bool has_session_elsewhere(const kube::ObjectKey& key) const;
   /// Notes and tells why there is no session, or why the one that there is goes on with what it was made from.
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
   /// Tells why a provider that answers cannot be read, or that it can again.

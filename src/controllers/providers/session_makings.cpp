@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controllers/known.hpp"
+#include "controllers/nodes/older_namesake.hpp"
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "liqo/api/kinds.hpp"
@@ -34,6 +35,9 @@ std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
 std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& virtual_node) const {
   if (const std::string& foreign = entries_.at(virtual_node.key()).foreign; !foreign.empty())
     return kube::Failure(kube::Errc::invalid_input, foreign);
+  // Both would run the pods of the Node.
+  if (const auto older = older_namesake(*virtual_nodes_, virtual_node))
+    return kube::Failure(kube::Errc::invalid_input, core::name_taken_text(*older));
   return why_invalid(VirtualNode(virtual_node));
 }
 

@@ -130,6 +130,10 @@ asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std:
   kube::Api& home = context_.home.api();
   if (create) {
     auto created = co_await home.create(api::kinds::virtual_nodes, create->virtual_node);
+    // Admission says which other VirtualNode has the name, or whose the Node is.
+    if (!created && created.error().is_permanent())
+      context_.events.warning(slice, api::kinds::resource_slices, "VirtualNodeRefused",
+                              "there is no VirtualNode for what is granted: " + created.error().text());
     if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the VirtualNode of the slice"));
     virtual_nodes_->observe(std::move(*created));
   } else {

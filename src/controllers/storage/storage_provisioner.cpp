@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/guarded_write.hpp"
+#include "controllers/nodes/older_namesake.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
@@ -51,6 +52,7 @@ StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
                    .ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  index_by_node_name(*virtual_nodes_);
   claims_.subscribe([this](const kube::ObjectKey& key) { see_claim(key); });
   volumes_.subscribe([this](const kube::ObjectKey& key) { see_volume(key); });
   const auto read_policy = [this] {

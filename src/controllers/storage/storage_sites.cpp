@@ -1,4 +1,5 @@
 // Where the data of claims is, or is to be: in this cluster, or in the twin namespace at a provider.
+#include "controllers/nodes/older_namesake.hpp"
 #include "controllers/providers/provider_api.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
 #include "liqo/api/kinds.hpp"
@@ -48,7 +49,8 @@ kube::Result<void> StorageProvisioner::connect(Site& site) const {
 
 std::optional<kube::Object> StorageProvisioner::selected_virtual_node(const kube::Object& claim) const {
   const std::string_view selected = claim.annotation(api::annotations::selected_node);
-  return virtual_node([&](const kube::Object& node) { return node.name() == selected; });
+  return virtual_node(
+      [&](const kube::Object& node) { return node.name() == selected && !older_namesake(*virtual_nodes_, node); });
 }
 
 kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::Object& claim,

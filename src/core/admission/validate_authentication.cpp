@@ -41,8 +41,8 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
                              " characters at most, and this one has " + std::to_string(slice.name().size()) +
                              ": it becomes part of a label on each of its pods");
     if (slice.label(labels::replicated) != "true" && !namesakes.empty())
-      return Answer::deny("there is a ResourceSlice of that name already, " + namesakes.front() +
-                          ": its node would have the same name, so another one is needed");
+      return Answer::deny("there is " + namesakes.front() +
+                          " already: the node of this slice would have the same name, so another one is needed");
   }
   // An update without other resources passes whatever is stored, so that finalizers can be removed.
   const json::value* asked = kube::find(slice.spec(), {"resources"});

@@ -108,13 +108,9 @@ bool needs_options_template(const Request& request) {
   return is_open("createNode") || is_open("disableNetworkCheck");
 }
 
-Answer mutate_virtual_node(const Request& request, const kube::Object* node, const kube::Object* options_template) {
+Answer mutate_virtual_node(const Request& request, const kube::Object* options_template) {
   if (!request.writes_object()) return Answer::allow();
   const kube::Object& virtual_node = request.object;
-  if (request.operation == Operation::create && node &&
-      (node->label(api::labels::type) != api::labels::type_virtual_node))
-    return Answer::deny("there is a node " + kube::in_quotes(node->name()) +
-                        " already that is not virtual: the VirtualNode needs another name");
   Answer answer;
   if (!virtual_node.is_deleting()) {
     const json::value* create = kube::find(virtual_node.spec(), {"createNode"});
@@ -151,6 +147,24 @@ Answer validate_virtual_node(const Request& request) {
   const std::string_view had = kube::string_at(request.old_object.spec(), {"clusterID"});
   if (!is_new && !had.empty() && kube::string_at(request.object.spec(), {"clusterID"}) != had)
     return Answer::deny("spec.clusterID cannot be changed: pods of the node run in " + kube::in_quotes(had));
+  return Answer::allow();
+}
+
+Answer check_node_of(const Request& request, const kube::Object* node, std::span<const std::string> namesakes) {
+  if (!namesakes.empty())
+    return Answer::deny("there is a VirtualNode of that name already, " + namesakes.front() +
+                        ", and both would have one Node: the VirtualNode needs another name, or that one has to go "
+                        "first");
+  if (!node) return Answer::allow();
+  if (node->label(api::labels::type) != api::labels::type_virtual_node)
+    return Answer::deny("there is a node " + kube::in_quotes(node->name()) +
+                        " already that is not virtual: the VirtualNode needs another name");
+  const std::string_view shown = node->label(api::labels::remote_cluster_id);
+  const std::string_view cluster = kube::string_at(request.object.spec(), {"clusterID"});
+  if (!shown.empty() && shown != cluster)
+    return Answer::deny("there is a node " + kube::in_quotes(node->name()) + " already that is of cluster " +
+                        kube::in_quotes(shown) + ", and its pods run there: the VirtualNode needs another name, or " +
+                        "that node has to be drained and deleted first");
   return Answer::allow();
 }
 

@@ -19,6 +19,15 @@ json::object replication_labels(std::string_view remote_cluster) {
           {labels::replication_destination, remote_cluster}};
 }
 
+/// The Node of the VirtualNode; null where there is none. One that shows another cluster is that of another VirtualNode
+/// of the name.
+const kube::Object* own_node(const OfferedNode& offered) {
+  if (!offered.node) return nullptr;
+  const std::string_view shown = offered.node->label(labels::remote_cluster_id);
+  const bool is_own = shown.empty() || shown == api::VirtualNode(*offered.virtual_node).cluster_id();
+  return is_own ? offered.node : nullptr;
+}
+
 std::set<std::string, std::less<>> selected_nodes(const NodeSelector& selector, std::span<const OfferedNode> nodes,
                                                   const NodeContext& ctx) {
   std::set<std::string, std::less<>> selected;
@@ -31,7 +40,7 @@ std::set<std::string, std::less<>> selected_nodes(const NodeSelector& selector, 
 /// back, and may select it again.
 bool is_in_doubt(const TwinMemory::Selection& before, std::span<const OfferedNode> nodes) {
   return std::ranges::any_of(nodes, [&](const OfferedNode& offered) {
-    return !offered.node && api::VirtualNode(*offered.virtual_node).create_node() &&
+    return !own_node(offered) && api::VirtualNode(*offered.virtual_node).create_node() &&
            before.nodes.contains(offered.virtual_node->name());
   });
 }
@@ -49,7 +58,7 @@ bool is_meant(const TwinMemory::Selection& before, std::string_view by, std::spa
 bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx) {
   if (selector.empty()) return true;
   const api::VirtualNode virtual_node(*offered.virtual_node);
-  if (offered.node) return selector.matches(virtual_node.name(), offered.node->labels());
+  if (const kube::Object* node = own_node(offered)) return selector.matches(virtual_node.name(), node->labels());
   return selector.matches(virtual_node.name(), node_labels(virtual_node, ctx));
 }
 

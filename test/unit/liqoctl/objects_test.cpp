@@ -65,6 +65,18 @@ TEST_CASE("a virtual node takes amounts, classes and labels from the granted sli
             .contains(R"("createNode":false,"disableNetworkCheck":false)"));
 }
 
+TEST_CASE("a VirtualNode is refused beside one of its name in another namespace, with the remedy") {
+  const auto node = [](std::string name, std::string ns, std::string provider) {
+    return forge_virtual_node({.name = std::move(name), .ns = std::move(ns), .provider = std::move(provider)});
+  };
+  const Object wanted = node("gpu", "liqo-tenant-milan", "milan");
+  CHECK(refuse_namesakes(wanted, {}) == "");
+  CHECK(refuse_namesakes(wanted, {node("gpu", "liqo-tenant-milan", "milan"), node("cpu", "t", "naples")}) == "");
+  CHECK(refuse_namesakes(wanted, {wanted, node("gpu", "liqo-tenant-naples", "naples")}) ==
+        "there is a VirtualNode gpu of cluster naples already (in liqo-tenant-naples), and both would have one Node: "
+        "choose another name, or delete that one first (liqoctl delete virtualnode gpu --remote-cluster-id naples)");
+}
+
 TEST_CASE("selectors of one offloading are alternatives, the requirements of each hold together") {
   const auto made =
       forge_namespace_offloading({.ns = "demo", .cluster_selectors = {"region=south,gpu", "region=north"}});

@@ -56,6 +56,21 @@ TEST_CASE("an accepted slice is shown as the documentation shows it") {
         "      nvidia.com/gpu:    2\n");
 }
 
+TEST_CASE("a virtual node whose Node is that of another cluster is not healthy, and says why it has none") {
+  auto objects = gpu_pool();
+  objects.nodes.front().set_label("liqo.io/remote-cluster-id", "naples");
+  objects.virtual_nodes.front().mutable_status()["conditions"] = json::array{
+      json::object{{"type", "Node"}, {"status", "None"}, {"message", "t/gpu-pool has the Node of this name"}},
+      json::object{
+          {"type", "VirtualKubelet"}, {"status", "None"}, {"message", "t/gpu-pool has the Node of this name"}}};
+  const std::string shown = picked(objects, "offloading.virtualnodes");
+  CHECK(shown.contains("Node is None: t/gpu-pool has the Node of this name"));
+  CHECK_FALSE(shown.contains("VirtualKubelet"));
+  CHECK(shown.contains("the Node is not Ready: it is not there"));
+  objects.nodes.front().set_label("liqo.io/remote-cluster-id", "cool-firefly");
+  CHECK_FALSE(picked(objects, "offloading.virtualnodes").contains("it is not there"));
+}
+
 TEST_CASE("a denied slice says why, and a fresh one that it waits") {
   auto objects = gpu_pool();
   objects.slices = {parsed(R"({"metadata":{"name":"b","labels":{"liqo.io/replicated":"true"}},"status":{"conditions":[

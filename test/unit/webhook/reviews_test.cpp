@@ -39,8 +39,8 @@ struct World {
         group(simulator.executor()) {
     for (const kube::Resource& kind :
          {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::namespace_maps,
-          kinds::renews, kinds::shadow_pods, kinds::ingresses, kinds::vk_options_templates, kinds::limit_ranges,
-          kinds::runtime_classes})
+          kinds::renews, kinds::shadow_pods, kinds::ingresses, kinds::vk_options_templates, kinds::virtual_nodes,
+          kinds::limit_ranges, kinds::runtime_classes})
       server.serve(kind);
     reviews.add_to(admission);
   }
@@ -212,6 +212,37 @@ TEST_CASE("a VirtualNode is made where its VkOptionsTemplate is there, or nothin
   CHECK(ask(R"({"createNode":true,"disableNetworkCheck":true,"vkOptionsTemplateRef":{"name":"strict"}})") == "");
   world.make(kinds::vk_options_templates, R"({"metadata":{"name":"strict","namespace":"liqo"}})");
   CHECK(ask(follows) == "");
+}
+
+TEST_CASE("a VirtualNode and a slice are let in where the Node of their name would be nobody else's") {
+  World world;
+  world.start();
+  const auto make_node = [&](std::string_view ns) {
+    return world.ask(
+        "/validate/virtualnodes", ns,
+        R"({"metadata":{"name":"gpu","namespace":")" + std::string(ns) + R"("},"spec":{"clusterID":"milan"}})");
+  };
+  const auto make_slice = [&](std::string_view ns, std::string_view annotations = "{}") {
+    return world.ask("/validate/resourceslices", ns,
+                     R"({"metadata":{"name":"gpu","namespace":")" + std::string(ns) + R"(","annotations":)" +
+                         std::string(annotations) + R"(},"spec":{}})");
+  };
+  CHECK(make_node("liqo-tenant-milan") == "");
+  CHECK(make_slice("liqo-tenant-milan") == "");
+  world.make(kube::resources::nodes, R"({"metadata":{"name":"gpu","labels":{"liqo.io/type":"virtual-node",
+      "liqo.io/remote-cluster-id":"naples"}}})");
+  CHECK(make_node("liqo-tenant-milan").starts_with("there is a node \"gpu\" already that is of cluster \"naples\""));
+  REQUIRE(world.server.remove(kube::resources::nodes, {"", "gpu"}, {}, "admin"));
+  CHECK(make_node("liqo-tenant-milan") == "");
+  world.make(kinds::virtual_nodes, R"({"metadata":{"name":"gpu","namespace":"liqo-tenant-naples"},"spec":{}})");
+  CHECK(make_node("liqo-tenant-milan")
+            .starts_with("there is a VirtualNode of that name already, liqo-tenant-naples/gpu, and both would have"));
+  CHECK(make_slice("liqo-tenant-milan")
+            .starts_with("there is VirtualNode liqo-tenant-naples/gpu already: the node of this slice would have"));
+  CHECK(make_slice("liqo-tenant-milan", R"({"liqo.io/create-virtual-node":"false"})") == "");
+  // The one of its own namespace is that which the server finds itself, or that of the slice.
+  CHECK(make_node("liqo-tenant-naples") == "");
+  CHECK(make_slice("liqo-tenant-naples") == "");
 }
 
 TEST_CASE("a ShadowPod is held against its namespace, the policy of its tenant, and its Quota") {

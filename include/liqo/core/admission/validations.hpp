@@ -10,8 +10,9 @@
 
 namespace liqo::core::admission {
 
-/// ResourceSlice. `namesakes`: keys ("namespace/name") of the local slices in the cluster that have the same name,
-/// itself not among them; Nodes are named after slices.
+/// ResourceSlice. `namesakes`: the local slices in the cluster that have the same name, itself not among them, and the
+/// VirtualNodes in other namespaces where it is to have one, each as "Kind namespace/name"; Nodes are named after
+/// slices.
 Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes);
 
 /// Whether the request creates an object that `check_amount` has to count.
@@ -46,14 +47,16 @@ Answer validate_namespace_offloading(const Request& request);
 Answer validate_namespace_map(const Request& request);
 
 /// VirtualNode: fills in `createNode` and `disableNetworkCheck`, on CREATE as its VkOptionsTemplate says (null = it
-/// follows none), later with true and false. Refuses a VirtualNode whose Node would be somebody else's. `node`: the
-/// Node of that name; null = there is none.
-Answer mutate_virtual_node(const Request& request, const kube::Object* node,
-                           const kube::Object* options_template = nullptr);
+/// follows none), later with true and false.
+Answer mutate_virtual_node(const Request& request, const kube::Object* options_template = nullptr);
 /// Whether the request creates a VirtualNode that leaves a field to its VkOptionsTemplate.
 bool needs_options_template(const Request& request);
 /// VirtualNode: its name fits into a label, its amounts are quantities, and its provider stays.
 Answer validate_virtual_node(const Request& request);
+/// VirtualNode that is to be made: its Node would be nobody else's. `node`: the Node of that name, null = there is
+/// none; one that a VirtualNode of the same cluster left behind is taken over. `namesakes`: keys ("namespace/name") of
+/// the VirtualNodes of that name in other namespaces.
+Answer check_node_of(const Request& request, const kube::Object* node, std::span<const std::string> namesakes);
 
 /// Quota. `others`: keys ("namespace/name") of the other Quotas for the same user (escaped).
 Answer validate_quota(const Request& request, std::span<const std::string> others);

@@ -75,6 +75,21 @@ TEST_CASE("a VirtualNode that is wanted no more goes, one that a user made is le
   CHECK(rome.capacity("mine") == "");
 }
 
+TEST_CASE("a VirtualNode that admission refuses is told at its slice, and made once its name is free") {
+  bool is_taken = true;
+  SliceConsumer rome;
+  rome.refuses = [&](const kube::HttpRequest& request) -> std::string {
+    const bool is_refused = is_taken && request.verb == "create" && request.resource == "virtualnodes";
+    return is_refused ? "there is a VirtualNode of that name already, liqo-tenant-naples/pool" : "";
+  };
+  rome.add_slice();
+  rome.answer(R"({"cpu": "4"})");
+  REQUIRE(rome.reaches([&] { return !rome.events("VirtualNodeRefused").empty(); }));
+  CHECK(rome.events("VirtualNodeRefused").front().contains("liqo-tenant-naples/pool"));
+  is_taken = false;
+  CHECK(rome.reaches([&] { return rome.has(kinds::virtual_nodes, rome.key); }));
+}
+
 TEST_CASE("a VirtualNode that goes while it is corrected is made anew, and nothing has failed") {
   SliceConsumer rome;
   rome.add_slice();

@@ -371,39 +371,51 @@ TEST_CASE("the twins of a NamespaceMap can be namespaces of a consumer") {
 
 TEST_CASE("a VirtualNode gets its defaults, and never another's node") {
   const auto request = creating(R"({"metadata":{"name":"milan"},"spec":{"clusterID":"milan"}})");
-  CHECK(mutate_virtual_node(request, nullptr).patch ==
-        json::parse(R"([{"op":"add","path":"/spec/createNode","value":true},
+  CHECK(mutate_virtual_node(request).patch == json::parse(R"([{"op":"add","path":"/spec/createNode","value":true},
                         {"op":"add","path":"/spec/disableNetworkCheck","value":false}])"));
-  CHECK(mutate_virtual_node(creating(R"({"metadata":{"name":"milan"}})"), nullptr).patch ==
+  CHECK(mutate_virtual_node(creating(R"({"metadata":{"name":"milan"}})")).patch ==
         json::parse(R"([{"op":"add","path":"/spec","value":{"createNode":true,"disableNetworkCheck":false}}])"));
   CHECK(mutate_virtual_node(creating(R"({"metadata":{"name":"m"},"spec":{"createNode":false,
-                                         "disableNetworkCheck":true}})"),
-                            nullptr)
+                                         "disableNetworkCheck":true}})"))
             .patch.empty());
   // What it leaves open is as its template says, but only when it is made.
   const auto options = object_of(R"({"metadata":{"name":"x"},"spec":{"createNode":false,"disableNetworkCheck":true}})");
   CHECK(needs_options_template(request));
-  CHECK(mutate_virtual_node(request, nullptr, &options).patch ==
+  CHECK(mutate_virtual_node(request, &options).patch ==
         json::parse(R"([{"op":"add","path":"/spec/createNode","value":false},
                         {"op":"add","path":"/spec/disableNetworkCheck","value":true}])"));
   const auto half = creating(R"({"metadata":{"name":"m"},"spec":{"createNode":true,"disableNetworkCheck":null}})");
   CHECK(needs_options_template(half));
-  CHECK(mutate_virtual_node(half, nullptr, &options).patch ==
+  CHECK(mutate_virtual_node(half, &options).patch ==
         json::parse(R"([{"op":"add","path":"/spec/disableNetworkCheck","value":true}])"));
   CHECK_FALSE(needs_options_template(
       creating(R"({"metadata":{"name":"m"},"spec":{"createNode":true,"disableNetworkCheck":true}})")));
   const auto later = updating(R"({"metadata":{"name":"m"},"spec":{"clusterID":"milan"}})",
                               R"({"metadata":{"name":"m"},"spec":{"clusterID":"milan"}})");
   CHECK_FALSE(needs_options_template(later));
-  CHECK(mutate_virtual_node(later, nullptr, &options).patch ==
+  CHECK(mutate_virtual_node(later, &options).patch ==
         json::parse(R"([{"op":"add","path":"/spec/createNode","value":true},
                         {"op":"add","path":"/spec/disableNetworkCheck","value":false}])"));
   const auto broken = object_of(R"({"metadata":{"name":"x"},"spec":{"createNode":"no"}})");
-  CHECK(mutate_virtual_node(request, nullptr, &broken).patch == mutate_virtual_node(request, nullptr).patch);
+  CHECK(mutate_virtual_node(request, &broken).patch == mutate_virtual_node(request).patch);
   const auto worker = object_of(R"({"metadata":{"name":"milan"}})");
   const auto leftover = object_of(R"({"metadata":{"name":"milan","labels":{"liqo.io/type":"virtual-node"}}})");
-  check(mutate_virtual_node(request, &worker), "is not virtual");
-  check(mutate_virtual_node(request, &leftover), "");
+  check(check_node_of(request, nullptr, {}), "");
+  check(check_node_of(request, &worker, {}), "is not virtual");
+  // What a removed VirtualNode left behind is taken over, unless its pods run elsewhere.
+  const auto of_cluster = [](std::string_view cluster) {
+    return object_of(
+        R"({"metadata":{"name":"milan","labels":{"liqo.io/type":"virtual-node","liqo.io/remote-cluster-id":")" +
+        std::string(cluster) + "\"}}}");
+  };
+  check(check_node_of(request, &leftover, {}), "");
+  const auto of_milan = of_cluster("milan"), of_turin = of_cluster("turin");
+  check(check_node_of(request, &of_milan, {}), "");
+  check(check_node_of(request, &of_turin, {}), "is of cluster \"turin\"");
+  const std::vector<std::string> namesake{"liqo-tenant-turin/milan"};
+  check(check_node_of(request, &of_milan, namesake),
+        "there is a VirtualNode of that name already, liqo-tenant-turin/milan");
+  check(check_node_of(request, nullptr, namesake), "needs another name, or that one has to go first");
   check(validate_virtual_node(request), "");
   check(validate_virtual_node(creating(R"({"metadata":{"name":"a)" + std::string(70, 'b') + R"("},"spec":{}})")), "63");
   check(validate_virtual_node(creating(R"({"metadata":{"name":"m"},"spec":{"resourceQuota":{"hard":{"cpu":"-1"}}}})")),

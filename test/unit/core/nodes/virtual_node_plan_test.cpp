@@ -2,6 +2,7 @@
 #include "liqo/core/nodes/virtual_node_plan.hpp"
 
 #include "../objects.hpp"
+#include "liqo/core/nodes/namesakes.hpp"
 
 namespace liqo::core {
 namespace {
@@ -120,6 +121,37 @@ TEST_CASE("the condition of a Node says why it could not be written") {
       told ==
       action::Tell{.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = failed.error().text()});
   CHECK(told.condition().message == failed.error().text());
+}
+
+TEST_CASE("of VirtualNodes of one name the oldest comes first, and of those of one second the first UID") {
+  const auto made = [](std::string_view uid, std::string_view created) {
+    kube::Object node = virtual_node(true);
+    node.mutable_metadata()["uid"] = uid;
+    node.mutable_metadata()["creationTimestamp"] = created;
+    return node;
+  };
+  const kube::Object old = made("z", "2026-11-21T10:00:00Z"), young = made("a", "2026-11-21T10:00:01Z"),
+                     same = made("b", "2026-11-21T10:00:01Z");
+  CHECK(comes_first(old, young));
+  CHECK_FALSE(comes_first(young, old));
+  CHECK(comes_first(young, same));
+  CHECK_FALSE(comes_first(same, young));
+  CHECK_FALSE(comes_first(old, old));
+}
+
+TEST_CASE("a VirtualNode that stands aside says for which one, and what becomes of its pods") {
+  const kube::Object older = virtual_node(true);
+  const auto told = [&](const kube::Result<std::size_t>& left) {
+    std::string words;
+    for (const action::Tell& tell : tell_standing_aside(older, left))
+      words += std::string(tell.type) + " " + std::string(tell.status) + " " + std::string(tell.reason) + ". ";
+    return words;
+  };
+  CHECK(told(0) == "Node None NodeNameTaken. VirtualKubelet None NodeNameTaken. ");
+  CHECK(told(2) == "Node None NodeNameTaken. VirtualKubelet Draining NodeNameTaken. ");
+  const kube::Result<std::size_t> failed = kube::fail(kube::Errc::connect, "no route");
+  CHECK(told(failed) == "Node None NodeNameTaken. VirtualKubelet Draining PodsNotEnded. ");
+  CHECK(tell_standing_aside(older, failed).back().message.ends_with("no route"));
 }
 
 }  // namespace liqo::core

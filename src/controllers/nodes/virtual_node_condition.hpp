@@ -1,0 +1,15 @@
+// The conditions of a VirtualNode.
+#pragma once
+
+#include "kube/k8s/condition.hpp"
+#include "kube/runtime/informer.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+/// Sets a condition of the VirtualNode as `virtual_nodes` has it now, unless it is so already or the object is gone.
+/// What `context` and `condition` refer to outlives the call.
+asio::awaitable<kube::Result<void>> set_virtual_node_condition(const Context& context, kube::Informer& virtual_nodes,
+                                                               kube::ObjectKey key, kube::Condition condition);
+
+}  // namespace liqo::controllers
