@@ -18,6 +18,7 @@
 #include "model/install.hpp"
 #include "peering/addresses.hpp"
 #include "text/yaml.hpp"
+#include "volumes/kept_twins.hpp"
 
 namespace liqoctl {
 namespace {
@@ -69,6 +70,7 @@ class Checkup {
   asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
   asio::awaitable<void> look_at_sharing();
   asio::awaitable<void> look_at_peers();
+  asio::awaitable<void> look_at_kept_twins();
   asio::awaitable<std::string> reach(model::ApiServerAddress address);
 
   Session& session_;
@@ -344,6 +346,14 @@ asio::awaitable<void> Checkup::look_at_peers() {
   for (Finding& finding : model::judge_peers(peers)) tell(std::move(finding));
 }
 
+asio::awaitable<void> Checkup::look_at_kept_twins() {
+  const auto kept = co_await find_kept_twins(cluster_, "", "");
+  if (!kept) tell({"remote namespaces", State::bad, "cannot be looked at: " + kept.error().text()});
+  if (kept && !kept->empty())
+    tell({"remote namespaces", State::bad,
+          kept->front().why + (kept->size() == 1 ? "" : " (and " + std::to_string(kept->size() - 1) + " more)")});
+}
+
 asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_installation();
   co_await look_at_virtual_kubelets();
@@ -361,6 +371,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_sharing();
   co_await look_at_peers();
+  co_await look_at_kept_twins();
   model::put_first_things_first(findings_);
   co_return std::move(findings_);
 }

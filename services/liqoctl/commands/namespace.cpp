@@ -9,6 +9,7 @@
 #include "liqo/core/namespaces/namespace_selection.hpp"
 #include "model/objects.hpp"
 #include "print_object.hpp"
+#include "volumes/kept_twins.hpp"
 #include "volumes/remote_data.hpp"
 #include "wait.hpp"
 
@@ -171,6 +172,16 @@ asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey 
                            " of its NamespaceOffloading first");
 }
 
+/// What a provider keeps of the namespace goes where that is wanted, and is told otherwise.
+asio::awaitable<Result<void>> see_to_kept_twins(Session& session, Cluster& cluster, const OffloadFlags& flags,
+                                                std::string name) {
+  auto kept = co_await find_kept_twins(cluster, name, "");
+  if (!kept) co_return std::unexpected(std::move(kept.error()));
+  if (flags.delete_volumes) co_return co_await give_up_twins(session, cluster, std::move(*kept), flags.wait);
+  for (const KeptTwin& twin : *kept) session.output().warn(cluster.scope(), twin.why);
+  co_return Result<void>();
+}
+
 asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& flags,
                                             std::string name) {
   const kube::ObjectKey key{name, std::string(liqo::api::namespace_offloading_name)};
@@ -181,7 +192,7 @@ asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, 
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   if (!*removed) {
     session.output().info(cluster.scope(), "namespace " + name + " is not offloaded");
-    co_return Result<void>();
+    co_return co_await see_to_kept_twins(session, cluster, flags, name);
   }
   if (session.flags().dry_run || !flags.wait) co_return Result<void>();
   const std::function<std::string(const Object&)> seen = [](const Object& offloading) {
@@ -192,7 +203,7 @@ asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, 
       {.resource = kinds::namespace_offloadings, .key = key}, seen);
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "namespace " + name + " is no longer offloaded");
-  co_return Result<void>();
+  co_return co_await see_to_kept_twins(session, cluster, flags, name);
 }
 
 /// Tries all, and tells the failure of each.
@@ -260,7 +271,9 @@ asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<
       auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});
       // A user who may not look at namespaces may still bring one home.
       if (!ns && !ns.error().is_forbidden()) co_return std::unexpected(std::move(ns.error()));
-      if (ns && !*ns)
+      auto kept = co_await find_kept_twins(cluster, name, "");
+      if (!kept) co_return std::unexpected(std::move(kept.error()));
+      if (ns && !*ns && kept->empty())
         co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
     }
     if (*there || with_volumes) changed.push_back(name);
@@ -334,7 +347,8 @@ void add_namespace(CommandLine& line) {
   undo.option("--ns-selector", back->selector, "Choose namespaces by their labels instead").type_name("SELECTOR");
   undo.flag("--wait", back->wait, "Wait until they are gone (default true)");
   undo.flag("--delete-volumes", back->delete_volumes,
-            "Delete the claims whose data is in the twins, which is refused otherwise");
+            "Delete the claims whose data is in the twins, which is refused otherwise, and twins that stay for data "
+            "of which this cluster knows nothing");
 }
 
 }  // namespace liqoctl

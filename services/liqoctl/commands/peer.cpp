@@ -12,6 +12,7 @@
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
 #include "peering/unauthenticate.hpp"
+#include "volumes/kept_twins.hpp"
 #include "volumes/remote_data.hpp"
 #include "wait.hpp"
 
@@ -211,9 +212,15 @@ asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags)
   if (auto yes = co_await confirm_ending(session, consumer, pair->provider_id); !yes) co_return yes;
   auto cleared = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, flags.delete_volumes);
   if (!cleared) co_return cleared;
-  auto done = co_await remove_all(
-      session, consumer, {.resource = kinds::resource_slices, .label_selector = model::towards(pair->provider_id)},
-      flags.wait);
+  auto kept = co_await find_kept_twins(consumer, "", pair->provider_id);
+  if (!kept) co_return std::unexpected(std::move(kept.error()));
+  if (!kept->empty() && !flags.delete_volumes)
+    co_return kube::fail(Errc::invalid_input, kept->front().why + "; --delete-volumes of this command deletes it, too");
+  auto done = co_await give_up_twins(session, consumer, std::move(*kept), flags.wait);
+  if (!done) co_return done;
+  done = co_await remove_all(session, consumer,
+                             {.resource = kinds::resource_slices, .label_selector = model::towards(pair->provider_id)},
+                             flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   done = co_await remove_all(session, consumer,
                              {.resource = kinds::virtual_nodes, .label_selector = model::about(pair->provider_id)},

@@ -287,7 +287,7 @@ asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, cor
     std::string before(kube::string_at(map.status(), {"currentMapping", entry.local, "phase"}));
     EnsuredTwin made = co_await ensure_twin(entry, ctx, std::move(before));
     if (!made.failure.empty()) note_failure(round.failures, "twin " + entry.remote.substr(0, 63) + ": " + made.failure);
-    round.waits = round.waits || !made.entry;
+    round.waits = round.waits || made.waits;
     if (made.entry) round.entries.insert_or_assign(entry.local, std::move(*made.entry));
   }
 }
@@ -358,8 +358,14 @@ asio::awaitable<NamespaceMapController::EnsuredTwin> NamespaceMapController::ens
     co_return failed;
   }
   // A change of its status brings the map back here. What is in use goes on.
-  if (!*counted && phase_before != accepted) co_return EnsuredTwin{};
-  co_return ended(accepted);
+  if (*counted || phase_before == accepted) co_return ended(accepted);
+  EnsuredTwin uncounted{.waits = true};
+  // Without the entry that it has seen, the consumer would end the pods that run there.
+  if (phase_before == back_off) {
+    uncounted.entry = ended(back_off).entry;
+    uncounted.entry->message = "what the namespace holds is about to be counted";
+  }
+  co_return uncounted;
 }
 
 asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::string twin, core::TwinContext ctx) {

@@ -51,6 +51,7 @@ class NamespaceMapController final : public Runnable {
   struct EnsuredTwin {
     std::optional<api::MappedNamespace> entry = {};  ///< of the status; nothing while there is none to tell
     std::string failure = {};                        ///< for the log; "" = none
+    bool waits = false;                              ///< for what it holds to be counted
   };
   /// Makes or corrects one twin with its RoleBinding and its ResourceQuota.
   asio::awaitable<EnsuredTwin> ensure_twin(api::WantedNamespace wanted, core::TwinContext ctx,

@@ -13,6 +13,7 @@
 #include "controllers/scopes.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
@@ -22,6 +23,7 @@
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/withdrawn_twins.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -110,10 +112,15 @@ NamespaceOffloadingController::Map NamespaceOffloadingController::map_of(const k
   const api::NamespaceMap map(object);
   Map known{.is_outgoing = map.is_outgoing_to(object.name()), .is_deleting = object.is_deleting()};
   for (auto& entry : map.current_mapping())
-    known.twins[entry.local] = {.asked = {}, .phase = std::move(entry.phase), .message = std::move(entry.message)};
+    known.twins[entry.local] = {
+        .asked = {}, .phase = std::move(entry.phase), .message = std::move(entry.message), .kept = {}};
   for (auto& entry : map.desired_mapping()) {
     known.asked += !entry.remote.empty();
     known.twins[entry.local].asked = std::move(entry.remote);
+  }
+  for (const std::string& ns : core::twins_in(object, api::annotations::holds_data)) {
+    Map::Twin& twin = known.twins[ns];
+    twin.kept = twin.message;
   }
   return known;
 }
@@ -147,6 +154,7 @@ std::vector<core::ToldTwin> NamespaceOffloadingController::told_of(const std::st
                     .asked = twin.asked,
                     .phase = twin.phase,
                     .message = twin.message,
+                    .kept = twin.kept,
                     .is_deleting = map.is_deleting,
                     .is_full = map.asked >= core::max_mappings});
   }

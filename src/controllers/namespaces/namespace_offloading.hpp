@@ -73,6 +73,7 @@ class NamespaceOffloadingController final : public Runnable {
     struct Twin {
       std::string asked;           ///< name of the twin that is asked for, "" = none is
       std::string phase, message;  ///< the provider's words
+      std::string kept;            ///< why the provider keeps it against our wish, "" = it does not
       bool operator==(const Twin&) const = default;
     };
     bool is_outgoing = false;  ///< to the cluster that it is named after

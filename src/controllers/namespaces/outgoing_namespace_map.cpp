@@ -9,6 +9,7 @@
 #include "controllers/scopes.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
@@ -181,7 +182,8 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cl
     if (!map || map->is_deleting()) continue;
     const core::WantedTwins current = twins_of(*map);
     core::HeldTwins held = core::held_twins(data, cluster, current);
-    if (!held.empty()) {
+    // The map also says which twins the provider keeps that nobody here asks for.
+    if (!held.empty() || map->has_annotation(api::annotations::holds_data)) {
       core::TwinWish wish;
       core::keep_held(wish, held, current);
       all_held.merge(held);

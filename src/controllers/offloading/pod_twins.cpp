@@ -152,8 +152,9 @@ asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object loca
     const kube::ObjectKey key{*remote, std::string(local.name())};
     for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
       auto live = co_await provider_.api.get(kind, key);
-      // The right to read the twin goes with the twin.
-      if (!live && !live.error().is_permanent())
+      // The right to read the twin goes with the twin, but may also be what the provider has trouble with.
+      const bool is_in_doubt = mapping_.is_troubled(ns) && local.is_deleting();
+      if (!live && !live.error().is_not_found() && (!live.error().is_permanent() || is_in_doubt))
         co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");
       if (live && core::is_reflected(*live, forging_.clusters) &&
           live->annotation(api::annotations::local_pod_uid) == local.uid())

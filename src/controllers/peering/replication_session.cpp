@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "controllers/providers/provider_api.hpp"
+#include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
@@ -36,6 +38,14 @@ constexpr kube::Duration rights_pause = 1min;
 constexpr std::string_view not_replicated = "is not replicated to",
                            no_status = "does not show the status that it has in";
 
+/// Of the twins that are kept so many get an Event at a time.
+constexpr std::size_t max_told = 8;
+
+bool same(const std::optional<kube::Object>& before, const std::optional<kube::Object>& now) {
+  if (!before || !now) return !before && !now;
+  return before->uid() == now->uid() && before->resource_version() == now->resource_version();
+}
+
 std::string name_of(const kube::Resource& kind, const kube::Object& object) {
   return std::string(kind.kind) + " " + std::string(object.name());
 }
@@ -43,10 +53,12 @@ std::string name_of(const kube::Resource& kind, const kube::Object& object) {
 }  // namespace
 
 ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link,
-                                       std::shared_ptr<ProviderBudget> budget, Context context)
+                                       const TwinDataGuard::Home& home, std::shared_ptr<ProviderBudget> budget,
+                                       Context context)
     : peer_(std::move(peer)),
       context_(context),
       link_(std::move(link)),
+      guard_(peer_, home, context),
       provider_api_(link_->transport(), context.clock, context.random, context.metrics,
                     provider_api_settings(peer_.remote, context)),
       budget_(std::move(budget)),
@@ -75,6 +87,10 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
         [this] { enqueue_all(); });
     kind.provider.subscribe([this, &kind](const kube::ObjectKey& key) { enqueue(kind, key.name); },
                             [this] { enqueue_all(); });
+    if (resource == api::kinds::namespace_maps)
+      kind.home.follow([this](const kube::Change& map) {
+        if (map.key.ns == peer_.local_namespace) guard_.see(map.key, map.now);
+      });
   }
 }
 
@@ -182,15 +198,39 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
   auto local = kind.home->find(key);
-  const auto remote = kind.provider->find(remote_key);
+  auto remote = kind.provider->find(remote_key);
+  TwinDataGuard::Judgement judged;
+  if (is_guarded(kind, remote)) {
+    judged = co_await guard_.judge(local, *remote);
+    // What has changed meanwhile is judged anew.
+    if (!same(local, kind.home->find(key)) || !same(remote, kind.provider->find(remote_key)))
+      co_return Outcome::again_after(0ms);
+    if (local) {
+      auto marked = co_await mark_kept(kind, *local, judged);
+      if (!marked) co_return failed_at_home(kind, *local, std::move(marked.error()), no_status);
+      // The map comes back through the cache.
+      if (*marked) co_return Outcome::done();
+      tell_kept(work, *local, judged.kept);
+    }
+  }
+  const std::vector<api::WantedNamespace> missing = look_for_missing(work, local, remote);
   core::ReplicationPlan plan = core::plan_replication(kind.resource,
                                                       {.local = local ? &*local : nullptr,
                                                        .remote = remote ? &*remote : nullptr,
                                                        .local_known = kind.home->has_synced(),
                                                        .remote_known = kind.provider->has_synced(),
-                                                       .peer_lost = peer_lost_},
+                                                       .peer_lost = peer_lost_,
+                                                       .missing = missing,
+                                                       .kept = judged.kept},
                                                       peer_);
-  if (std::holds_alternative<action::Remove>(plan)) co_return co_await end(kind, key, Witness::cache);
+  if (std::holds_alternative<action::Remove>(plan)) {
+    auto wanted = co_await is_wanted_live(kind, key);
+    if (!wanted) co_return Outcome::retry(std::move(wanted.error()));
+    if (*wanted) co_return Outcome::again_after(0ms);
+    co_return co_await end(kind, key, Witness::cache);
+  }
+  if (auto* held = std::get_if<action::Hold>(&plan))
+    co_return co_await hold(kind, work, std::move(*held), std::move(judged.kept));
   if (const auto* release = std::get_if<action::Release>(&plan))
     co_return co_await end(kind, key, release->confirm_absence ? Witness::provider : Witness::nobody);
   if (!local) {
@@ -233,7 +273,84 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
     if (const auto& trouble = kind.provider->trouble()) tell_failed(kind, *local, *trouble, not_replicated);
     co_return Outcome::again_after(unknown_pause);
   }
-  co_return Outcome::done();
+  if (judged.failure) co_return failed(kind, *local, std::move(*judged.failure));
+  // Once a missing twin counts as gone, no event says so, and none when claims in a kept one go.
+  std::optional<kube::Duration> next;
+  if (!missing.empty()) next = memory_[work].missing.left(context_.clock.now());
+  if (!judged.kept.empty()) next = std::min(next.value_or(look_again), judged.is_complete ? look_again : 100ms);
+  co_return next ? Outcome::again_after(*next) : Outcome::done();
+}
+
+bool ReplicationSession::is_guarded(const Kind& kind, const std::optional<kube::Object>& remote) const {
+  return kind.resource == api::kinds::namespace_maps && kind.home->has_synced() && !peer_lost_ && withdrawn_ != true &&
+         remote && !remote->is_deleting() && core::is_replica(*remote, peer_);
+}
+
+asio::awaitable<kube::Result<bool>> ReplicationSession::mark_kept(const Kind& kind, kube::Object local,
+                                                                  TwinDataGuard::Judgement judged) {
+  if (local.is_deleting() || !core::is_for_peer(local, peer_)) co_return false;
+  std::erase_if(judged.kept, [](const core::KeptTwin& twin) { return twin.why.empty(); });
+  const auto marks = core::plan_kept_marks(local, judged.kept, judged.withdrawn);
+  if (!marks) co_return false;
+  auto patched = co_await kube::merge_patch(
+      context_.home.api(), *kind.home, local.key(),
+      {.body = kube::json::serialize(*marks), .phase = "noting the remote namespaces that hold data"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return true;
+}
+
+void ReplicationSession::tell_kept(const kube::WorkKey& work, const kube::Object& local,
+                                   std::vector<core::KeptTwin> kept) {
+  const std::vector<core::KeptTwin> before = std::exchange(memory_[work].told, kept);
+  std::size_t told = 0;
+  for (const core::KeptTwin& twin : kept)
+    if (!twin.why.empty() && std::ranges::find(before, twin) == before.end() && told++ < max_told)
+      context_.events.warning(local, api::kinds::namespace_maps, api::reasons::twin_holds_data, twin.why);
+}
+
+asio::awaitable<Outcome> ReplicationSession::hold(const Kind& kind, kube::WorkKey work, action::Hold plan,
+                                                  std::vector<core::KeptTwin> kept) {
+  if (plan.update) {
+    auto updated = co_await update(kind, work, std::move(*plan.update));
+    if (!updated) co_return Outcome::retry(std::move(updated.error()).in("leaving in the replica what holds data"));
+  }
+  std::vector<std::string> names;
+  for (const core::KeptTwin& twin : kept)
+    if (!twin.why.empty()) names.push_back(twin.local);
+  const auto local = kind.home->find(work.object);
+  if (plan.release && local) {
+    auto released =
+        co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  } else if (plan.restore && !local && !names.empty()) {
+    kube::Object map = core::forge_namespace_map(work.object, peer_.remote, {});
+    map.set_annotation(api::annotations::holds_data, kube::join(names, ","));
+    auto created = co_await context_.home.api().create(kind.resource, map);
+    if (!created && created.error().is_already_exists())
+      created = co_await context_.home.api().get(kind.resource, work.object);
+    if (!created) co_return Outcome::retry(std::move(created.error()).in("saying at home what stays at the provider"));
+    log_.info("a NamespaceMap is at home again for remote namespaces that hold data", {{"object", work.object}});
+    kind.home->observe(std::move(*created));
+  }
+  co_return Outcome::again_after(names.size() == kept.size() ? look_again : 1s);
+}
+
+asio::awaitable<kube::Result<bool>> ReplicationSession::is_wanted_live(const Kind& kind, kube::ObjectKey key) {
+  auto live = co_await context_.home.api().get(kind.resource, key);
+  if (!live && live.error().is_not_found()) co_return false;
+  if (!live) co_return kube::fail(std::move(live.error()), "asking home whether the replica is wanted");
+  const bool is_wanted = !live->is_deleting() && core::is_for_peer(*live, peer_);
+  kind.home->observe(std::move(*live));
+  co_return is_wanted;
+}
+
+std::vector<api::WantedNamespace> ReplicationSession::look_for_missing(const kube::WorkKey& work,
+                                                                       const std::optional<kube::Object>& local,
+                                                                       const std::optional<kube::Object>& remote) {
+  if (kind_of(work).resource != api::kinds::namespace_maps || !local || !remote) return {};
+  core::MissingTwins& missing = memory_[work].missing;
+  missing.observe(*local, *remote, context_.clock.now());
+  return missing.troubled(context_.clock.now());
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> ReplicationSession::look(const Kind& kind,
@@ -256,6 +373,11 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
       failure = std::move(found.error());
     } else {
       replica = std::move(*found);
+    }
+    // What goes with a map is judged where the cache has it.
+    if (replica && !replica->is_deleting() && kind.resource == api::kinds::namespace_maps && !peer_lost_) {
+      kind.provider->observe(std::move(*replica));
+      co_return Outcome::again_after(0ms);
     }
   }
   if (replica && !replica->is_deleting()) {
@@ -316,7 +438,12 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
     co_return Outcome::again_after(look_again);
   }
   if (!(*live)->is_deleting()) {
-    if (auto patch = core::update_replica(local, **live, peer_)) {
+    // What it asks for beyond our wish is judged once it is in the cache.
+    std::vector<core::KeptTwin> all;
+    if (kind.resource == api::kinds::namespace_maps)
+      for (core::WithdrawnTwin& twin : core::withdrawn_twins(&local, **live, {}, peer_))
+        all.push_back({.local = std::move(twin.local), .remote = std::move(twin.remote), .why = {}});
+    if (auto patch = core::update_replica(local, **live, peer_, all)) {
       auto repaired = co_await provider_api_.patch(kind.resource, remote_key,
                                                    {kube::PatchType::merge, kube::json::serialize(*patch)});
       if (!repaired) co_return failed(kind, local, std::move(repaired.error()).in("repairing the replica"));

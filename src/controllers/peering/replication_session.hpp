@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "controllers/peering/twin_data_guard.hpp"
 #include "controllers/providers/provider_budget.hpp"
 #include "controllers/providers/session_workers.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/providers/provider_link.hpp"
+#include "liqo/core/peering/missing_twins.hpp"
 #include "liqo/core/peering/replication.hpp"
 
 namespace liqo::controllers {
@@ -33,7 +35,7 @@ inline bool is_refused_access(const kube::Failure& failure) {
 /// the caches, so it can be made anew at any moment. Works while its owner leads. One thread.
 class ReplicationSession {
  public:
-  ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link,
+  ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, const TwinDataGuard::Home& home,
                      std::shared_ptr<ProviderBudget> budget, Context context);
 
   /// Starts watching, replicating and probing. Call stop() before destroying.
@@ -73,8 +75,25 @@ class ReplicationSession {
     std::optional<kube::TimePoint> ending_seen;    ///< when the replica was last known to be on its way out
     std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
     std::optional<kube::TimePoint> refusal_told;   ///< when people were last told of a status that is too large
+    core::MissingTwins missing;                    ///< of a NamespaceMap
+    std::vector<core::KeptTwin> told;              ///< likewise: what people were told of
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// The twins of a NamespaceMap that the provider does not show for the time being.
+  std::vector<api::WantedNamespace> look_for_missing(const kube::WorkKey& work,
+                                                     const std::optional<kube::Object>& local,
+                                                     const std::optional<kube::Object>& remote);
+  /// Whether something is withdrawn with what home does to this replica.
+  bool is_guarded(const Kind& kind, const std::optional<kube::Object>& remote) const;
+  /// Says on the map at home which twins are kept; answers whether that had to be written.
+  asio::awaitable<kube::Result<bool>> mark_kept(const Kind& kind, kube::Object local, TwinDataGuard::Judgement judged);
+  /// Tells of twins that are kept, once each.
+  void tell_kept(const kube::WorkKey& work, const kube::Object& local, std::vector<core::KeptTwin> kept);
+  /// The replica of a map that home does not have any more stays for its kept twins, and a map at home that says so.
+  asio::awaitable<kube::Outcome> hold(const Kind& kind, kube::WorkKey work, core::replication_action::Hold plan,
+                                      std::vector<core::KeptTwin> kept);
+  /// Whether home, asked itself, still wants the replica. Errors where it cannot be asked.
+  asio::awaitable<kube::Result<bool>> is_wanted_live(const Kind& kind, kube::ObjectKey key);
   /// Who says whether there is a replica.
   enum class Witness { cache, provider, nobody };
   /// Deletes the replica that the witness knows of; where it knows of none, removes the finalizer of the local object.
@@ -108,6 +127,7 @@ class ReplicationSession {
   core::ReplicationPeer peer_;
   Context context_;
   std::unique_ptr<ProviderLink> link_;
+  TwinDataGuard guard_;
   kube::Api provider_api_;
   std::shared_ptr<ProviderBudget> budget_;
   std::function<void()> ended_;

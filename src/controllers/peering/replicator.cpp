@@ -49,10 +49,14 @@ std::string digest_of(const kube::Object& secret) {
 }  // namespace
 
 Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, ProviderBudgets& budgets, Context context)
-    : connect_(std::move(connect)),
+    : connect_(connect),
       context_(context),
       tenants_(tenants),
       budgets_(budgets),
+      // Whatever changes there is seen when a twin is looked at again.
+      data_(
+          context, [](const core::storage::RemoteData&) {}, [] {}),
+      home_{.connect = std::move(connect), .data = data_, .tenants = tenants},
       namespaces_(context.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
@@ -102,7 +106,7 @@ asio::awaitable<void> Replicator::stop_sessions(kube::async::TaskGroup& workers)
 }
 
 bool Replicator::has_synced() const {
-  return namespaces_->has_synced() && foreign_clusters_->has_synced() &&
+  return namespaces_->has_synced() && foreign_clusters_->has_synced() && data_.has_synced() &&
          std::ranges::all_of(locals_, [](const kube::InformerHandle& kind) { return kind->has_synced(); });
 }
 
@@ -342,7 +346,7 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   entry.refused_since.reset();
   entry.digest = digest_of(secret);
   entry.session =
-      std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), budgets_.of(key.name), context_);
+      std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), home_, budgets_.of(key.name), context_);
   entry.session->on_health_change([this, cluster = key.name] { tell(cluster); });
   entry.session->on_end([this, key] { enqueue_peer(key); });
   entry.restarts.begin(context_.clock.now());

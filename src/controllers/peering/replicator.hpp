@@ -92,6 +92,8 @@ class Replicator final : public Runnable {
   std::vector<kube::InformerHandle> locals_;  ///< in the order of core::replicated_kinds()
   TenantNamespaces& tenants_;
   ProviderBudgets& budgets_;
+  RemoteDataWatch data_;
+  const TwinDataGuard::Home home_;
   std::set<std::string, std::less<>> unread_;  ///< tenant namespaces whose Secrets may not be read yet
   kube::InformerHandle namespaces_, foreign_clusters_;
   std::map<std::string, kube::InformerHandle> secrets_;  ///< by tenant namespace

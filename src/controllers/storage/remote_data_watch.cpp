@@ -1,6 +1,10 @@
 #include "controllers/storage/remote_data_watch.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/storage/volume.hpp"
 
 namespace liqo::controllers {
 
@@ -50,6 +54,24 @@ std::vector<storage::RemoteData> RemoteDataWatch::all() const {
   for (const auto& [key, data] : of_volumes_) volumes.push_back(data);
   for (const auto& [key, data] : of_claims_) claims.push_back(data);
   return storage::each_once(std::move(volumes), std::move(claims));
+}
+
+bool RemoteDataWatch::accounts_for(const kube::Object& backing, std::string_view cluster, const std::string& ns) const {
+  if (context_.settings.storage_class.empty()) return false;
+  const std::string uid(backing.annotation(api::annotations::virtual_claim_uid));
+  // The Go version notes no UID on the claims that it makes.
+  const kube::ObjectKey same_name{ns, std::string(backing.name())};
+  const auto key =
+      uid.empty() ? same_name : kube::ObjectKey::parse(backing.annotation(api::annotations::virtual_claim));
+  const auto claim = key ? claims_->find(*key) : std::nullopt;
+  if (claim && (uid.empty() || claim->uid() == uid)) return true;
+  return std::ranges::any_of(volumes_->objects(), [&](const kube::Object& volume) {
+    if (const auto recorded = storage::recorded_backing(volume))
+      return recorded->cluster == cluster && recorded->key == backing.key();
+    return volume.annotation(api::annotations::provisioned_by) == api::storage_provisioner &&
+           kube::string_at(volume.spec(), {"claimRef", "namespace"}) == ns &&
+           kube::string_at(volume.spec(), {"claimRef", "name"}) == backing.name();
+  });
 }
 
 void RemoteDataWatch::warn(const storage::RemoteData& data, std::string_view reason, std::string message) const {

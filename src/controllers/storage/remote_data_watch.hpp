@@ -27,6 +27,9 @@ class RemoteDataWatch {
   bool has_synced() const;
   /// The data of each claim once, in an order that does not change.
   std::vector<core::storage::RemoteData> all() const;
+  /// Whether a claim or a volume at home stands for that claim of ours in the twin of namespace `ns`: what becomes of
+  /// its data is decided at home. False where claims and volumes are not read.
+  bool accounts_for(const kube::Object& backing, std::string_view cluster, const std::string& ns) const;
   /// Tells of it where people look: on the PersistentVolume, or the claim where there is none.
   void warn(const core::storage::RemoteData& data, std::string_view reason, std::string message) const;
 

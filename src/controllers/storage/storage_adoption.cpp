@@ -1,4 +1,7 @@
-// How volumes are taken over that the Go version has made, which records nothing of where their data is.
+// How data is taken over: of volumes that the Go version has made, which records nothing of where it is, and of claims
+// that are not at home any more.
+#include <algorithm>
+
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -47,6 +50,31 @@ asio::awaitable<Outcome> StorageProvisioner::adopt(kube::Object claim, kube::Obj
     log_.info("volume of the Go version taken over",
               {{"claim", claim.key()}, {"behind", site->key}, {"cluster", cluster_of(*site)}});
   co_return Outcome::again_after(soon);
+}
+
+asio::awaitable<kube::Result<kube::Object>> StorageProvisioner::take_stray(kube::Object claim, kube::Object backing,
+                                                                           const Site& site) {
+  if (!site.reach || !storage::is_stray_backing(backing, claim, site.reach->forging.clusters)) co_return backing;
+  // A retained volume keeps the data for itself, and one that is to be deleted takes it with it.
+  const std::string uid(backing.annotation(api::annotations::virtual_claim_uid));
+  const bool is_recorded = std::ranges::any_of(volumes_->objects(), [&](const kube::Object& volume) {
+    const auto recorded = storage::recorded_backing(volume);
+    return recorded && recorded->cluster == site.cluster && recorded->key == backing.key();
+  });
+  if (is_recorded) co_return backing;
+  auto former = co_await context_.home.api().list(
+      kinds::volumes, "", {.selection = {.field_selector = kube::name_is("pvc-" + uid)}, .limit = 1}, max_bytes);
+  if (!former) co_return kube::fail(std::move(former.error()), "looking for the volume of a former claim");
+  if (!former->items.empty()) co_return backing;
+  auto held = co_await hold(claim, site);
+  if (!held) co_return std::unexpected(std::move(held.error()));
+  if (!*held) co_return backing;
+  auto taken = co_await api_of(site).patch(
+      kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(backing, storage::backing_notes(claim))});
+  if (!taken) co_return kube::fail(std::move(taken.error()), "taking over the claim that holds the data");
+  log_.info("data of a claim that is not here any more is taken over",
+            {{"claim", claim.key()}, {"behind", site.key}, {"cluster", cluster_of(site)}});
+  co_return std::move(*taken);
 }
 
 asio::awaitable<kube::Result<kube::Object>> StorageProvisioner::note_backing(kube::Object claim, const Site& site) {

@@ -167,6 +167,11 @@ asio::awaitable<kube::Result<StorageProvisioner::Behind>> StorageProvisioner::lo
   if (!live && !is_gone(live.error(), site, claim.ns()))
     co_return kube::fail(std::move(live.error()), "looking at the claim behind it");
   if (live) behind.live = std::move(*live);
+  if (behind.live && !volume && !is_lost) {
+    auto taken = co_await take_stray(claim, *behind.live, site);
+    if (!taken) co_return std::unexpected(std::move(taken.error()));
+    behind.live = std::move(*taken);
+  }
   behind.is_pending = behind.live && !storage::is_bound(*behind.live) && !is_lost;
   storage::VolumeSight sight{.claim = claim,
                              .volume = volume,

@@ -76,6 +76,8 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
   /// Makes the volume of a claim that is to have the data of another volume, whose claim is gone.
   asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
+  /// The claim behind it, which is taken over first where it holds data that nothing at home stands for any more.
+  asio::awaitable<kube::Result<kube::Object>> take_stray(kube::Object claim, kube::Object backing, const Site& site);
   /// Records on the claim, the volume and the claim behind where the data of a volume of the Go version is.
   asio::awaitable<kube::Outcome> adopt(kube::Object claim, kube::Object volume, std::string cluster);
   /// Writes on the claim where the one behind it is, in case the volume is lost; answers what is stored.

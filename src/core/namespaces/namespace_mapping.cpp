@@ -16,20 +16,21 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
     // A mapping that this cluster did not ask for is not used: the provider could otherwise have the objects of any
     // namespace sent to it. Such entries are kept as withdrawn and only read. Work in a twin thereby ends as soon as
     // the twin is not wanted, before the provider removes it.
+    const bool is_named = is_dns_label(entry.local) && is_dns_label(entry.remote);
     if (map.desired_twin(entry.local) != entry.remote || entry.phase == "Terminating") {
-      if (is_dns_label(entry.local) && is_dns_label(entry.remote))
-        made.withdrawn.emplace(std::move(entry.local), std::move(entry.remote));
+      if (is_named) made.withdrawn.emplace(std::move(entry.local), std::move(entry.remote));
       continue;
     }
     if (!entry.is_accepted()) {
       if (entry.phase != "CreationLoopBackOff") continue;
       const std::string* used = before ? before->to_remote(entry.local) : nullptr;
       if (!used || *used != entry.remote) {
-        made.troubled.insert(std::move(entry.local));
+        made.troubled.insert(entry.local);
+        if (is_named) made.withdrawn.emplace(std::move(entry.local), std::move(entry.remote));
         continue;
       }
     }
-    if (!is_dns_label(entry.local) || !is_dns_label(entry.remote)) {
+    if (!is_named) {
       made.refused.push_back("the mapping of namespace " + kube::in_quotes(entry.local, 63) + " to " +
                              kube::in_quotes(entry.remote, 63) + " is not used: not the names of namespaces");
       continue;

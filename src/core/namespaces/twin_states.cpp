@@ -25,6 +25,9 @@ std::vector<TwinState> twin_states(const TwinsSight& sight) {
     state.required = true;
   }
   if (!sight.is_wish_known) asked_twins.clear();
+  if (sight.is_wish_known)
+    for (const ToldTwin& twin : sight.told)
+      if (!twin.kept.empty()) states[twin.cluster].held = twin.kept;
   for (const auto& [cluster, twin] : asked_twins) {
     const bool is_wanted = sight.selected.contains(cluster);
     if (is_wanted && (sight.remote_name.empty() || twin == sight.remote_name)) continue;

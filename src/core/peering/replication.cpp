@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/difference.hpp"
+#include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/reflection/meta.hpp"
@@ -23,8 +24,8 @@ constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slic
 
 /// Annotations that the provider sets and removes on the replica, or that mean nothing there.
 constexpr std::string_view not_replicated[] = {
-    annotations::cordon, annotations::cordon_tenant,  annotations::cordoned_resource,
-    annotations::drain,  annotations::reflected_keys, annotations::last_applied};
+    annotations::cordon,         annotations::cordon_tenant, annotations::cordoned_resource, annotations::drain,
+    annotations::reflected_keys, annotations::last_applied,  annotations::holds_data,        annotations::gives_up};
 
 bool is_kept_back(std::string_view key) { return std::ranges::find(not_replicated, key) != std::end(not_replicated); }
 
@@ -62,6 +63,28 @@ bool is_drained(const kube::Resource& kind, const kube::Object& local) {
   return kind != api::kinds::resource_slices || !local.has_finalizer(api::finalizers::resource_slice);
 }
 
+/// A spec that asks for what `wanted` asks for, and for the kept twins.
+json::object with_kept(const json::object& wanted, std::span<const KeptTwin> kept) {
+  json::object spec = wanted;
+  for (const KeptTwin& twin : kept) kube::ensure_object(spec, "desiredMapping")[twin.local] = twin.remote;
+  return spec;
+}
+
+json::object patch_of_replica(const kube::Object& remote, json::object metadata, json::object spec) {
+  metadata["uid"] = remote.uid();
+  metadata["resourceVersion"] = remote.resource_version();
+  json::object patch{{"metadata", std::move(metadata)}};
+  if (!spec.empty()) patch["spec"] = std::move(spec);
+  return patch;
+}
+
+/// Has the replica ask for the kept twins alone.
+std::optional<json::object> trim_replica(const kube::Object& remote, std::span<const KeptTwin> kept) {
+  json::object spec = difference(remote.spec(), with_kept({}, kept));
+  if (spec.empty()) return std::nullopt;
+  return patch_of_replica(remote, {}, std::move(spec));
+}
+
 ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
   if (view.local && !view.peer_lost && is_for_peer(*view.local, peer) && !is_drained(kind, *view.local))
     return action::Wait{"its virtual nodes are being drained"};
@@ -71,6 +94,8 @@ ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view
     return action::Nothing{};
   }
   if (view.remote && is_replica(*view.remote, peer)) {
+    if (!view.remote->is_deleting() && !view.kept.empty())
+      return action::Hold{.update = trim_replica(*view.remote, view.kept), .release = release, .restore = !view.local};
     if (!view.remote->is_deleting()) return action::Remove{};
     if (release) return action::AwaitEnd{};
     return action::Wait{"the replica is being deleted"};
@@ -80,12 +105,31 @@ ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view
   return action::Nothing{};
 }
 
+/// The status that the replica has, with the twins that it lacks for the time being, and why others are kept.
+json::object shown_status(const ReplicationView& view) {
+  json::object status = view.remote->status();
+  json::object& twins = kube::ensure_object(status, "currentMapping");
+  for (const api::WantedNamespace& twin : view.missing)
+    twins[twin.local] =
+        json::object{{"remoteNamespace", twin.remote},
+                     {"phase", "CreationLoopBackOff"},
+                     {"message", "the provider does not show the namespace any more, and is asked for it again"}};
+  for (const KeptTwin& twin : view.kept) {
+    if (twin.why.empty()) continue;
+    json::object& shown = kube::ensure_object(twins, twin.local);
+    shown.insert({{"remoteNamespace", twin.remote}, {"phase", "CreationLoopBackOff"}});
+    shown["message"] = twin.why;
+  }
+  return status;
+}
+
 /// The status that comes home, as a merge patch of it; nothing where it is there, or the provider has not evaluated the
 /// replica.
-std::optional<json::object> home_status(const kube::Resource& kind, const kube::Object& local,
-                                        const kube::Object& remote) {
+std::optional<json::object> home_status(const kube::Resource& kind, const ReplicationView& view) {
+  const kube::Object &local = *view.local, &remote = *view.remote;
   if (!is_evaluated(kind, remote)) return std::nullopt;
-  json::object status = difference(local.status(), remote.status());
+  json::object status = view.missing.empty() && view.kept.empty() ? difference(local.status(), remote.status())
+                                                                  : difference(local.status(), shown_status(view));
   if (status.empty()) return std::nullopt;
   return json::object{{"metadata", json::object{{"uid", local.uid()}, {"resourceVersion", local.resource_version()}}},
                       {"status", std::move(status)}};
@@ -143,16 +187,13 @@ kube::Object forge_replica(const kube::Resource& kind, const kube::Object& local
 }
 
 std::optional<json::object> update_replica(const kube::Object& local, const kube::Object& remote,
-                                           const ReplicationPeer& peer) {
+                                           const ReplicationPeer& peer, std::span<const KeptTwin> kept) {
   const json::object label_map = replica_labels(local, peer);
   json::object metadata = metadata_patch(remote, label_map, replica_annotations(local, label_map), false);
-  json::object spec = difference(remote.spec(), local.spec());
+  json::object spec =
+      kept.empty() ? difference(remote.spec(), local.spec()) : difference(remote.spec(), with_kept(local.spec(), kept));
   if (metadata.empty() && spec.empty()) return std::nullopt;
-  metadata["uid"] = remote.uid();
-  metadata["resourceVersion"] = remote.resource_version();
-  json::object patch{{"metadata", std::move(metadata)}};
-  if (!spec.empty()) patch["spec"] = std::move(spec);
-  return patch;
+  return patch_of_replica(remote, std::move(metadata), std::move(spec));
 }
 
 ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
@@ -171,8 +212,8 @@ ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationVi
   if (!is_replica(*view.remote, peer)) return action::Wait{"the provider has another object of this name"};
   const bool is_ending = view.remote->is_deleting();
   action::Follow follow;
-  if (ready && !is_ending) follow.update = update_replica(local, *view.remote, peer);
-  follow.status = home_status(kind, local, *view.remote);
+  if (ready && !is_ending) follow.update = update_replica(local, *view.remote, peer, view.kept);
+  follow.status = home_status(kind, view);
   if (follow.update || follow.status) return follow;
   if (is_ending) return action::Wait{"the replica is being deleted"};
   if (!ready) return action::Wait{not_ready};

@@ -170,6 +170,12 @@ bool is_unrecorded_backing(const kube::Object& backing, const kube::Object& clai
          backing.label(api::labels::virtual_claim_name) == claim.name();
 }
 
+bool is_stray_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair& clusters) {
+  return is_reflected(backing, clusters) && !backing.is_deleting() && backing.name() == claim.name() &&
+         backing.has_annotation(annotations::virtual_claim_uid) && !is_backing_of(backing, claim.uid()) &&
+         backing.annotation(annotations::virtual_claim) == claim.key().text();
+}
+
 json::object backing_record(const Backing& backing) {
   json::object notes{{annotations::backing_claim, text(backing.key.text())},
                      {annotations::backing_claim_uid, text(backing.uid)}};

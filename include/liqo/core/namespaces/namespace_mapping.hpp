@@ -26,10 +26,10 @@ class NamespaceMapping {
   /// The twin of a namespace at home, or nullptr.
   const std::string* to_remote(std::string_view local) const;
   /// Whether the provider reports trouble with the twin of a namespace that is not mapped. The twin may have been in
-  /// use before this process started, so that pods may run there.
+  /// use before this process started, so that pods may run there: it is also `withdrawn`.
   bool is_troubled(std::string_view local) const { return tables_->troubled.contains(local); }
-  /// The twin that a namespace must not use any more but that is still at the provider, where pods may run in it until
-  /// it is gone. nullptr where there is none.
+  /// The twin that a namespace must not use, or not now, but that is still at the provider, where pods may run in it
+  /// until it is gone. nullptr where there is none.
   const std::string* withdrawn(std::string_view local) const;
   /// The namespaces at home whose entries differ between the two mappings.
   std::set<std::string, std::less<>> differences(const NamespaceMapping& other) const;

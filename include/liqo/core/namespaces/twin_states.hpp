@@ -16,6 +16,7 @@ struct ToldTwin {
   std::string cluster;         ///< the provider, after which the map is named
   std::string asked;           ///< name of the twin that the map asks for, "" = it asks for none
   std::string phase, message;  ///< the provider's words
+  std::string kept;            ///< why it is kept though the map does not ask for it, "" = it is not
   bool is_deleting = false;    ///< the map: every twin of it goes
   bool is_full = false;        ///< the map asks for as many twins as it may
 };
@@ -33,7 +34,7 @@ struct TwinsSight {
 
 /// The state at each provider, in the order of their IDs. A twin is required where its cluster is selected, and where
 /// it is asked for: it may stay for a while when no node matches any more. A twin that is not wanted, or has another
-/// name than the wanted one, is held where it has the data of volumes.
+/// name than the wanted one, is held where it has the data of volumes, or of claims that this cluster does not know.
 std::vector<TwinState> twin_states(const TwinsSight& sight);
 
 }  // namespace liqo::core

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "kube/k8s/object.hpp"
+#include "liqo/api/namespace_map.hpp"
 
 namespace liqo::core {
 
@@ -20,12 +21,23 @@ struct ReplicationPeer {
 /// NamespaceMaps, ResourceSlices, Renews: spec, labels and annotations go to the provider, the status comes back.
 std::span<const kube::Resource> replicated_kinds();
 
+/// A twin that the replica of a NamespaceMap goes on asking for, though home does not want it.
+struct KeptTwin {
+  std::string local, remote;
+  std::string why;  ///< a sentence for people, "" = nobody has looked yet whether it may go
+  bool operator==(const KeptTwin&) const = default;
+};
+
 /// One object as the caches of both sides have it; null where a cache has no such object.
 struct ReplicationView {
   const kube::Object* local = nullptr;
   const kube::Object* remote = nullptr;
   bool local_known = true, remote_known = true;  ///< whether the cache of that side is complete
   bool peer_lost = false;                        ///< the provider is gone for good: do not wait for it
+  /// Of a NamespaceMap: twins that count as troubled at home, though the replica lacks them (`MissingTwins`).
+  std::span<const api::WantedNamespace> missing = {};
+  /// Likewise: the twins among those that home does not want that may not go (`withdrawn_twins`).
+  std::span<const KeptTwin> kept = {};
 };
 
 namespace replication_action {
@@ -48,6 +60,12 @@ struct Follow {
 };
 /// DELETE the replica, with its UID.
 struct Remove {};
+/// Home has no such NamespaceMap any more, and twins hold data: the replica stays and asks for these alone.
+struct Hold {
+  std::optional<kube::json::object> update;  ///< merge patch of the replica, with its resourceVersion
+  bool release = false;                      ///< then remove the finalizer of the local object
+  bool restore = false;  ///< then POST a map at home that wants nothing, for people to see what stays
+};
 /// The replica is being deleted, and the cache shows it for ever where we have lost the right to read there. It is read
 /// from time to time, and the finalizer of the local object is removed once it is not found.
 struct AwaitEnd {};
@@ -58,9 +76,10 @@ struct Release {
 }  // namespace replication_action
 
 /// What is to be done about one object on both sides.
-using ReplicationPlan = std::variant<replication_action::Nothing, replication_action::Wait, replication_action::Guard,
-                                     replication_action::Create, replication_action::Follow, replication_action::Remove,
-                                     replication_action::AwaitEnd, replication_action::Release>;
+using ReplicationPlan =
+    std::variant<replication_action::Nothing, replication_action::Wait, replication_action::Guard,
+                 replication_action::Create, replication_action::Follow, replication_action::Remove,
+                 replication_action::Hold, replication_action::AwaitEnd, replication_action::Release>;
 
 /// Never trusts an incomplete cache and never touches a replica of another origin. A replica that the provider has not
 /// evaluated yet does not wipe the status at home. The replica of a ResourceSlice that is being deleted stays until its
@@ -87,8 +106,8 @@ std::size_t writes_caused(const kube::Resource& kind, const kube::json::object& 
 /// The replica as it is created.
 kube::Object forge_replica(const kube::Resource& kind, const kube::Object& local, const ReplicationPeer& peer);
 /// A merge patch that makes the replica follow the local object, or nothing. What the provider added to the metadata
-/// stays; quantities are compared by value.
+/// stays, and so do the kept twins of a NamespaceMap; quantities are compared by value.
 std::optional<kube::json::object> update_replica(const kube::Object& local, const kube::Object& remote,
-                                                 const ReplicationPeer& peer);
+                                                 const ReplicationPeer& peer, std::span<const KeptTwin> kept = {});
 
 }  // namespace liqo::core

@@ -61,6 +61,9 @@ std::optional<std::string> unrecorded_place(const kube::Object& volume, const ku
 /// Whether the Go version made `backing` to hold the data of the claim: at the provider of `clusters`, or in this
 /// cluster where that is null.
 bool is_unrecorded_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair* clusters);
+/// Whether we made `backing` at the provider of `clusters` for a claim of the same namespace and name that is not this
+/// one. Where nothing at home stands for that claim any more, as after a restore, its data is this claim's.
+bool is_stray_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair& clusters);
 /// The merge patch that records the backing on a volume.
 kube::json::object backing_record(const Backing& backing);
 

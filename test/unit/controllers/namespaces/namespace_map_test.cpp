@@ -145,6 +145,27 @@ TEST_CASE("where nobody counts what twins hold, both sides are told") {
       [&] { return milan.answer("milan", "shop").starts_with("CreationLoopBackOff: nobody counts what it holds"); }));
 }
 
+TEST_CASE("an entry that was told in trouble stays while what its twin holds is counted anew") {
+  Provider milan;
+  bool is_refused = false;
+  milan.ask("milan", {{"shop", "shop-rome"}});
+  REQUIRE(milan.reaches([&] { return milan.is_accepted("milan", "shop"); }));
+  // A policy of the provider's refuses the ResourceQuota that somebody has removed.
+  milan.refuses = [&](const kube::HttpRequest& request) -> std::string {
+    return is_refused && request.verb == "create" && request.resource == "resourcequotas" ? "not today" : "";
+  };
+  is_refused = true;
+  milan.quota_controller.stop();
+  static_cast<void>(milan.server.remove(kinds::resource_quotas, {"shop-rome", "liqo-twin"}, {}, "operator"));
+  REQUIRE(milan.reaches([&] { return milan.answer("milan", "shop").starts_with("CreationLoopBackOff"); }));
+  is_refused = false;
+  REQUIRE(milan.reaches([&] { return milan.has(kinds::resource_quotas, {"shop-rome", "liqo-twin"}); }));
+  for (int second = 0; second < 20; ++second) {
+    milan.pass(1s);
+    REQUIRE(milan.answer("milan", "shop").starts_with("CreationLoopBackOff: "));
+  }
+}
+
 TEST_CASE("where all twins together hold what they may, none gets more, until some is free again") {
   Provider milan;
   milan.set_policy(R"({"tenantQuota": {"count/secrets": "20"}})");

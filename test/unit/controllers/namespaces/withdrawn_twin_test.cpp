@@ -1,4 +1,5 @@
-// A namespace is withdrawn while liqod is down: what this process finds of its pods, and what not.
+// A namespace is withdrawn, or its twin gets into trouble, while liqod is down: what this process finds of its pods,
+// and what not.
 #include "../offloading_fixture.hpp"
 
 namespace liqo::testing {
@@ -30,7 +31,71 @@ struct Withdrawn : Offloading {
   std::uint64_t gets() { return to_milan.requests(); }
 };
 
+/// The pod "web" runs in a twin that milan has trouble with when rome's liqod begins.
+struct Troubled : Offloading {
+  explicit Troubled(bool told) {
+    create_pod("web");
+    if (told) {
+      run_at_milan("web");
+    } else {
+      make_at_milan("web");
+      pass(1s);
+    }
+    REQUIRE(local("web")->has_annotation(api::annotations::remote_pod_uid) == told);
+    stop();
+    map_twin("CreationLoopBackOff");
+  }
+  void remove_at_milan() {
+    (void)milan.remove(kinds::shadow_pods, {twin, "web"}, {}, "milan");
+    (void)milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan");
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a pod in a twin that is in trouble is waited for when it is deleted") {
+  for (const bool told : {true, false}) {
+    CAPTURE(told);
+    Troubled world(told);
+    world.start();
+    world.pass(10s);
+    (void)world.server.remove(resources::pods, {shop, "web"}, {}, "operator");
+    world.pass(5min);
+    REQUIRE(world.local("web"));
+    CHECK(world.local("web")->is_deleting());
+    world.remove_at_milan();
+    CHECK(world.reaches([&] { return !world.local("web"); }, 10s));
+  }
+}
+
+TEST_CASE("a pod in a twin that is in trouble is waited for where the twin may not be read") {
+  Troubled world(false);
+  bool is_refused = true;
+  world.refuse = [&](const kube::HttpRequest& request) {
+    const bool is_in_twin = request.target.find("/namespaces/" + twin + "/") != std::string::npos;
+    return is_refused && is_in_twin ? std::string("no binding") : std::string();
+  };
+  (void)world.server.remove(resources::pods, {shop, "web"}, {}, "operator");
+  world.start();
+  world.pass(2min);
+  REQUIRE(world.local("web"));
+  is_refused = false;
+  world.remove_at_milan();
+  CHECK(world.reaches([&] { return !world.local("web"); }, 1min));
+}
+
+TEST_CASE("a pod that runs in a twin in trouble goes on once the trouble is over") {
+  Troubled world(true);
+  world.start();
+  world.pass(5min);
+  CHECK(kube::string_at(world.local("web")->status(), {"phase"}) == "Running");
+  world.map_twin("Accepted");
+  world.pass(1min);
+  CHECK(kube::string_at(world.local("web")->status(), {"phase"}) == "Running");
+  CHECK(world.at_milan(kinds::shadow_pods, "web").has_value());
+  world.create_pod("next");
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "next").has_value(); }));
+}
 
 TEST_CASE("a pod that was placed in the last moments before is waited for") {
   Withdrawn world(true);

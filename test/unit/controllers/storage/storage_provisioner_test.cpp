@@ -437,6 +437,35 @@ TEST_CASE_FIXTURE(Volumes, "a volume that the Go version has made is taken over 
   CHECK(reaches([&] { return !volume(made); }));
 }
 
+TEST_CASE_FIXTURE(Volumes, "a claim that is applied anew after a restore finds its data, unless that is another's") {
+  const kube::Object before = offloaded("data");
+  const std::string uid(remote("data")->uid());
+  stop();
+  // The database is that of a time before the claim.
+  change(kinds::claims, before.key(), "",
+         [](json::object& next) { next["metadata"].as_object()["finalizers"] = json::array(); });
+  (void)server.remove(kinds::claims, before.key(), {}, "restore");
+  SUBCASE("nothing at home stands for the data") {
+    (void)server.remove(kinds::volumes, {"", core::storage::volume_name(before)}, {}, "restore");
+    start(with_storage());
+    const kube::Object made = claim("data", "milan");
+    REQUIRE(made.uid() != before.uid());
+    REQUIRE(reaches([&] { return volume(made).has_value(); }));
+    CHECK(remote("data")->uid() == uid);
+    CHECK(remote("data")->annotation(annotations::virtual_claim_uid) == made.uid());
+    CHECK(volume(made)->annotation(annotations::backing_claim_uid) == uid);
+  }
+  SUBCASE("a retained volume does") {
+    change(kinds::volumes, {"", core::storage::volume_name(before)}, "",
+           [](json::object& next) { kube::ensure_object(next, "spec")["persistentVolumeReclaimPolicy"] = "Retain"; });
+    start(with_storage());
+    const kube::Object made = claim("data", "milan");
+    REQUIRE(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+    CHECK_FALSE(volume(made).has_value());
+    CHECK(remote("data")->annotation(annotations::virtual_claim_uid) == before.uid());
+  }
+}
+
 TEST_CASE_FIXTURE(Volumes, "a claim of somebody else is not taken") {
   kube::Object other = kube::Object::make(kinds::claims, {twin, "data"});
   REQUIRE(milan.create(kinds::claims, other.tree(), "milan").has_value());

@@ -34,6 +34,8 @@ std::string text(const std::vector<TwinState>& states) {
 TEST_CASE("the state of a twin follows its map, the selector and the data in it") {
   const ToldTwin asked{.cluster = "milan", .asked = "shop-rome", .phase = "Accepted"};
   const ToldTwin silent{.cluster = "milan"};
+  const ToldTwin kept{.cluster = "milan", .phase = "Accepted", .message = "data", .kept = "data"};
+  const ToldTwin renamed{.cluster = "milan", .asked = "store", .phase = "Accepted", .message = "data", .kept = "data"};
   const ToldTwin full{.cluster = "milan", .is_full = true};
   const ToldTwin ending{.cluster = "milan", .asked = "shop-rome", .phase = "Terminating", .is_deleting = true};
   const ToldTwin ending_full{.cluster = "milan", .is_deleting = true, .is_full = true};
@@ -56,6 +58,16 @@ TEST_CASE("the state of a twin follows its map, the selector and the data in it"
             .states = "lodi required; milan required Accepted; turin required"},
            {.what = "asked for", .told = {asked}, .selected = {"milan"}, .states = "milan required Accepted"},
            {.what = "asked for, and not selected any more", .told = {asked}, .states = "milan required Accepted"},
+           {.what = "kept for data that nobody here knows", .told = {kept}, .states = "milan not Accepted held"},
+           {.what = "likewise, and wanted under another name",
+            .told = {renamed},
+            .selected = {"milan"},
+            .remote_name = "store",
+            .states = "milan required Accepted held"},
+           {.what = "likewise, with a selector that is invalid",
+            .told = {kept},
+            .is_wish_known = false,
+            .states = "milan not Accepted"},
            {.what = "its map goes", .told = {ending}, .states = "milan not Terminating"},
            {.what = "its map is full", .told = {full}, .selected = {"milan"}, .states = "milan required crowded"},
            {.what = "a full map goes", .told = {ending_full}, .states = "milan not"},

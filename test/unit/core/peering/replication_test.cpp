@@ -333,6 +333,73 @@ TEST_CASE("the status comes back once the provider has looked at the replica") {
   }
 }
 
+TEST_CASE("a twin that the provider does not show for a while is in trouble at home, and not gone") {
+  kube::Object local = slice();
+  local.mutable_spec() = parse_value(R"({"desiredMapping": {"a": "a-rome", "b": "b-rome"}})").get_object();
+  local.mutable_status() = parse_value(R"({"currentMapping": {
+      "a": {"remoteNamespace": "a-rome", "phase": "Accepted"},
+      "b": {"remoteNamespace": "b-rome", "phase": "Accepted"}}})")
+                               .get_object();
+  kube::Object replica = forge_replica(kinds::namespace_maps, local, peer);
+  replica.mutable_spec() = parse_value(R"({"desiredMapping": {"a": "a-rome"}})").get_object();
+  replica.mutable_status() =
+      parse_value(R"({"currentMapping": {"a": {"remoteNamespace": "a-rome", "phase": "Accepted"}}})").get_object();
+  const std::vector<api::WantedNamespace> missing{{.local = "b", .remote = "b-rome"}};
+  ReplicationView view{.local = &local, .remote = &replica, .missing = missing};
+  const ReplicationPlan made = plan_replication(kinds::namespace_maps, view, peer);
+  REQUIRE(summary(made) == "update, status");
+  const json::object& status = *std::get<action::Follow>(made).status;
+  CHECK_FALSE(kube::find(status, {"status", "currentMapping", "a"}));
+  CHECK(kube::string_at(status, {"status", "currentMapping", "b", "phase"}) == "CreationLoopBackOff");
+  CHECK_FALSE(kube::string_at(status, {"status", "currentMapping", "b", "message"}).empty());
+  // Once it is shown so, nothing is written again; when it counts as gone, it goes.
+  local.mutable_status()["currentMapping"].as_object()["b"] =
+      json::object{{"remoteNamespace", "b-rome"},
+                   {"phase", "CreationLoopBackOff"},
+                   {"message", kube::string_at(status, {"status", "currentMapping", "b", "message"})}};
+  CHECK(summary(plan_replication(kinds::namespace_maps, view, peer)) == "update");
+  view.missing = {};
+  CHECK(summary(plan_replication(kinds::namespace_maps, view, peer)) == "update, status");
+}
+
+TEST_CASE("twins that hold data stay in a replica that home does not want, or not so") {
+  kube::Object local = slice();
+  local.mutable_spec() = parse_value(R"({"desiredMapping": {"a": "a-rome"}})").get_object();
+  kube::Object replica = forge_replica(kinds::namespace_maps, local, peer);
+  replica.mutable_spec() =
+      parse_value(R"({"desiredMapping": {"a": "a-rome", "b": "b-rome", "c": "c-rome"}})").get_object();
+  replica.mutable_status() =
+      parse_value(R"({"currentMapping": {"b": {"remoteNamespace": "b-rome", "phase": "Accepted"}}})").get_object();
+  const std::vector<KeptTwin> kept{{.local = "b", .remote = "b-rome", .why = "it holds data"}};
+  const auto plan_with = [&](const kube::Object* home) {
+    return plan_replication(kinds::namespace_maps, {.local = home, .remote = &replica, .kept = kept}, peer);
+  };
+  const ReplicationPlan followed = plan_with(&local);
+  REQUIRE(summary(followed) == "update, status");
+  const auto& update = *std::get<action::Follow>(followed).update;
+  CHECK(json::value(kube::object_at(update, {"spec", "desiredMapping"})) == parse_value(R"({"c": null})"));
+  const auto& status = *std::get<action::Follow>(followed).status;
+  CHECK(kube::string_at(status, {"status", "currentMapping", "b", "message"}) == "it holds data");
+  CHECK(kube::string_at(status, {"status", "currentMapping", "b", "phase"}) == "Accepted");
+
+  const ReplicationPlan without = plan_with(nullptr);
+  const auto* held = std::get_if<action::Hold>(&without);
+  REQUIRE(held);
+  CHECK(held->restore);
+  CHECK_FALSE(held->release);
+  REQUIRE(held->update);
+  CHECK(json::value(kube::object_at(*held->update, {"spec", "desiredMapping"})) ==
+        parse_value(R"({"a": null, "c": null})"));
+  replica.mutable_spec() = parse_value(R"({"desiredMapping": {"b": "b-rome"}})").get_object();
+  local.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  const ReplicationPlan ended = plan_with(&local);
+  held = std::get_if<action::Hold>(&ended);
+  REQUIRE(held);
+  CHECK_FALSE(held->restore);
+  CHECK(held->release);
+  CHECK_FALSE(held->update);
+}
+
 TEST_CASE("status comes back also while the replica goes, and while the spec is not filled in") {
   kube::Object local = slice();
   kube::Object replica = replica_of(local, accepted);

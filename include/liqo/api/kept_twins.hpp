@@ -1,0 +1,14 @@
+// What a NamespaceMap at home says of twins that its provider keeps against our wish.
+#pragma once
+
+#include <string_view>
+
+// Ours alone; the Go version ignores them, and they are not replicated.
+namespace liqo::api::annotations {
+
+/// On a NamespaceMap at home: the namespaces whose twins stay because they hold data, separated by commas.
+inline constexpr std::string_view holds_data = "offloading.liqo.io/holds-data";
+/// Likewise: those of them whose data an administrator gives up.
+inline constexpr std::string_view gives_up = "offloading.liqo.io/gives-up";
+
+}  // namespace liqo::api::annotations

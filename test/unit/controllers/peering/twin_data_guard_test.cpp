@@ -1,0 +1,194 @@
+// Twins that home does not want, or does not know after a restore, and that hold data.
+#include "../storage/volumes_fixture.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kept_twins.hpp"
+#include "liqo/api/namespace_map.hpp"
+#include "liqo/core/peering/forge.hpp"
+
+namespace liqo::testing {
+namespace {
+
+const kube::ObjectKey map_key{tenant, "milan"}, replica_key{"liqo-tenant-rome", "milan"};
+
+/// Rome replicates its NamespaceMap to milan, whose answers the test plays.
+struct Guarded : Volumes {
+  Guarded() {
+    for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
+    apply(resources::namespaces, core::forge_tenant_namespace("milan"));
+    give_secret("kubeconfig-controlplane-milan", api::control_plane_identity);
+    give_secret("kubeconfig-resourceslice-pool", api::resource_slice_identity);
+    REQUIRE(reaches([&] { return asked(shop) == twin; }));
+    answer(shop, twin);
+    pass(1s);
+  }
+  void give_secret(const std::string& name, std::string_view type) {
+    kube::Object secret = kube::Object::make(resources::secrets, {tenant, name});
+    secret.set_label(api::labels::remote_cluster_id, "milan");
+    secret.set_label(api::labels::identity_type, type);
+    secret.set_annotation(annotations::remote_tenant_namespace, replica_key.ns);
+    apply(resources::secrets, secret);
+  }
+  std::optional<kube::Object> replica() {
+    const auto tree = milan.get(kinds::namespace_maps, replica_key);
+    return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
+  }
+  /// The twin that milan is asked for, "" = none.
+  std::string asked(std::string_view local) {
+    const auto found = replica();
+    return found ? std::string(api::NamespaceMap(*found).desired_twin(local)) : "";
+  }
+  void answer(std::string_view local, std::string_view remote) {
+    (void)milan.update(
+        {kinds::namespace_maps, replica_key, "status"},
+        [&](json::object& next) {
+          kube::ensure_object(kube::ensure_object(next, "status"), "currentMapping")[local] =
+              json::object{{"remoteNamespace", remote}, {"phase", "Accepted"}};
+        },
+        "milan");
+  }
+  /// Milan has a twin of a namespace that rome, restored from a backup, does not know.
+  void know_nothing_of(std::string_view local, std::string_view remote) {
+    (void)milan.update(
+        {kinds::namespace_maps, replica_key},
+        [&](json::object& next) {
+          kube::ensure_object(kube::ensure_object(next, "spec"), "desiredMapping")[local] = remote;
+        },
+        "rome before");
+    answer(local, remote);
+  }
+  void put_claim(const std::string& ns, const std::string& name) {
+    kube::Object claim = kube::Object::make(kinds::claims, {ns, name});
+    claim.set_label(api::labels::reflection_origin, "rome");
+    claim.set_label(api::labels::reflection_destination, "milan");
+    claim.set_annotation(annotations::virtual_claim_uid, "gone");
+    claim.set_annotation(annotations::virtual_claim, "blog/" + name);
+    REQUIRE(milan.create(kinds::claims, claim.tree(), "rome before").has_value());
+  }
+  void offload(const std::string& local) {
+    apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", local}));
+    apply(kinds::namespace_offloadings, kube::Object::make(kinds::namespace_offloadings, {local, "offloading"}));
+  }
+  std::string mark(std::string_view annotation) {
+    const auto map = find(kinds::namespace_maps, map_key);
+    return map ? std::string(map->annotation(annotation)) : "(no map)";
+  }
+  std::string told(std::string_view local) {
+    const auto map = find(kinds::namespace_maps, map_key);
+    return map ? std::string(kube::string_at(map->status(), {"currentMapping", local, "message"})) : "";
+  }
+  void give_up(std::string_view local) {
+    change(kinds::namespace_maps, map_key, "", [&](json::object& next) {
+      kube::ensure_object(next["metadata"].as_object(), "annotations")[annotations::gives_up] = local;
+    });
+  }
+  void forbid_looks() {
+    refuse = [](const kube::HttpRequest& request) {
+      const bool is_look = request.target.find("/namespaces/blog-rome/persistentvolumeclaims") != std::string::npos;
+      return is_look ? std::string("not yours") : std::string();
+    };
+  }
+  bool stays(std::string_view local, std::string_view remote) {
+    pass(2min);
+    return asked(local) == remote;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Guarded, "a twin that home does not know") {
+  SUBCASE("goes where it holds nothing") {
+    know_nothing_of("blog", "blog-rome");
+    CHECK(reaches([&] { return asked("blog").empty(); }));
+    CHECK(asked(shop) == twin);
+    CHECK(events(api::reasons::twin_holds_data).empty());
+  }
+  SUBCASE("stays for a claim, says so, and goes when its data is given up") {
+    put_claim("blog-rome", "posts");
+    know_nothing_of("blog", "blog-rome");
+    REQUIRE(reaches([&] { return mark(annotations::holds_data) == "blog"; }));
+    CHECK(stays("blog", "blog-rome"));
+    CHECK(told("blog").find("posts") != std::string::npos);
+    CHECK(told("blog").find("liqoctl unoffload namespace blog --delete-volumes") != std::string::npos);
+    CHECK(events(api::reasons::twin_holds_data).size() == 1);
+    give_up("blog");
+    CHECK(reaches([&] { return asked("blog").empty(); }));
+    CHECK(reaches([&] { return mark(annotations::holds_data).empty() && mark(annotations::gives_up).empty(); }));
+    CHECK(asked(shop) == twin);
+  }
+  SUBCASE("stays for a claim until that is gone") {
+    put_claim("blog-rome", "posts");
+    know_nothing_of("blog", "blog-rome");
+    CHECK(stays("blog", "blog-rome"));
+    (void)milan.remove(kinds::claims, {"blog-rome", "posts"}, {}, "operator");
+    CHECK(reaches([&] { return asked("blog").empty(); }));
+  }
+  SUBCASE("stays where nobody may look, until it is given up") {
+    forbid_looks();
+    know_nothing_of("blog", "blog-rome");
+    CHECK(stays("blog", "blog-rome"));
+    CHECK(told("blog").find("may not look") != std::string::npos);
+    give_up("blog");
+    CHECK(reaches([&] { return asked("blog").empty(); }));
+  }
+  SUBCASE("is used again where its namespace is offloaded again") {
+    put_claim("blog-rome", "posts");
+    know_nothing_of("blog", "blog-rome");
+    REQUIRE(reaches([&] { return mark(annotations::holds_data) == "blog"; }));
+    offload("blog");
+    CHECK(reaches([&] { return mark(annotations::holds_data).empty(); }));
+    CHECK(reaches([&] { return told("blog").empty(); }));
+    CHECK(asked("blog") == "blog-rome");
+  }
+}
+
+TEST_CASE_FIXTURE(Guarded, "a twin that home withdraws") {
+  offload("blog");
+  REQUIRE(reaches([&] { return asked("blog") == "blog-rome"; }));
+  answer("blog", "blog-rome");
+  pass(1s);
+  const auto withdraw = [&] {
+    (void)server.remove(kinds::namespace_offloadings, {"blog", "offloading"}, {}, "operator");
+  };
+  SUBCASE("goes where nobody may look") {
+    forbid_looks();
+    withdraw();
+    CHECK(reaches([&] { return asked("blog").empty(); }));
+  }
+  SUBCASE("stays for a claim of which home knows nothing, and its NamespaceOffloading waits for no volume") {
+    put_claim("blog-rome", "posts");
+    withdraw();
+    CHECK(reaches([&] { return !has(kinds::namespace_offloadings, {"blog", "offloading"}); }));
+    CHECK(stays("blog", "blog-rome"));
+    CHECK(mark(annotations::holds_data) == "blog");
+  }
+  SUBCASE("stays while the provider does not answer") {
+    put_claim("blog-rome", "posts");
+    outage = [](kube::HttpRequest& request) { return request.target.find("/blog-rome/") != std::string::npos; };
+    withdraw();
+    CHECK(stays("blog", "blog-rome"));
+  }
+}
+
+TEST_CASE_FIXTURE(Guarded, "a NamespaceMap that somebody deletes takes no data with it") {
+  const kube::Object made = offloaded("data");
+  (void)server.remove(kinds::namespace_maps, map_key, {}, "operator");
+  CHECK(stays(shop, twin));
+  REQUIRE(has(kinds::namespace_maps, map_key));
+  CHECK(api::NamespaceMap(*find(kinds::namespace_maps, map_key)).desired_twin(shop) == twin);
+  CHECK(mark(annotations::holds_data).empty());
+}
+
+TEST_CASE_FIXTURE(Guarded, "without a virtual node, home has a map that says what stays") {
+  put_claim("blog-rome", "posts");
+  know_nothing_of("blog", "blog-rome");
+  REQUIRE(reaches([&] { return mark(annotations::holds_data) == "blog"; }));
+  (void)server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "operator");
+  (void)server.remove(kinds::namespace_maps, map_key, {}, "operator");
+  REQUIRE(reaches([&] { return asked(shop).empty(); }, 2min));
+  CHECK(stays("blog", "blog-rome"));
+  CHECK(mark(annotations::holds_data) == "blog");
+  give_up("blog");
+  CHECK(reaches([&] { return !replica() && !has(kinds::namespace_maps, map_key); }, 2min));
+}
+
+}  // namespace liqo::testing
