@@ -1,6 +1,5 @@
 #include "liqo/webhook/live_reads.hpp"
 
-#include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <list>
 
@@ -10,9 +9,6 @@ namespace liqo::webhook {
 namespace {
 
 using kube::Result;
-
-/// Objects in the first page: most have one to three KiB.
-constexpr std::int64_t first_page = 50;
 
 kube::Failure no_room() { return {kube::Errc::too_large, "too many reviews at once; try again"}; }
 
@@ -97,39 +93,21 @@ asio::awaitable<Result<void>> LiveReads::each(Selection selection, Visit visit, 
 }
 
 asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Look& look, const Hold& hold) {
-  std::size_t max_bytes = max_page, seen = 0;
-  if (!hold(max_page * memory_per_byte)) co_return std::unexpected(no_room());
-  kube::ListOptions options{.selection = {.label_selector = selection.label_selector},
-                            .limit = first_page,
-                            .metadata_only = selection.metadata_only};
-  while (true) {
-    auto page = co_await api_.list(selection.collection.resource, selection.collection.ns, options, max_bytes);
-    if (!page && page.error().code() == kube::Errc::too_large && max_bytes == max_page) {
-      if (options.limit > 1) {
-        options.limit = std::max<std::int64_t>(options.limit / 4, 1);
-      } else if (hold((max_object - max_page) * memory_per_byte)) {
-        max_bytes = max_object;
-      } else {
-        co_return std::unexpected(no_room());
-      }
-      continue;
-    }
-    if (!page) co_return std::unexpected(std::move(page.error()));
-    for (kube::json::array* items : {&page->items, selection.metadata_only ? &page->too_deep : nullptr}) {
-      if (!items) continue;
-      for (kube::json::value& item : *items) {
-        const auto object = kube::Object::from(std::move(item));
-        if (!object) continue;
-        // A rule that sees only a part of the list would let in what the rest forbids.
-        if (++seen > max_listed_)
-          co_return kube::fail(kube::Errc::too_large, "there are more than " + std::to_string(max_listed_) + " " +
-                                                          std::string(selection.collection.resource.plural));
-        for (const Visit* visit : look.visits) (*visit)(*object);
-      }
-    }
-    if (page->continue_token.empty()) co_return Result<void>();
-    options.continue_token = std::move(page->continue_token);
-  }
+  if (!hold(one_list)) co_return std::unexpected(no_room());
+  std::size_t seen = 0;
+  const kube::ListOptions options{.selection = {.label_selector = selection.label_selector},
+                                  .metadata_only = selection.metadata_only};
+  const auto listed = co_await kube::list_all(api_, selection.collection, options, [&](const kube::Object& object) {
+    if (++seen > max_listed_) return false;
+    for (const Visit* visit : look.visits) (*visit)(object);
+    return true;
+  });
+  if (!listed) co_return std::unexpected(listed.error());
+  // A rule that sees only a part of the list would let in what the rest forbids.
+  if (seen > max_listed_)
+    co_return kube::fail(kube::Errc::too_large, "there are more than " + std::to_string(max_listed_) + " " +
+                                                    std::string(selection.collection.resource.plural));
+  co_return Result<void>();
 }
 
 asio::awaitable<Result<std::optional<kube::Object>>> LiveReads::find(kube::Resource resource, kube::ObjectKey key,

@@ -86,12 +86,14 @@ struct GrantWorld::Replica {
         home(world.simulator_.executor(), api, metrics),
         events(world.simulator_.executor(), api, metrics, "liqo"),
         leadership(world.simulator_.executor()),
+        accounts(world.settings_.provider_cache_mib, metrics),
         context{{world.simulator_.executor(), world.simulator_.clock(), random, metrics},
                 home,
                 events,
                 leadership,
                 world.settings_,
-                [](std::size_t size) -> kube::Result<std::string> { return std::string(size, 'x'); }},
+                [](std::size_t size) -> kube::Result<std::string> { return std::string(size, 'x'); },
+                accounts},
         ledger({context.environment(), home, events, leadership}, api, {}),
         namespaces(context),
         group(world.simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
@@ -116,6 +118,7 @@ struct GrantWorld::Replica {
   kube::InformerSet home;
   kube::EventRecorder events;
   Lead leadership;
+  controllers::ProviderAccounts accounts;
   controllers::Context context;
   quota::QuotaLedger ledger;
   controllers::TenantNamespaces namespaces;

@@ -20,21 +20,18 @@ using Hold = std::function<bool(std::size_t bytes)>;
 
 /// Reads for reviews, each of which pays for what it causes.
 ///
-/// Guarantees: of the objects of a kind in a namespace one list is under way at a time, and only one page of it is in
+/// Guarantees: of the objects of a kind in a namespace one list is under way at a time, and only one object of it is in
 /// memory. Reviews that come meanwhile share the next list: what they see is not older than they are.
 ///
-/// Failures: those of the Api; Errc::too_large where a review may hold no more, where there are more objects than can
-/// be looked at, or where one has more text than `max_object`.
+/// Failures: those of the Api; Errc::too_large where a review may hold no more, or where there are more objects than can
+/// be looked at.
 ///
 /// Lifetime: outlives the reads. One thread.
 class LiveReads {
  public:
-  /// Text of a page. It is asked for again with fewer objects where it is longer.
-  static constexpr std::size_t max_page = std::size_t{256} << 10;
-  /// Text of an object that has a page of its own. Kubernetes takes no larger ones.
-  static constexpr std::size_t max_object = std::size_t{4} << 20;
-  /// Memory per byte of text, in a tree and while it is made.
-  static constexpr std::size_t memory_per_byte = 4;
+  /// Memory that is counted for a list: of it one object at a time is held. What a large one takes is bounded for all
+  /// answers together (kube::MemoryAccount).
+  static constexpr std::size_t one_list = std::size_t{1} << 20;
   /// Memory that is counted for an object that is read by its name: people and this program write these.
   static constexpr std::size_t one_object = std::size_t{16} << 10;
 

@@ -599,10 +599,10 @@ TEST_CASE("what decisions read is held for them, and read together by those who 
     CHECK(each.body.contains("\"allowed\":true"));
     held += each.held;
   }
-  // Two lists, whose first page is asked for with fewer objects until it is small enough.
-  CHECK(lists <= 8);
-  CHECK(held > 2 * LiveReads::max_page * LiveReads::memory_per_byte);
-  CHECK(held < 3 * LiveReads::max_page * LiveReads::memory_per_byte);
+  // Two lists, and with them the twenty reviews themselves.
+  CHECK(lists == 2);
+  CHECK(held > 2 * LiveReads::one_list);
+  CHECK(held < 3 * LiveReads::one_list);
 }
 
 TEST_CASE("what cannot be read to its end is a reason to try again, not a verdict") {
