@@ -126,6 +126,7 @@ def test_with_enforcement_again_nothing_more_gets_in(grant: Grant) -> None:
     wait_for(lambda: "asked 100m, used 8" in grant.told("mail", "more"), SOON, "the pod to be refused")
 
 
+@pytest.mark.refusals("the pod of the story before still waits for room")
 def test_what_pods_hold_beyond_a_grant_is_granted_to_no_other_slice(grant: Grant) -> None:
     policy = {"liqo.io/pod-policy": json.dumps({"maxResources": {"cpu": "10"}})}
     grant.provider.api.patch("namespaces", None, TENANT[0], {"metadata": {"annotations": policy}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -57,7 +57,7 @@ class Pair:
         """The pod of a Job for which there is no room, another one than that of this UID."""
 
         def looked() -> dict[str, Any]:
-            (pod,) = [pod for pod in self.pods(job) if pod["metadata"]["uid"] != but and not ending(pod)]
+            pod = the_only(pod for pod in self.pods(job) if pod["metadata"]["uid"] != but and not ending(pod))
             assert condition(pod, "offloading.liqo.io/Offloaded").get("reason") == "OffloadingRefused", pod["status"]
             return pod
 
@@ -65,7 +65,7 @@ class Pair:
 
     def running(self, job: str) -> dict[str, Any]:
         def looked() -> dict[str, Any]:
-            (pod,) = [pod for pod in self.pods(job) if not ending(pod)]
+            pod = the_only(pod for pod in self.pods(job) if not ending(pod))
             assert pod["status"].get("phase") == "Running", pod["status"]
             return pod
 
@@ -82,6 +82,12 @@ class Pair:
             return True
 
         wait_for(looked, SOON, f"the pods of Job {job} to end")
+
+
+def the_only(pods: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    found = list(pods)
+    assert len(found) == 1, found
+    return found[0]
 
 
 def ending(pod: dict[str, Any]) -> bool:
