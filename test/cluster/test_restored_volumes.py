@@ -78,11 +78,12 @@ def pair(run: Run) -> Iterator[Pair]:
         como.api.apply("storageclasses", None, {"kind": "StorageClass", "metadata": {"name": "liqo"}, **spec})
         directories = Directories(lodi)
         flags = ("--virtual-storage-class-name", "liqo", "--real-storage-class-name", WITH_POD)
+        kubeconfig = chart.install(como)
+        chart.allow_storage(como)
         daemons = (
-            Liqod(como, chart.install(como), 10250, flags, "liqod-storage").start(),
+            Liqod(como, kubeconfig, 10250, flags, "liqod-storage").start(),
             Liqod(lodi, chart.install(lodi), 10260).start(),
         )
-        chart.allow_storage(como)
         for cluster in (como, lodi):
             wait_for(lambda: cluster.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 60, "the cluster ID")
             wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 60, "the keys")

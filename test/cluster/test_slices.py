@@ -276,6 +276,8 @@ def test_a_denied_edit_is_told_from_a_drain(slices: Slices, shop: Shop, daemons:
     # A provider of the Go version denies a slice in these words when its tenant is drained, and does so once.
     daemon = daemons.of(slices.provider)
     daemon.stop()
+    # Nobody would answer its reviews.
+    slices.provider.api.delete("validatingwebhookconfigurations", None, "liqo-webhook")
     replica = slices.provider.api.get("resourceslices", slices.away, "pool")
     conditions = [one for one in replica["status"]["conditions"] if one["type"] != "Resources"]
     condition = {"type": "Resources", "status": "Denied", "reason": "ResourceSliceResourcesDenied"}

@@ -1,4 +1,5 @@
 // The conditions of a VirtualNode.
+// Tested by test/unit/controllers/nodes/namesakes_test.cpp.
 #pragma once
 
 #include "kube/k8s/condition.hpp"

@@ -16,19 +16,26 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 @functools.cache
-def sources() -> dict[str, pathlib.Path]:
-    found = [*ROOT.glob("test/**/*.py"), *ROOT.glob("test/**/*.cpp"), *ROOT.glob("subprojects/kube/test/**/*.cpp")]
-    return {path.name: path for path in found}
+def sources() -> dict[str, list[str]]:
+    """The texts of all files of tests, by name: a plan and what carries it out may have tests of one name."""
+    texts: dict[str, list[str]] = {}
+    for tests in ("test/**/*.py", "test/**/*.cpp", "subprojects/kube/test/**/*.cpp"):
+        for path in ROOT.glob(tests):
+            texts.setdefault(path.name, []).append(path.read_text(encoding="utf-8"))
+    return texts
+
+
+def holds(text: str, name: str, case: str) -> bool:
+    if name:
+        return f"def {name}(" in text
+    return not case or re.search(rf'TEST_CASE(_FIXTURE\(\w+, |\()"{re.escape(case)}"', text) is not None
 
 
 def missing(text: str) -> list[str]:
     """The tests that the text names and that do not exist."""
     out = []
     for file, name, case in REFERENCE.findall(text):
-        path = sources().get(pathlib.Path(file).name)
-        held = path.read_text(encoding="utf-8") if path else ""
-        there = path and (f"def {name}(" in held if name else f'TEST_CASE("{case}"' in held if case else True)
-        if not there:
+        if not any(holds(text, name, case) for text in sources().get(pathlib.Path(file).name, [])):
             out.append(f"{file} {name or case}".strip())
     return out
 
