@@ -6,8 +6,17 @@ namespace kube {
 namespace {
 
 constexpr std::size_t max_block = 4u << 20;
+/// An arena that has given nothing yet, and the root of its tree: an empty object costs as much.
+constexpr std::size_t own_bytes = 192;
 
 }  // namespace
+
+Arena::Arena(std::shared_ptr<MemoryAccount> account, std::size_t first_block, Arena*& self)
+    : account_(std::move(account)), next_block_(first_block) {
+  if (account_)
+    if (const MemoryAccount* refuses = account_->try_take(own_bytes)) throw NothingLeft(refuses);
+  self = this;
+}
 
 Arena::~Arena() {
   while (last_) {
@@ -17,6 +26,7 @@ Arena::~Arena() {
     ::operator delete(block, bytes);
     if (account_) account_->give_back(bytes);
   }
+  if (account_) account_->give_back(own_bytes);
 }
 
 void* Arena::do_allocate(std::size_t bytes, std::size_t alignment) {

@@ -20,10 +20,7 @@ struct NothingLeft : std::bad_alloc {
 class Arena final : public boost::json::memory_resource {
  public:
   /// Writes to `self` where it is: json::make_shared_resource() does not tell.
-  Arena(std::shared_ptr<MemoryAccount> account, std::size_t first_block, Arena*& self)
-      : account_(std::move(account)), next_block_(first_block) {
-    self = this;
-  }
+  Arena(std::shared_ptr<MemoryAccount> account, std::size_t first_block, Arena*& self);
   ~Arena() override;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
