@@ -282,6 +282,49 @@ TEST_CASE("credentials that cannot be used leave the session as it is, and are t
   }
 }
 
+TEST_CASE("a provider that shows more than can be read is told, reads on when it shows less, and its pods run on") {
+  controllers::Settings settings;
+  settings.provider_cache_mib = 64;
+  Offloading world({}, settings, [](Offloading& rome) {
+    rome.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+      next.at("spec").at("resourceQuota").at("hard").as_object()["memory"] = "8Gi";
+    });
+  });
+  world.create_pod("web");
+  world.run_at_milan("web");
+  world.create_pod("dense");
+  world.run_at_milan("dense");
+  const auto told = [&world](const kube::Resource& resource, const kube::ObjectKey& key, std::string_view type) {
+    const auto object = world.find(resource, key);
+    const json::object* condition = object ? kube::find_condition(object->status(), type) : nullptr;
+    return condition ? std::string(kube::string_at(*condition, {"status"})) + ": " +
+                           std::string(kube::string_at(*condition, {"message"}))
+                     : std::string();
+  };
+  const auto node = [&] { return told(resources::nodes, {"", "milan"}, "Ready"); };
+  REQUIRE(world.reaches([&] { return node().starts_with("True"); }));
+  // 600 KB of text become a tree of more than 16 MiB with what its parser holds besides.
+  world.change_at_milan("dense", "status", [](json::object& next) {
+    kube::ensure_array(kube::ensure_object(next, "status"), "numbers").resize(300'000, 0);
+  });
+  CHECK(world.reaches(
+      [&] { return node().starts_with("False: cluster milan shows more than can be read of one provider: "); }));
+  CHECK(node().contains("of 16 MiB are in use"));
+  const auto session = [&] { return told(kinds::virtual_nodes, {tenant, "milan"}, "VirtualKubelet"); };
+  CHECK(world.reaches([&] { return session().starts_with("Creating: cluster milan shows more than can be read"); }));
+  CHECK(world.reaches([&] { return world.times_told("ProviderUnusable") == 1; }));
+  // What was known stays.
+  CHECK(kube::string_at(world.local("web")->status(), {"phase"}) == "Running");
+  CHECK(world.has(resources::nodes, {"", "milan"}));
+
+  world.change_at_milan("dense", "status",
+                        [](json::object& next) { kube::ensure_object(next, "status").erase("numbers"); });
+  CHECK(world.reaches([&] { return node().starts_with("True"); }, 6min));
+  CHECK(world.reaches([&] { return session().starts_with("Running"); }));
+  world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
+  CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
+}
+
 TEST_CASE("a session that is made anew for new credentials reads nothing of the provider again") {
   TwoNodes world;
   (void)world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
