@@ -78,11 +78,12 @@ def pair(run: Run) -> Iterator[Pair]:
         como.api.apply("storageclasses", None, {"kind": "StorageClass", "metadata": {"name": "liqo"}, **spec})
         directories = Directories(lodi)
         flags = ("--virtual-storage-class-name", "liqo", "--real-storage-class-name", WITH_POD)
+        offers = ("--enable-storage=true", "--real-storage-class-name", WITH_POD)
         kubeconfig = chart.install(como)
         chart.allow_storage(como)
         daemons = (
             Liqod(como, kubeconfig, 10250, flags, "liqod-storage").start(),
-            Liqod(lodi, chart.install(lodi), 10260).start(),
+            Liqod(lodi, chart.install(lodi), 10260, offers, "liqod-offers").start(),
         )
         for cluster in (como, lodi):
             wait_for(lambda: cluster.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 60, "the cluster ID")
@@ -99,6 +100,7 @@ def pair(run: Run) -> Iterator[Pair]:
         directories.stop()
 
 
+@pytest.mark.refusals("liqod begins in a namespace before the restored server knows its rights, and blog-como ends")
 def test_a_restored_home_finds_the_data_of_namespaces_that_it_did_not_know(pair: Pair) -> None:
     snapshot = pair.home.snapshot()
     twins = {name: pair.offload(name) for name in ("shop", "blog")}
@@ -133,6 +135,7 @@ def test_a_restored_home_finds_the_data_of_namespaces_that_it_did_not_know(pair:
     assert pair.kept() == ""
 
 
+@pytest.mark.refusals("the rights in a twin are newer than the restored database")
 def test_a_restored_provider_makes_pods_of_newer_namespaces_again(pair: Pair) -> None:
     snapshot = pair.away.snapshot()
     pair.offload("news")

@@ -13,7 +13,9 @@ void MissingTwins::observe(const kube::Object& local, const kube::Object& remote
     };
     // What goes is made anew for pods that have not begun.
     if (shown("remoteNamespace") != wanted.remote || shown("phase") == "Terminating") continue;
-    if (kube::find(remote.status(), {"currentMapping", wanted.local})) continue;
+    // A provider that was restored may first make it by what it remembers, and then delete it.
+    const kube::json::value* there = kube::find(remote.status(), {"currentMapping", wanted.local});
+    if (there && kube::string_at(*there, {"phase"}) != "Terminating") continue;
     const auto known = before.find(wanted.local);
     const bool is_asked = api::NamespaceMap(remote).desired_twin(wanted.local) == wanted.remote;
     const kube::TimePoint since = known == before.end() || !is_asked ? now : known->second.since;

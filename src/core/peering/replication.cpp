@@ -113,7 +113,7 @@ json::object shown_status(const ReplicationView& view) {
     twins[twin.local] =
         json::object{{"remoteNamespace", twin.remote},
                      {"phase", "CreationLoopBackOff"},
-                     {"message", "the provider does not show the namespace any more, and is asked for it again"}};
+                     {"message", "the provider does not have the namespace at the moment, and is asked for it again"}};
   for (const KeptTwin& twin : view.kept) {
     if (twin.why.empty()) continue;
     json::object& shown = kube::ensure_object(twins, twin.local);

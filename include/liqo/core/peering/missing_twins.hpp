@@ -1,4 +1,5 @@
-// Twins that home wants and has had, and that the status of the replica of their NamespaceMap lacks. Pure.
+// Twins that home wants and has had, and that the status of the replica of their NamespaceMap lacks, or says to go.
+// Pure.
 #pragma once
 
 #include <chrono>

@@ -37,6 +37,8 @@ TEST_CASE("a wanted twin that the provider has shown counts as troubled when it 
            Case{"one missing", wish, both, one, "b=b-rome "},
            Case{"all missing", wish, both, "null", "a=a-rome b=b-rome "},
            Case{"never shown", wish, one, one, ""},
+           Case{"deleted there", R"({"b": "b-rome"})", R"({"b": {"remoteNamespace": "b-rome", "phase": "Accepted"}})",
+                R"({"b": {"remoteNamespace": "b-rome", "phase": "Terminating"}})", "b=b-rome "},
            Case{"not wanted any more", R"({"a": "a-rome"})", both, one, ""},
            Case{"wanted under another name", R"({"a": "a-rome", "b": "b-2"})", both, one, ""},
            Case{"it was going", R"({"b": "b-rome"})", R"({"b": {"remoteNamespace": "b-rome", "phase": "Terminating"}})",
