@@ -222,7 +222,8 @@ def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: 
     home = vienna.home(linz)
     spec = {"clusterID": "linz", "createNode": True, "disableNetworkCheck": True}
     spec |= {"kubeconfigSecretRef": {"name": "kubeconfig-resourceslice-linz"}, "resourceQuota": {"hard": {"cpu": "1"}}}
-    second = {"kind": "VirtualNode", "metadata": {"name": "graz"}, "spec": spec}
+    metadata = {"name": "graz", "labels": {"liqo.io/remote-cluster-id": "linz"}}
+    second = {"kind": "VirtualNode", "metadata": metadata, "spec": spec}
     said = vienna.liqoctl.attempt("create", "virtualnode", "graz", "--remote-cluster-id", "linz", "--resource-slice-name", "linz")
     assert said.code and "liqoctl delete virtualnode graz --remote-cluster-id graz" in said.err, said
     with pytest.raises(Refused, match="there is a VirtualNode of that name already, liqo-tenant-graz/graz"):

@@ -9,8 +9,6 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-/// With it the requests for one pod stay few, however many pods start.
-constexpr TokenBucket::Rate asides_rate{.per_second = 0.5, .burst = 10};
 /// A provider that was away may have renewed everything of 64 slices.
 constexpr TokenBucket::Rate corrections_rate{.per_second = 0.2, .burst = 150};
 
@@ -99,7 +97,7 @@ std::shared_ptr<ProviderBudget> ProviderBudgets::of(const std::string& cluster) 
           {.per_second = double(settings.provider_writes_per_second), .burst = double(settings.provider_write_burst)},
           {.writes = context_.metrics.counter(families::writes_delayed, labels),
            .bytes = context_.metrics.counter(families::bytes_delayed, labels)}),
-      .asides = TokenBucket(context_.clock, asides_rate),
+      .asides = TokenBucket(context_.clock, ProviderBudget::asides_rate),
       .corrections = TokenBucket(context_.clock, corrections_rate)});
   return budget;
 }

@@ -84,7 +84,9 @@ struct ProviderBudget {
   std::shared_ptr<kube::StoreUse> stores;
   WriteBudget home_writes;
   /// For what is good to know and true for moments only, in Events and in the status of pods that start slowly: where
-  /// much happens at once, little of it is written.
+  /// much happens at once, little of it is written, and the requests for one pod stay few, however many
+  /// pods start.
+  static constexpr TokenBucket::Rate asides_rate{.per_second = 0.5, .burst = 10};
   TokenBucket asides;
   /// Changes of Identities and VirtualNodes, of which sessions are made: most have a session begin anew.
   TokenBucket corrections;

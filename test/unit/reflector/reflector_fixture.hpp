@@ -56,7 +56,7 @@ struct World {
                    stores,
                    recorder,
                    [this](const std::string&) { return brings_home; },
-                   [this] { return home_write(); }}) {
+                   [this](std::size_t) { return home_write(); }}) {
     // Before anything is asked of them.
     for (kube::testing::FakeApiServer* server : {&rome, &milan})
       if (reflected.name.contains('.')) server->serve(reflected.resource);

@@ -20,15 +20,9 @@ struct TwoProviders : Offloading {
     kube::Object secret = kube::Object::make(resources::secrets, {other_tenant, "kubeconfig"});
     secret.tree()["data"] = json::object{{"kubeconfig", kube::encode_base64("naples")}};
     apply(resources::secrets, secret);
-    kube::Object map = kube::Object::make(kinds::namespace_maps, {other_tenant, "naples"});
-    map.set_label(api::labels::remote_cluster_id, "naples");
-    map.set_label(api::labels::replication, "true");
-    map.set_label(api::labels::replication_destination, "naples");
-    map.mutable_spec()["desiredMapping"] = json::object{{shop, twin}};
-    apply(kinds::namespace_maps, map);
-    change(kinds::namespace_maps, {other_tenant, "naples"}, "status", [](json::object& next) {
-      next["status"] = json::object{
-          {"currentMapping", json::object{{shop, json::object{{"remoteNamespace", twin}, {"phase", "Accepted"}}}}}};
+    change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+      next["spec"].as_object()["resourceQuota"] =
+          json::object{{"hard", json::object{{"cpu", "8"}, {"memory", "8Gi"}, {"pods", "20"}}}};
     });
     pass(2s);
     start();
@@ -38,11 +32,19 @@ struct TwoProviders : Offloading {
 
   void add_younger() {
     kube::Object node = kube::Object::make(kinds::virtual_nodes, younger);
-    node.mutable_spec() = json::object{{"clusterID", "naples"},
-                                       {"createNode", true},
-                                       {"kubeconfigSecretRef", json::object{{"name", "kubeconfig"}}},
-                                       {"resourceQuota", json::object{{"hard", json::object{{"cpu", "2"}}}}}};
+    node.mutable_spec() = json::object{
+        {"clusterID", "naples"},
+        {"createNode", true},
+        {"kubeconfigSecretRef", json::object{{"name", "kubeconfig"}}},
+        {"resourceQuota", json::object{{"hard", json::object{{"cpu", "2"}, {"memory", "2Gi"}, {"pods", "9"}}}}}};
     apply(kinds::virtual_nodes, node);
+    // The map that is made for it, as it is where naples has a twin.
+    const kube::ObjectKey map{other_tenant, "naples"};
+    REQUIRE(reaches([&] { return has(kinds::namespace_maps, map); }));
+    change(kinds::namespace_maps, map, "status", [](json::object& next) {
+      next["status"] = json::object{
+          {"currentMapping", json::object{{shop, json::object{{"remoteNamespace", twin}, {"phase", "Accepted"}}}}}};
+    });
   }
   /// A ShadowPod in naples, as a version made it that gave both VirtualNodes a session.
   void order_at_naples(std::string_view name, std::string_view node) {
@@ -52,9 +54,7 @@ struct TwoProviders : Offloading {
     shadow.set_label(api::labels::node_name, node);
     REQUIRE(naples.create(kinds::shadow_pods, shadow.tree(), "rome").has_value());
   }
-  bool at_naples(std::string_view name) {
-    return naples.get(kinds::shadow_pods, {twin, std::string(name)}).has_value();
-  }
+  bool at_naples(std::string_view name) { return naples.get(kinds::shadow_pods, {twin, std::string(name)}) != nullptr; }
   bool has_session(std::string_view cluster) {
     const auto node = find(resources::nodes, {"", "milan"});
     return node && node->label(api::labels::remote_cluster_id) == cluster && kube::has_condition(*node, "Ready");

@@ -126,11 +126,11 @@ namespace {
 constexpr TokenBucket::Rate any_number{.per_second = 1e6, .burst = 1e6};
 
 /// How many writes of that size go through in that time, one after another.
-int written(std::size_t bytes, kube::Duration time, TokenBucket::Rate writes = any_number) {
+std::size_t written(std::size_t bytes, kube::Duration time, TokenBucket::Rate writes = any_number) {
   kube::testing::VirtualClock clock;
   WriteBudget budget(clock, writes, {});
   const kube::TimePoint end = clock.now() + time;
-  int count = 0;
+  std::size_t count = 0;
   while (clock.now() < end) {
     const kube::Duration wait = budget.take_now({.bytes = bytes});
     if (wait == 0s) ++count;
@@ -176,7 +176,7 @@ TEST_CASE("a write that is given up while it waits takes nothing from those behi
   }
   bool done = false;
   kube::async::TaskGroup group(simulator.executor());
-  group.spawn([](WriteBudget& of, bool& taken) -> asio::awaitable<void> {
+  group.spawn([](WriteBudget& of, bool& taken) -> boost::asio::awaitable<void> {
     co_await of.take({.bytes = megabyte});
     taken = true;
   }(budget, done));

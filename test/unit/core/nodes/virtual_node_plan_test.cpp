@@ -103,12 +103,15 @@ TEST_CASE("the pods of a closed node learn whether the provider says so, and a f
 TEST_CASE("a provider that does not answer is told of with its last error") {
   const kube::Object wanted = virtual_node(true), node = own_node();
   ProviderHealth health{.failed_probes = 2, .failure_threshold = 3, .probed = true, .last_error = "timeout"};
+  std::string trouble;
   const auto told = [&] {
     const auto plan = plan_virtual_node(
-        {.virtual_node = wanted, .node = &node, .health = health, .has_session = true, .trouble = "not said"});
+        {.virtual_node = wanted, .node = &node, .health = health, .has_session = true, .trouble = trouble});
     return std::get<action::Tell>(std::get<action::Keep>(plan).steps.back());
   };
   CHECK(told() == running);
+  trouble = "it shows too much";
+  CHECK(told() == unusable("it shows too much"));
   health.failed_probes = 3;
   CHECK(told() == unusable("the provider does not answer: timeout"));
 }

@@ -207,7 +207,7 @@ TEST_CASE("a bound refuses what a grant adds, and nothing that the slice has") {
 }
 
 TEST_CASE("pods that a policy bounds are bounded in a slice that does not name them, too") {
-  SlicePolicy policy = usual();
+  ReadPolicy policy = usual();
   policy.defaults = amounts(R"({"cpu": "4"})");
   GrantLimits limits{.slice = {}, .consumer = amounts(R"({"pods": "10"})"), .others = {}, .mistake = {}};
   CHECK(granted(decide({.request = "{}", .limits = limits}, policy)) == R"({"cpu":"4","pods":"10"})");
@@ -376,7 +376,7 @@ TEST_CASE("while a setting cannot be read what is granted stays as it is, and no
   for (const char* slice_class : {"default", "share"}) {
     CAPTURE(slice_class);
     const auto refused = decide({.request = R"({"cpu": "8"})", .slice_class = slice_class}, policy, &free);
-    CHECK(summary(refused) == "deny ResourceSliceResourcesDenied");
+    CHECK(summary(refused) == "deny RequestDenied");
     CHECK(denied(refused).message ==
           "the provider's settings cannot be read (sharing-percentage: \"many\" is not a whole number from 0 to 100): "
           "its operator has to correct ConfigMap liqo-sharing-policy");
