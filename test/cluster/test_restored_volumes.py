@@ -35,6 +35,9 @@ class Pair:
             daemon.freeze()
         try:
             cluster.restore(snapshot)
+            # As whoever restores a database does with all that watch.
+            if "kubelet" in cluster.processes:
+                cluster.restart("kubelet")
         finally:
             for daemon in self.daemons:
                 daemon.thaw()
