@@ -23,8 +23,8 @@ using Hold = std::function<bool(std::size_t bytes)>;
 /// Guarantees: of the objects of a kind in a namespace one list is under way at a time, and only one object of it is in
 /// memory. Reviews that come meanwhile share the next list: what they see is not older than they are.
 ///
-/// Failures: those of the Api; Errc::too_large where a review may hold no more, or where there are more objects than can
-/// be looked at.
+/// Failures: those of the Api; Errc::too_large where a review may hold no more, or where there are more objects than
+/// can be looked at.
 ///
 /// Lifetime: outlives the reads. One thread.
 class LiveReads {

@@ -352,6 +352,8 @@ TEST_CASE("a VkOptionsTemplate that is missed is told each time that it goes") {
   Offloading world;
   const kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", "strict"});
   world.apply(kinds::vk_options_templates, options);
+  // Two caches learn of template and VirtualNode, in any order.
+  world.pass(1s);
   world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
     next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", "strict"}};
   });

@@ -201,8 +201,8 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
   CHECK(kube::string_at(kube::array_at(shown.status(), {"conditions"}).at(0), {"lastTransitionTime"}) ==
         "2026-11-21T10:00:10Z");
 
-  const auto less = plan_slice_status(shown, accepted(R"({"memory": "1Gi"})"),
-                                      {.policy = ReadPolicy(), .storage_classes = {}}, at());
+  const auto less =
+      plan_slice_status(shown, accepted(R"({"memory": "1Gi"})"), {.policy = ReadPolicy(), .storage_classes = {}}, at());
   apply(shown.tree(), *less);
   CHECK(text(view.granted()) == R"({"memory":"1Gi"})");
   CHECK_FALSE(shown.status().contains("ingressClasses"));
