@@ -299,6 +299,7 @@ def test_a_kubelet_learns_of_an_account_that_may_read_figures_and_nothing_else(p
     ]
 
 
+@pytest.mark.refusals("liqod has no right to the token of an account that this chart does not have")
 def test_with_the_chart_of_before_nothing_is_told_and_nothing_shown(provider: Provider, tmp_path: Path) -> None:
     """The image is newer than the chart, of which the account and the right to its token are."""
     delphi, cluster = provider.delphi, provider.delphi.cluster
@@ -308,13 +309,16 @@ def test_with_the_chart_of_before_nothing_is_told_and_nothing_shown(provider: Pr
     chart.forbid_figures(cluster)
     cluster.kubectl("apply", "-f", before)
     rights.bind(cluster, None, chart.METRIC_AGENT_ROLE, chart.SUBJECT, chart.METRIC_AGENT_ROLE)
+    times_told = lambda: delphi.daemon.log().count("there is no token for kubelets")  # noqa: E731
+    # At its very first start the API server may not have known the rights yet.
+    told_before = times_told()
     try:
         with telling(delphi, f"{delphi.name}-fake-0", cluster.authority, "\n") as shown:
             delphi.daemon.restart()
             refused = "no kubelet is asked, for want of a token: liqoctl check says what is missing\n"
             wait_for(lambda: provider.ask("troy", "troy") == (500, refused), 60, "figures to be refused")
             stays(lambda: not shown and provider.ask("troy", "troy") == (500, refused), 5, "the refusal")
-            assert delphi.daemon.log().count("there is no token for kubelets") == 1
+            assert times_told() == told_before + 1
             # The rest works.
             troy = provider.consumers["troy"]
             troy.api.create("pods", "shop", busybox("paris", BUSY))

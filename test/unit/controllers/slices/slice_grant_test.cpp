@@ -269,7 +269,7 @@ TEST_CASE("cordon and drain of a tenant, and back") {
   CHECK(milan.settles_as(R"(cpu="9",memory="8Gi")"));
   CHECK(milan.reaches([&] { return !milan.is_cordoned() && milan.condition() == accepted; }));
   milan.set_tenant("Drained");
-  CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == denied; }));
+  CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == closed; }));
   CHECK(milan.granted() == R"(cpu="9",memory="8Gi")");
   CHECK(milan.shown() == R"(cpu="9",memory="8Gi")");
   milan.set_tenant("Active");
@@ -280,7 +280,7 @@ TEST_CASE("a slice that comes while its tenant is cordoned is denied until it is
   SliceProvider milan;
   milan.set_tenant("Cordoned");
   milan.add_slice("{}");
-  CHECK(milan.reaches([&] { return milan.condition() == denied; }));
+  CHECK(milan.reaches([&] { return milan.condition() == closed; }));
   CHECK_FALSE(milan.has(kinds::quotas, milan.quota_key));
   milan.set_tenant("Active");
   CHECK(milan.settles_as(R"(cpu="4",memory="8Gi")"));
@@ -304,9 +304,17 @@ TEST_CASE("a setting that cannot be read after a start takes nothing back, and g
       R"({"default-limits-enforcement": "Hard", "ingress-classes": "nginx", "cluster-labels": "region=eu"})");
   milan.add_slice(R"({"cpu": "8"})");
   REQUIRE(milan.settles_as(usual_grant));
-  const auto enforcement = [&] { return api::Quota(*milan.find(kinds::quotas, milan.quota_key)).enforcement(); };
-  const auto status = [&] { return json::serialize(milan.find(kinds::resource_slices, milan.slice_key)->status()); };
-  REQUIRE(milan.reaches([&] { return status().contains("nginx") && enforcement() == "Hard"; }));
+  const auto enforcement = [&] {
+    return std::string(api::Quota(*milan.find(kinds::quotas, milan.quota_key)).enforcement());
+  };
+  const auto status = [&] {
+    json::object shown = milan.find(kinds::resource_slices, milan.slice_key)->status();
+    // The certificate is renewed.
+    shown.erase("authParams");
+    return json::serialize(shown);
+  };
+  REQUIRE(milan.reaches(
+      [&] { return status().contains("nginx") && status().contains("Authentication") && enforcement() == "Hard"; }));
   const std::string before = status();
   milan.stop();
   milan.set_policy(R"({"default-limits-enforcement": "Harder", "ingress-classes": "A B", "cluster-labels": "region"})");

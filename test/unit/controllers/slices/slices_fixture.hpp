@@ -182,6 +182,8 @@ struct SliceConsumer : ClusterFixture {
 
 inline constexpr const char* usual_grant = R"(cpu="8",memory="8Gi")";
 inline constexpr const char* accepted = "Accepted ResourceSliceResourcesAccepted";
-inline constexpr const char* denied = "Denied ResourceSliceResourcesDenied";
+inline constexpr const char* denied = "Denied RequestDenied";
+/// Where the provider takes nothing new of a consumer.
+inline constexpr const char* closed = "Denied ResourceSliceResourcesDenied";
 
 }  // namespace liqo::testing
