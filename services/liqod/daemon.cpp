@@ -249,7 +249,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
                                                                          .connect = connect_over_network(environment_),
                                                                          .settings = settings,
                                                                          .election = std::move(election),
-                                                                         .ledger = std::move(ledger)});
+                                                                         .ledger = ledger});
   kubelet_ = make_kubelet(*process_, options_);
   if (auto port = kubelet_->listen(); !port) co_return end_by(std::move(port.error()));
   webhooks_ = make_webhooks(*process_, options_);

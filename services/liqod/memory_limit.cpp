@@ -10,7 +10,7 @@ namespace liqod {
 
 std::optional<std::size_t> memory_limit(const std::string& own_group, const std::string& root) {
   // "0::/kubepods/pod1/a": of version 2 there is one line. In a container the path is mostly "/".
-  const std::size_t begins = own_group.rfind("0::/", 0) == 0 ? 0 : own_group.find("\n0::/");
+  const std::size_t begins = own_group.starts_with("0::/") ? 0 : own_group.find("\n0::/");
   if (begins == std::string::npos) return std::nullopt;
   const std::size_t path_at = own_group.find('/', begins);
   std::string path = own_group.substr(path_at, own_group.find('\n', path_at) - path_at);

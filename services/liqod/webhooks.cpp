@@ -6,7 +6,8 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
   if (options.webhook_port == 0) return {};
   const liqo::controllers::Context context = process.context();
   Webhooks made;
-  if ((made.ledger = process.ledger())) {
+  made.ledger = process.ledger();
+  if (made.ledger) {
     const liqo::quota::LedgerContext quotas{context.environment(), context.home, context.events, context.leadership,
                                             options.settings.liqo_namespace};
     made.display = std::make_unique<liqo::quota::QuotaDisplay>(quotas, *made.ledger);
