@@ -80,6 +80,7 @@ const Resources& QuotaAccount::used(const std::string& user) const {
 
 std::vector<std::string> QuotaAccount::users() const {
   std::vector<std::string> users;
+  users.reserve(sums_.size());
   for (const auto& [user, sum] : sums_) users.push_back(user);
   return users;
 }
