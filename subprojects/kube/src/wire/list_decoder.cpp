@@ -51,7 +51,7 @@ void ListDecoder::scan_frame() {
 }
 
 void ListDecoder::see_in_frame(char c) {
-  if (frame_.empty() && white_space.find(c) != std::string_view::npos) return;
+  if (frame_.empty() && white_space.contains(c)) return;
   frame_ += c;
   if (in_string_) {
     if (escaped_) {
@@ -77,7 +77,7 @@ void ListDecoder::see_in_frame(char c) {
   } else if (c == '}' || c == ']') {
     depth_ -= depth_ > 0 ? 1 : 0;
   }
-  if (c != ':' && white_space.find(c) == std::string_view::npos) has_name_ = false;
+  if (c != ':' && !white_space.contains(c)) has_name_ = false;
 }
 
 bool ListDecoder::skip_string(std::string_view text) {
