@@ -1,16 +1,26 @@
-"""Writes the C++ file that holds the files of the chart: embed_chart.py OUTPUT CHART FILE..."""
+"""Writes the C++ file that holds the files of the chart, packed: embed_chart.py OUTPUT CHART FILE..."""
 
+import gzip
 import sys
 from pathlib import Path
 
-DELIMITER = "CHART"
-
 output, chart, *files = sys.argv[1:]
-parts = ['#include "installation/chart.hpp"', "namespace liqoctl {", "namespace {", "const chart::File files[] = {"]
-for file in files:
-    text = Path(file).read_text(encoding="utf-8")
-    assert f'){DELIMITER}"' not in text, file
-    path = Path(file).resolve().relative_to(Path(chart).resolve())
-    parts.append(f'{{"{path}", R"{DELIMITER}({text}){DELIMITER}"}},')
-parts += ["};", "}  // namespace", "std::span<const chart::File> chart_files() { return files; }", "}  // namespace liqoctl"]
-Path(output).write_text("\n".join(parts) + "\n", encoding="utf-8")
+texts = [Path(file).read_bytes() for file in files]
+paths = [Path(file).resolve().relative_to(Path(chart).resolve()) for file in files]
+# The same files give the same bytes at any time.
+packed = gzip.compress(b"".join(texts), mtime=0)
+lines = [
+    '#include "installation/packed_chart.hpp"',
+    "namespace liqoctl {",
+    "namespace {",
+    "constexpr unsigned char bytes[] = {",
+    *(",".join(str(byte) for byte in packed[at : at + 40]) + "," for at in range(0, len(packed), 40)),
+    "};",
+    "constexpr PackedChart::Entry entries[] = {",
+    *(f'{{"{path}", {len(text)}}},' for path, text in zip(paths, texts, strict=True)),
+    "};",
+    "}  // namespace",
+    "PackedChart packed_chart() { return {.gzip = bytes, .entries = entries}; }",
+    "}  // namespace liqoctl",
+]
+Path(output).write_text("\n".join(lines) + "\n", encoding="utf-8")
