@@ -4,6 +4,7 @@
 #include <set>
 
 #include "invariants.hpp"
+#include "liqo/api/labels.hpp"
 
 namespace liqo::sim {
 
@@ -79,10 +80,11 @@ void check_ends(World& world, const std::map<std::string, Remote>& remotes, std:
     const auto known = remotes.find(std::string(uid_of(*change.after)));
     if (phase == "Succeeded" && (known == remotes.end() || !known->second.phases.contains("Succeeded")))
       invented("has Succeeded, and nothing of it has");
-    const bool is_seen = kube::find(*change.after, {"metadata", "annotations", "offloading.liqo.io/remote-pod-uid"});
-    if (!kube::array_at(*change.after, {"status", "containerStatuses"}).empty() || !is_deleting(*change.after))
-      continue;
-    if (!is_seen && had_run(world, uid_of(*change.after), change.at)) invented("is told not to have run, and had");
+    // The end of a remote pod that was shown as it was is no word of liqod's.
+    const bool is_aborted = kube::string_at(*change.after, {"status", "reason"}) == api::reasons::offloading_aborted;
+    const bool has_ends = !kube::array_at(*change.after, {"status", "containerStatuses"}).empty();
+    if (is_aborted && !has_ends && is_deleting(*change.after) && had_run(world, uid_of(*change.after), change.at))
+      invented("is told not to have run, and had");
   }
 }
 

@@ -51,7 +51,8 @@ core::PodMemory PodController::remember(const Look& look) {
   Memory& memory = memory_of(look.key, local->uid());
   if (shadow) memory.plan.shadow_created = false;
   for (const auto* ours : {&shadow, &remote})
-    if (*ours && (*ours)->annotation(api::annotations::local_pod_uid) == local->uid()) memory.plan.seen = true;
+    if (*ours && (*ours)->annotation(api::annotations::local_pod_uid) == local->uid())
+      memory.plan.seen = memory.plan.sent = true;
   memory.plan.ours_alone = is_ours_alone(*local);
   if (remote && core::is_run_of(*remote, *local, forging_.clusters)) memory.plan.remote_started = true;
   if (remote) see_placed(memory, *remote);

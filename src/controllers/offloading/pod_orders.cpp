@@ -76,8 +76,9 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
     core::stamp_order(forged->shadow, context_.clock.wall());
     const kube::TimePoint sent_at = context_.clock.now();
     auto created = co_await provider_.api.create(api::kinds::shadow_pods, forged->shadow);
-    if (!created && core::may_be_carried_out(created.error()))
-      memory_of(local.key(), local.uid()).in_doubt_until = sent_at + core::order_doubt;
+    const bool in_doubt = !created && core::may_be_carried_out(created.error());
+    if (in_doubt) memory_of(local.key(), local.uid()).in_doubt_until = sent_at + core::order_doubt;
+    if (created || in_doubt) memory_of(local.key(), local.uid()).plan.sent = true;
     note_order(local, created ? nullptr : &created.error());
     if (created) {
       if (std::exchange(refused_until_, {}) > context_.clock.now() && room_changed_) room_changed_();

@@ -11,6 +11,12 @@ namespace {
 
 bool has_finalizer_of_any(const kube::Object& pod) { return !kube::array_at(pod.metadata(), {"finalizers"}).empty(); }
 
+/// Whether home shows that the pod was not taken: of a pod that is ordered after all, that is shown no more.
+bool is_told_to_wait(const kube::Object& local) {
+  return !refusal_told(local.status()).empty() ||
+         kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;
+}
+
 }  // namespace
 
 bool needs_final_phase(const kube::Object& pod) {
@@ -37,7 +43,9 @@ ContainerEnds container_ends(const kube::Object& pod) {
 
 bool may_have_run(const kube::Object& local, const PodMemory& memory) {
   if (has_started(local) || memory.remote_started) return true;
-  return memory.remote_placed.value_or(local.has_annotation(api::annotations::remote_pod_uid));
+  if (memory.remote_placed) return *memory.remote_placed;
+  if (memory.sent || local.has_annotation(api::annotations::remote_pod_uid)) return true;
+  return !memory.ours_alone && !is_told_to_wait(local);
 }
 
 WantedStatus forge_final_status(const kube::Object& local, bool may_have_run, kube::WallTime now) {

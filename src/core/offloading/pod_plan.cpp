@@ -192,19 +192,26 @@ bool is_final(const PodAction& action, const PodMemory& memory) {
   return !memory.seen && (std::holds_alternative<RemoveLocal>(action) || std::holds_alternative<Reject>(action));
 }
 
-PodPlan confirm_if_final(PodPlan plan, const PodMemory& memory) {
-  plan.confirm_first = !memory.ours_alone && is_final(plan.action, memory);
+/// Whether a pod is about to get the end of one of which nothing is known, because the caches have not shown what came
+/// of its order.
+bool ends_unseen(const PodSight& seen, const PodAction& action, const PodMemory& memory) {
+  return std::holds_alternative<RemoveLocal>(action) && memory.sent && !memory.remote_placed &&
+         needs_final_phase(*seen.local);
+}
+
+PodPlan confirm_if_final(const PodSight& seen, PodPlan plan, const PodMemory& memory) {
+  plan.confirm_first = (!memory.ours_alone && is_final(plan.action, memory)) || ends_unseen(seen, plan.action, memory);
   return plan;
 }
 
 }  // namespace
 
 PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
-  return confirm_if_final(plan_mapped(seen, memory, ctx), memory);
+  return confirm_if_final(seen, plan_mapped(seen, memory, ctx), memory);
 }
 
 PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx) {
-  return confirm_if_final(plan_withdrawn(seen, memory, ctx), memory);
+  return confirm_if_final(seen, plan_withdrawn(seen, memory, ctx), memory);
 }
 
 UnmappedPodPlan plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled) {

@@ -29,6 +29,7 @@ struct PodMemory {
   bool shut_out = false;
   /// The grace time that its remote pod was to have, in seconds, and that the provider does not give it.
   std::optional<std::int64_t> grace_given_up;
+  bool sent = false;  ///< a ShadowPod of it is or was at the provider, or may have been: an order of it had no answer
   bool seen = false;  ///< an object of the pod was seen at the provider since this process leads
   /// The pod was created after this process began to lead: no other process can have offloaded it.
   bool ours_alone = false;

@@ -90,7 +90,10 @@ TEST_CASE("whether a pod may have run: what home shows, what was seen, and else 
   const auto told = local_pod(R"({"phase": "Pending"})", "{}", R"({"annotations":
     {"offloading.liqo.io/remote-pod-uid": "r1"}})");
   const auto has_run = [](const kube::Object& pod, const PodMemory& memory = {}) { return may_have_run(pod, memory); };
-  CHECK_FALSE(has_run(pending));
+  // An earlier process may have ordered it.
+  CHECK(has_run(pending));
+  CHECK_FALSE(has_run(pending, {.ours_alone = true}));
+  CHECK(has_run(pending, {.sent = true, .ours_alone = true}));
   CHECK(has_run(local_pod(R"({"phase": "Running"})")));
   CHECK(has_run(local_pod(statuses(well))));
   CHECK(has_run(pending, {.remote_started = true}));
@@ -99,6 +102,14 @@ TEST_CASE("whether a pod may have run: what home shows, what was seen, and else 
   CHECK(has_run(told));
   CHECK(has_run(told, {.remote_placed = true}));
   CHECK_FALSE(has_run(told, {.remote_placed = false}));
+  CHECK_FALSE(has_run(pending, {.remote_placed = false, .sent = true}));
+  const auto waiting = local_pod(R"({"phase": "Pending", "reason": "OffloadingBackOff"})");
+  CHECK_FALSE(has_run(waiting));
+  CHECK(has_run(waiting, {.sent = true}));
+  const auto refused = local_pod(R"({"phase": "Pending", "conditions": [{"type": "offloading.liqo.io/Offloaded",
+    "status": "False", "reason": "OffloadingRefused", "message": "cluster milan refuses the pod: no room"}]})");
+  CHECK_FALSE(has_run(refused));
+  CHECK(has_run(refused, {.sent = true}));
 }
 
 TEST_CASE("only a pod with finalizers of others waits for its phase, and is waited for until then") {

@@ -452,6 +452,19 @@ TEST_CASE("what cannot be taken back is confirmed first, unless no other process
   }
 }
 
+TEST_CASE("the end of a pod of whose order nothing was seen is confirmed, where somebody waits for its phase") {
+  kube::Object pod = deleting(local_pod(R"({"phase": "Pending"})"));
+  const auto is_confirmed = [&](const PodMemory& memory) {
+    return plan_pod({.local = &pod, .shadow = nullptr, .remote = nullptr}, memory, context()).confirm_first;
+  };
+  const PodMemory sent{.sent = true, .seen = true, .ours_alone = true};
+  CHECK_FALSE(is_confirmed(sent));
+  pod.mutable_metadata()["finalizers"] = kube::json::array{"batch.kubernetes.io/job-tracking"};
+  CHECK(is_confirmed(sent));
+  CHECK_FALSE(is_confirmed({.remote_placed = true, .sent = true, .seen = true, .ours_alone = true}));
+  CHECK_FALSE(is_confirmed({.ours_alone = true}));
+}
+
 TEST_CASE("a pod in a namespace without twin is rejected by what it had") {
   struct Unmapped {
     const char *title, *status;
