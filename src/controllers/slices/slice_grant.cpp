@@ -258,17 +258,16 @@ std::map<std::string, core::SliceHold> SliceGrantController::holds_beside(const 
     hold.is_quota = true;
     if (auto read = core::read_resources(api::Quota(quota).resources())) hold.granted = std::move(*read);
   }
-  for (const kube::ObjectKey& key : slices_->store().keys_in(slice.ns)) {
-    // Two slices that are decided at the same time know of each other.
-    const auto decided = memory_.find(key);
-    const bool is_granting = decided != memory_.end() && !decided->second.granting.empty();
-    const std::string user = core::slice_user(key.name, peer);
-    if (!is_granting && !holds.contains(user)) continue;
-    core::SliceHold& hold = hold_of(user);
+  for (const kube::ObjectKey& key : slices_->store().keys_in(slice.ns))
+    if (const auto hold = holds.find(core::slice_user(key.name, peer)); hold != holds.end())
+      hold->second.name = key.name;
+  // Two slices that are decided at the same time know of each other, and the write of one that is gone may come late.
+  for (const auto& [key, decided] : memory_) {
+    if (key.ns != slice.ns || decided.granting.empty()) continue;
+    core::SliceHold& hold = hold_of(core::slice_user(key.name, peer));
     hold.name = key.name;
-    if (!is_granting) continue;
     hold.is_quota = true;
-    core::raise(hold.granted, decided->second.granting);
+    core::raise(hold.granted, decided.granting);
   }
   holds.erase(core::slice_user(slice.name, peer));
   return holds;
@@ -319,16 +318,20 @@ asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController:
                                                                                          Outcome& end) {
   auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
-    // The garbage collector deletes the Quota of a slice that is gone.
-    if (const auto gone = memory_.extract(key); !gone.empty() && !gone.mapped().granting.empty())
-      log_.info("slice gone, and its quota with it", {{"slice", key}});
     short_.erase(key);
+    end = forget(key);
     co_return std::nullopt;
   }
   Look look{.slice = std::move(*found), .peer = namespaces_.peer_of(key.ns)};
   if (look.peer.empty()) co_return std::nullopt;
-  if (memory_[key].uid != look.slice.uid())
-    memory_[key] = Memory{.uid = std::string(look.slice.uid()), .pending = {}, .granting = {}};
+  Memory& memory = memory_[key];
+  if (memory.uid != look.slice.uid()) {
+    const bool in_doubt = context_.clock.now() < memory.in_doubt_until;
+    memory = Memory{.uid = std::string(look.slice.uid()),
+                    .pending = {},
+                    .granting = in_doubt ? std::move(memory.granting) : core::Resources(),
+                    .in_doubt_until = memory.in_doubt_until};
+  }
 
   const bool is_replica = api::ResourceSlice(look.slice).is_replica();
   look.quota = quotas_->find({key.ns, core::slice_user(key.name, look.peer)});
@@ -346,6 +349,19 @@ asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController:
   if (!is_replica && !was_granted) co_return std::nullopt;
   decide(look);
   co_return look;
+}
+
+Outcome SliceGrantController::forget(const kube::ObjectKey& key) {
+  const auto gone = memory_.find(key);
+  if (gone == memory_.end()) return Outcome::done();
+  // What was granted and may still be stored counts until then.
+  const kube::Duration left = gone->second.in_doubt_until - context_.clock.now();
+  if (left > 0ms && !gone->second.granting.empty()) return Outcome::again_after(left);
+  // The garbage collector deletes the Quota of a slice that is gone.
+  if (!gone->second.granting.empty()) log_.info("slice gone, and its quota with it", {{"slice", key}});
+  memory_.erase(gone);
+  see_less(key.ns);
+  return Outcome::done();
 }
 
 asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {

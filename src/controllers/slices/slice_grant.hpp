@@ -66,6 +66,8 @@ class SliceGrantController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// Looks the slice up and decides about it. Nothing: there is nothing to do before `end`.
   asio::awaitable<std::optional<Look>> look_at(kube::ObjectKey key, kube::Outcome& end);
+  /// What is remembered of a slice that is gone goes, once no write for it can come late any more.
+  kube::Outcome forget(const kube::ObjectKey& key);
   /// Carries out what was decided.
   asio::awaitable<kube::Outcome> carry_out(Look look);
   /// Whether more is granted than before of something that is bounded for all slices of the consumer together.
