@@ -347,8 +347,7 @@ void add_namespace(CommandLine& line) {
   undo.option("--ns-selector", back->selector, "Choose namespaces by their labels instead").type_name("SELECTOR");
   undo.flag("--wait", back->wait, "Wait until they are gone (default true)");
   undo.flag("--delete-volumes", back->delete_volumes,
-            "Delete the claims whose data is in the twins, which is refused otherwise, and twins that stay for data "
-            "of which this cluster knows nothing");
+            "Delete the claims whose data is in the twins, and twins kept for data of unknown claims");
 }
 
 }  // namespace liqoctl

@@ -59,6 +59,8 @@ struct World {
         {{"metadata", json::object{{"name", "extension-apiserver-authentication"}, {"namespace", "kube-system"}}},
          {"data", data}},
         "kubernetes"));
+    REQUIRE(server.create(kube::resources::service_accounts,
+                          {{"metadata", json::object{{"name", "liqo-metric-agent"}, {"namespace", "liqo"}}}}, "helm"));
     REQUIRE(agent.listen());
     group.spawn(home.run());
     group.spawn(agent.run());

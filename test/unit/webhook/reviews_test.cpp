@@ -308,7 +308,7 @@ TEST_CASE("names that are taken are looked up in the whole cluster") {
       R"({"metadata":{"name":"r","namespace":"x"},"spec":{"user":"pool-1f","resources":{}}})";
   CHECK(world.ask("/validate/quotas", "x", second, "admin").find("liqo-tenant-rome/q") != std::string::npos);
   world.make(kube::resources::nodes, R"({"metadata":{"name":"worker"}})");
-  CHECK(world.ask("/mutate/virtualnodes", "x", R"({"metadata":{"name":"worker"},"spec":{}})").find("not virtual") !=
+  CHECK(world.ask("/validate/virtualnodes", "x", R"({"metadata":{"name":"worker"},"spec":{}})").find("not virtual") !=
         std::string::npos);
 }
 
