@@ -148,8 +148,7 @@ asio::awaitable<Result<void>> Informer::list_pages() {
 bool Informer::take_listed(wire::ListItem item) {
   auto object = Object::from(std::move(item.tree));
   if (!object) {
-    skipped_.add();
-    log_.warn("skipped an object that cannot be read", {{"error", object.error()}});
+    skip("skipped an object that cannot be read", {"error", object.error()});
     return true;
   }
   if (item.too_deep)
@@ -264,8 +263,7 @@ Result<void> Informer::take(wire::WatchEvent event) {
     return {};
   }
   if (object.name().empty()) {
-    skipped_.add();
-    log_.warn("skipped an object without a name");
+    skip("skipped an object without a name", {"version", version});
     return {};
   }
   const std::uint64_t number = version_number(version);

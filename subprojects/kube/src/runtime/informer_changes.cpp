@@ -21,11 +21,13 @@ bool Informer::is_foreign(const Object& object) const {
   return (!scope_.ns.empty() && object.ns() != scope_.ns) || (selector_ && selector_->excludes(object.tree()));
 }
 
-void Informer::skip_foreign(const Object& object) {
+void Informer::skip(std::string_view why, const Field& fact) {
   skipped_.add();
-  // Whoever tells one may tell many: the counter has them all.
-  if (!std::exchange(told_foreign_, true))
-    log_.warn("skipped an object outside of what was asked for, as more will be", {{"object", object.key()}});
+  if (const auto held_back = skips_.note(why, api_.clock().now())) log_.warn(why, {fact, {"others_since", *held_back}});
+}
+
+void Informer::skip_foreign(const Object& object) {
+  skip("skipped an object outside of what was asked for", {"object", object.key()});
   // It was in the selection once.
   drop(object.key(), object.version_number());
 }
@@ -33,8 +35,7 @@ void Informer::skip_foreign(const Object& object) {
 void Informer::skip_deep(const Object& object) {
   // What is known of it stays: it is not gone.
   if (listed_) listed_->insert(object.key());
-  skipped_.add();
-  log_.warn("skipped an object that is nested too deep to be read", {{"object", object.key()}});
+  skip("skipped an object that is nested too deep to be read", {"object", object.key()});
 }
 
 void Informer::keep(Object object) {

@@ -66,7 +66,7 @@ asio::awaitable<Result<Informer::Read>> Informer::read_each(std::set<ObjectKey> 
     else if (object.error().is_not_found())
       read.emplace(key, std::nullopt);
     else if (object.error().code() == Errc::parse)
-      log_.warn("skipped an object that cannot be read", {{"object", key}, {"error", object.error()}});
+      skip("skipped an object that cannot be read", {"error", object.error()});
     else
       co_return std::unexpected(std::move(object.error()));
   }

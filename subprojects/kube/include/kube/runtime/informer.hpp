@@ -21,6 +21,7 @@
 #include "kube/runtime/store.hpp"
 #include "kube/runtime/store_budget.hpp"
 #include "kube/telemetry/log.hpp"
+#include "kube/telemetry/repeats.hpp"
 
 namespace kube {
 
@@ -163,6 +164,8 @@ class Informer {
   void put(Object object);
   /// Whether a server that keeps to what it was asked for would not have told this object.
   bool is_foreign(const Object& object) const;
+  /// Counts an object that is not taken. Of many that go for one reason the log has some.
+  void skip(std::string_view why, const Field& fact);
   void skip_foreign(const Object& object);
   void skip_deep(const Object& object);
   /// Failure: the list shows that the server's history has gone back.
@@ -230,9 +233,9 @@ class Informer {
   TimePoint opened_{};   ///< of the watch that is open or was last
   TimePoint told_at_{};  ///< when a watch was opened or has told something, for people to see
   std::optional<Failure> trouble_;
-  std::string reported_;       ///< text of the failure that the log had last, "" = it has none of this trouble
-  bool is_absent_ = false;     ///< the server once had no such kind
-  bool told_foreign_ = false;  ///< the log has that the server tells objects outside of the scope
+  std::string reported_;    ///< text of the failure that the log had last, "" = it has none of this trouble
+  bool is_absent_ = false;  ///< the server once had no such kind
+  Repeats skips_;           ///< what the log has of objects that are not taken
   int failures_ = 0;
   int refusals_ = 0;     ///< reads that ended by Errc::too_large, with no long time between them
   TimePoint refused_{};  ///< when the last of them was over, pause included
