@@ -10,6 +10,8 @@ using namespace std::chrono_literals;
 
 /// After a refusal, which somebody has to mend, and between two doubts; and while there is no answer.
 constexpr kube::Duration long_pause = 1min, short_pause = 5s;
+/// For so long after a start a refusal may be of an installation whose rights the API server does not know yet.
+constexpr kube::Duration settling_time = 1min;
 
 }  // namespace
 
@@ -21,6 +23,7 @@ void KubeletTokenKeeper::doubt(std::string_view token) {
 }
 
 asio::awaitable<void> KubeletTokenKeeper::run() {
+  begun_ = clock_.now();
   for (;;) {
     const kube::Duration pause = co_await renew();
     doubted_.reset();
@@ -48,7 +51,7 @@ kube::Duration KubeletTokenKeeper::tell(const kube::Failure& failure) {
   if (token_.empty() && !std::exchange(is_told_, true))
     log_.error("consumers are told no figures, because there is no token for kubelets",
                {{"error", core::no_kubelet_token(ns_, failure)}});
-  return is_refused ? long_pause : short_pause;
+  return is_refused && clock_.now() - begun_ >= settling_time ? long_pause : short_pause;
 }
 
 }  // namespace liqo::figures

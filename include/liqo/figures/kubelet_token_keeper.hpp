@@ -40,7 +40,7 @@ class KubeletTokenKeeper {
   std::string ns_, token_;
   kube::Log log_;
   kube::async::Event doubted_;
-  kube::TimePoint asked_{}, expires_{};
+  kube::TimePoint begun_{}, asked_{}, expires_{};
   bool is_told_ = false;  ///< it was logged that there is no token
 };
 

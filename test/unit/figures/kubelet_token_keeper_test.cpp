@@ -65,6 +65,14 @@ TEST_CASE("where a token for kubelets is refused there is none, until it is give
   }
 }
 
+TEST_CASE("a token that is refused right after an installation is there in seconds") {
+  World world;
+  world.refusal = refused(403);
+  CHECK(world.after(3s).empty());
+  world.refusal.reset();
+  CHECK(world.after(5s) == "token-1");
+}
+
 TEST_CASE("while the API server is away the token of kubelets holds as long as it was given for") {
   World world;
   CHECK(world.after(1s) == "token-1");
