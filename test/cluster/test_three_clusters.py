@@ -261,6 +261,7 @@ def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: 
 
     wait_for(told, SOON, "the second virtual node to say why it has no Node")
     assert [event for event in vienna.cluster.events(home, "graz") if event["reason"] == "NodeNameTaken"]
+    assert "liqo-tenant-linz/graz has no Node: VirtualNode liqo-tenant-graz/graz" in vienna.liqoctl.attempt("check").out
 
     def unharmed() -> bool:
         found = vienna.api.get("nodes", None, "graz")

@@ -364,6 +364,8 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   nodes_ = co_await all("nodes", kube::resources::nodes);
   tenants_ = co_await all("tenants", kinds::tenants);
   co_await look_at_address();
+  if (auto found = model::judge_node_names(co_await all("virtual nodes", kinds::virtual_nodes)))
+    tell(std::move(*found));
   co_await look_at_kubelet_api();
   co_await look_at_metrics();
   co_await look_at_figures();

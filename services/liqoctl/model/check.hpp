@@ -72,6 +72,9 @@ ApiServerAddress told_address(const kube::Object* deployment, const std::vector<
 /// `trouble`: why it was not reached, "" = it was.
 Finding judge_address(const ApiServerAddress& address, std::string_view trouble);
 
+/// The first VirtualNode that has no Node, because another one has its name; nothing where each has its own.
+std::optional<Finding> judge_node_names(const std::vector<kube::Object>& virtual_nodes);
+
 /// Virtual nodes, each with the failure of a request that went through the API server to its kubelet API, "" =
 /// answered.
 Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>& answers);

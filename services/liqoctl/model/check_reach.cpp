@@ -9,6 +9,7 @@
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/control_plane.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/core/nodes/namesakes.hpp"
 #include "liqo/core/peering/api_server_address.hpp"
 #include "model/check.hpp"
 #include "model/daemon_arguments.hpp"
@@ -90,6 +91,15 @@ Finding judge_address(const ApiServerAddress& address, std::string_view trouble)
   if (!trouble.empty())
     return bad(about, url + " is what consumers are told, and does not answer here: " + shown(trouble) + mend);
   return good(about, "answers at " + url + ", as consumers are told");
+}
+
+std::optional<Finding> judge_node_names(const std::vector<kube::Object>& virtual_nodes) {
+  for (const kube::Object& one : virtual_nodes) {
+    const json::object* node = kube::find_condition(one.status(), "Node");
+    if (node && string_at(*node, {"reason"}) == core::name_taken)
+      return bad("virtual nodes", shown(one.key().text()) + " has no Node: " + shown(string_at(*node, {"message"})));
+  }
+  return std::nullopt;
 }
 
 Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>& answers) {

@@ -200,7 +200,7 @@ asio::awaitable<kube::Result<void>> NamesakeController::tell(kube::Object virtua
     auto written = co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), told.condition());
     if (!written) co_return std::unexpected(std::move(written.error()));
   }
-  context_.events.warning(virtual_node, api::kinds::virtual_nodes, "NodeNameTaken", core::name_taken_text(older));
+  context_.events.warning(virtual_node, api::kinds::virtual_nodes, core::name_taken, core::name_taken_text(older));
   co_return kube::Result<void>();
 }
 

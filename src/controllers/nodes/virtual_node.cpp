@@ -11,6 +11,7 @@
 #include "kube/runtime/finalizer.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/nodes/namesakes.hpp"
 #include "liqo/core/nodes/node_extras.hpp"
 #include "liqo/core/nodes/room.hpp"
 
@@ -298,7 +299,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::update_node(const kub
   sessions_.note_foreign(object.key(), refusal ? refusal->why : "");
   if (refusal) {
     enqueue_nodes(ports_.forget(key.name));
-    context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", refusal->why);
+    context_.events.warning(object, api::kinds::virtual_nodes, core::name_taken, refusal->why);
     co_return kube::fail(kube::Errc::invalid_input, refusal->why);
   }
   const auto& update = std::get<core::node_action::Update>(plan);

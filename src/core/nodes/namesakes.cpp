@@ -6,11 +6,6 @@
 #include "liqo/api/virtual_node.hpp"
 
 namespace liqo::core {
-namespace {
-
-constexpr std::string_view name_taken = "NodeNameTaken";
-
-}  // namespace
 
 bool comes_first(const kube::Object& one, const kube::Object& other) {
   return std::tuple(one.creation_timestamp(), one.uid()) < std::tuple(other.creation_timestamp(), other.uid());

@@ -171,6 +171,21 @@ TEST_CASE("a kubelet API that is not reached is named") {
   is(model::judge_kubelet_api({{"milan", ""}, {"turin", "no route"}}), "bad", "node turin (no route)");
 }
 
+TEST_CASE("a virtual node that has no Node, because another one has its name, is told of") {
+  const auto virtual_node = [](const std::string& conditions) {
+    return object(R"({"metadata":{"name":"graz","namespace":"liqo-tenant-linz"},"status":{"conditions":)" + conditions +
+                  "}}");
+  };
+  const kube::Object well = virtual_node(R"([{"type":"Node","status":"Running","reason":"NodeReady"}])");
+  const kube::Object second = virtual_node(R"([{"type":"Node","status":"None","reason":"NodeNameTaken",
+      "message":"VirtualNode liqo-tenant-graz/graz has it"}])");
+  CHECK_FALSE(model::judge_node_names({}));
+  CHECK_FALSE(model::judge_node_names({well, virtual_node("[]")}));
+  const auto found = model::judge_node_names({well, second});
+  REQUIRE(found);
+  is(*found, "bad", "liqo-tenant-linz/graz has no Node: VirtualNode liqo-tenant-graz/graz has it");
+}
+
 TEST_CASE("what tells consumers of their pods' use is reached, or it is said what to do") {
   const auto with = [](const char* args) {
     return object(R"({"metadata":{"name":"liqod"},"spec":{"template":{"spec":{"containers":[{"args":)" +

@@ -11,6 +11,9 @@
 
 namespace liqo::core {
 
+/// Reason of the conditions and Events of a VirtualNode whose Node is another one's.
+inline constexpr std::string_view name_taken = "NodeNameTaken";
+
 /// Whether of two VirtualNodes of one name `one` has the Node and the session, and the other stands aside: the older
 /// does, and of two of one second the one whose UID comes first.
 bool comes_first(const kube::Object& one, const kube::Object& other);
