@@ -33,8 +33,9 @@ void Informer::skip_foreign(const Object& object) {
 }
 
 void Informer::skip_deep(const Object& object) {
-  // What is known of it stays: it is not gone.
-  if (listed_) listed_->insert(object.key());
+  if (is_foreign(object)) return skip_foreign(object);
+  // What is known of it stays: it is not gone. The keys of others would count in no budget.
+  if (listed_ && store_.contains(object.key())) listed_->insert(object.key());
   skip("skipped an object that is nested too deep to be read", {"object", object.key()});
 }
 
