@@ -262,6 +262,9 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
   if (!core::admission::asks_for_more(request)) co_return Answer::allow();
   auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return cannot_read(ns.error());
+  // What is said by somebody who is no API server will not be stored, and must not count against the consumer.
+  const bool is_tenant_namespace = *ns && core::is_tenant_namespace(**ns);
+  const bool is_counted = !request.dry_run && is_tenant_namespace && co_await comes_from_api_server(request);
   if (!tenants_.is_known()) co_return Answer::unavailable("Liqo cannot decide now: " + waiting_for());
   // A policy that cannot be read counts as the default one, which has bounds too.
   const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
@@ -270,8 +273,13 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
                             request.object.name().empty() ? request.uid : std::string(request.object.name())};
   Answer answer = core::admission::check_amount(request.plural, tenants_.others_than(kind, key),
                                                 policy.value_or(core::admission::PodPolicy()).max_objects);
-  if (answer.allowed && !request.dry_run) tenants_.admit(kind, key);
+  if (answer.allowed && is_counted) tenants_.admit(kind, key);
   co_return answer;
+}
+
+asio::awaitable<bool> Reviews::comes_from_api_server(const Request& request) const {
+  if (!context_.callers || context_.callers->claimant_of(request).proven) co_return true;
+  co_return co_await context_.callers->prove(request) == Callers::Finding::proven;
 }
 
 asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request, const Hold& hold) {

@@ -78,7 +78,14 @@ void TenantHoldings::admit(const kube::Resource& resource, const kube::ObjectKey
   Kind& kind = kind_of(resource);
   const auto stored = kind.stored.find(key.ns);
   if (stored != kind.stored.end() && stored->second.contains(key.name)) return;
-  kind.admitted[key.ns].insert_or_assign(key.name, clock_.now());
+  const kube::TimePoint now = clock_.now();
+  if (now - kind.swept >= admission_counts) {
+    kind.swept = now;
+    for (auto& [ns, names] : kind.admitted)
+      std::erase_if(names, [now](const auto& one) { return one.second + admission_counts <= now; });
+    std::erase_if(kind.admitted, [](const auto& entry) { return entry.second.empty(); });
+  }
+  kind.admitted[key.ns].insert_or_assign(key.name, now);
 }
 
 std::vector<std::string> TenantHoldings::offered_classes(std::string_view tenant_namespace) const {

@@ -91,6 +91,8 @@ class Reviews {
   /// Whether a consumer may have one more of a kind in its tenant namespace. It can get a few more than that, because
   /// replicas do not know what the others have just admitted.
   asio::awaitable<Answer> check_amount(const Request& request, kube::Resource kind, const Hold& hold);
+  /// Waits a second at most until that is known.
+  asio::awaitable<bool> comes_from_api_server(const Request& request) const;
   /// Whether an object of a consumer is small enough for how many there are, from the caches.
   Answer check_size(const Request& request, std::string_view consumer) const;
   /// The policy of a consumer's tenant namespace, from the cache.

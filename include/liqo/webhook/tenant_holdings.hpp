@@ -25,7 +25,7 @@ class TenantHoldings {
   bool is_known() const;
   /// How many replicas of consumers a namespace has or is about to have, without the one of that name.
   std::size_t others_than(const kube::Resource& kind, const kube::ObjectKey& key);
-  /// Takes in that one more is about to be stored.
+  /// Takes in that one more is about to be stored. Only an API server knows that.
   void admit(const kube::Resource& kind, const kube::ObjectKey& key);
   /// The storage classes that the slices of the consumer with that tenant namespace were granted.
   std::vector<std::string> offered_classes(std::string_view tenant_namespace) const;
@@ -36,6 +36,7 @@ class TenantHoldings {
     kube::InformerHandle informer;
     std::map<std::string, std::set<std::string>, std::less<>> stored;
     std::map<std::string, std::map<std::string, kube::TimePoint>, std::less<>> admitted;
+    kube::TimePoint swept{};  ///< when what was never stored was last taken out of `admitted`
   };
   Kind& kind_of(const kube::Resource& resource);
   static void take(Kind& kind, const kube::Change& change);

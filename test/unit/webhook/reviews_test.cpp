@@ -29,9 +29,11 @@ struct World {
         leadership(simulator.executor()),
         ledger({{simulator.executor(), simulator.clock(), simulator.random(), metrics}, home, events, leadership}, api,
                liqo::quota::LedgerSettings{}),
+        callers({simulator.executor(), simulator.clock(), simulator.random(), metrics}, api),
         reviews({.home = home,
                  .replica_api = api,
                  .ledger = &ledger,
+                 .callers = &callers,
                  .selected_namespaces = std::move(selected),
                  .max_listed = max_listed}),
         admission({simulator.executor(), simulator.clock(), simulator.random(), metrics}, tls(),
@@ -85,6 +87,7 @@ struct World {
     asked.method = "POST";
     asked.target = std::move(path);
     asked.body = json::serialize(review);
+    asked.peer_address = address;
     liqo::test::FakeResponse response;
     simulator.run(admission.handle(asked, response));
     held = response.held;
@@ -105,8 +108,10 @@ struct World {
   kube::SoleLeader leadership;
   liqo::quota::QuotaLedger ledger;
   bool is_dry_run = false;
+  std::string address;   ///< of whoever asks; "" = a certificate says that it is an API server
   std::string patch;     ///< of the last answer
   std::size_t held = 0;  ///< for it
+  liqo::webhook::Callers callers;
   Reviews reviews;
   AdmissionServer admission;
   kube::async::TaskGroup group;
@@ -536,6 +541,21 @@ TEST_CASE("a burst of what a consumer asks by is counted before the caches show 
   world.simulator.run_for(11s);
   CHECK(ask("c") == "");
   CHECK(ask("d").contains("maxObjects"));
+}
+
+TEST_CASE("what somebody makes up who is no API server does not count against a consumer") {
+  World world;
+  world.make(kube::resources::namespaces, tenant_with(2));
+  world.start();
+  const auto ask = [&](std::string_view name) {
+    return world.ask("/validate/resourceslices", "liqo-tenant-rome", replica(name), "rome", "liqo.io");
+  };
+  world.address = "10.9.9.9";
+  for (const char* name : {"x", "y", "z"}) CHECK(ask(name) == "");
+  world.address = "10.0.0.1";
+  world.callers.confirm(world.address);
+  for (const char* name : {"a", "b"}) CHECK(ask(name) == "");
+  CHECK(ask("c").contains("maxObjects"));
 }
 
 TEST_CASE("what a consumer writes into its tenant namespace is small, and what is stored already may shrink and go") {
