@@ -7,6 +7,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/offloading/order.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/peering/replication.hpp"
 #include "liqo/core/slices/policy.hpp"
@@ -63,7 +64,9 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
   auto held = co_await hold(claim, site);
   if (!held) co_return Outcome::retry(std::move(held.error()));
   if (!*held) co_return Outcome::again_after(soon);
+  const kube::TimePoint sent_at = context_.clock.now();
   auto created = co_await api_of(site).create(kinds::claims, *forged);
+  if (!created && core::may_be_carried_out(created.error())) doubt(claim.uid(), sent_at);
   if (!created && !created.error().is_already_exists()) {
     if (created.error().is_permanent())
       co_await tell(claim, reasons::provisioning_failed,

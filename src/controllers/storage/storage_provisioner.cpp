@@ -14,6 +14,7 @@
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/slices/policy.hpp"
 #include "liqo/core/storage/claim_plan.hpp"
+#include "liqo/reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -53,7 +54,7 @@ StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   index_by_node_name(*virtual_nodes_);
-  claims_.subscribe([this](const kube::ObjectKey& key) { see_claim(key); });
+  claims_.subscribe([this](const kube::ObjectKey& key) { see_claim(key); }, [this] { doubt_held(); });
   volumes_.subscribe([this](const kube::ObjectKey& key) { see_volume(key); });
   const auto read_policy = [this] {
     if (!config_->has_synced()) return;
@@ -98,6 +99,7 @@ void StorageProvisioner::enqueue_waiting() {
 }
 
 void StorageProvisioner::enqueue_all() {
+  doubt_held();
   for (const kube::ObjectKey& key : claims_->store().keys()) see_claim(key);
   for (const kube::ObjectKey& key : volumes_->store().keys()) see_volume(key);
 }
@@ -105,6 +107,25 @@ void StorageProvisioner::enqueue_all() {
 kube::Duration StorageProvisioner::waited(std::string_view uid) {
   const kube::TimePoint now = context_.clock.now();
   return now - waiting_since_.try_emplace(std::string(uid), now).first->second;
+}
+
+void StorageProvisioner::doubt(std::string_view uid, kube::TimePoint sent_at) {
+  std::erase_if(in_doubt_until_, [now = context_.clock.now()](const auto& entry) { return entry.second <= now; });
+  in_doubt_until_[std::string(uid)] = sent_at + reflector::late_after;
+}
+
+void StorageProvisioner::doubt_held() {
+  for (const kube::Object& claim : claims_->objects())
+    // One that has its volume had its answer.
+    if (claim.has_finalizer(api::finalizers::storage_provisioning) &&
+        kube::string_at(claim.spec(), {"volumeName"}).empty())
+      in_doubt_until_[std::string(claim.uid())] = context_.clock.now() + reflector::late_after;
+}
+
+kube::Duration StorageProvisioner::left_of_doubt(std::string_view uid) const {
+  const auto found = in_doubt_until_.find(uid);
+  if (found == in_doubt_until_.end()) return {};
+  return std::max(found->second - context_.clock.now(), kube::Duration::zero());
 }
 
 asio::awaitable<Outcome> StorageProvisioner::reconcile(kube::WorkKey work) {

@@ -126,6 +126,12 @@ class StorageProvisioner final : public Runnable {
   bool is_of_class(const kube::Object& claim) const;
   /// How long this has been waited for.
   kube::Duration waited(std::string_view uid);
+  /// Notes that a request got no answer that was to make what is behind this claim: it may be carried out later.
+  void doubt(std::string_view uid, kube::TimePoint sent_at);
+  /// Notes the same of all claims for which an earlier process may have sent one.
+  void doubt_held();
+  /// How long something may still be made behind the claim, without any further request; zero = no more.
+  kube::Duration left_of_doubt(std::string_view uid) const;
   void see_claim(const kube::ObjectKey& key);
   void see_volume(const kube::ObjectKey& key);
   void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }
@@ -137,7 +143,8 @@ class StorageProvisioner final : public Runnable {
   kube::InformerHandle claims_, volumes_, classes_, virtual_nodes_, namespace_maps_, config_;
   /// What the ConfigMap of settings says; nothing before it was looked at.
   std::optional<core::ReadPolicy> policy_;
-  std::map<std::string, kube::TimePoint, std::less<>> waiting_since_;  ///< by UID of the claim
+  std::map<std::string, kube::TimePoint, std::less<>> waiting_since_;   ///< by UID of the claim
+  std::map<std::string, kube::TimePoint, std::less<>> in_doubt_until_;  ///< likewise
   kube::Controller controller_;
   kube::Log log_{"storage"};
 };

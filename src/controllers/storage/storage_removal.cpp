@@ -1,4 +1,5 @@
 // How data goes: with a claim that never got its volume, and with a volume whose policy says so.
+#include <algorithm>
 #include <set>
 
 #include "controllers/storage/storage_parts.hpp"
@@ -48,6 +49,9 @@ asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
         co_return Outcome::retry(std::move(removed.error()).in("removing the claim behind it"));
     }
   }
+  // What comes late would stay for ever: nobody looks for it once the claim is gone.
+  if (const kube::Duration left = left_of_doubt(claim.uid()); left > kube::Duration::zero())
+    co_return Outcome::again_after(std::min(left, later));
   auto released =
       co_await remove_finalizer(context_.home.api(), *claims_, claim, api::finalizers::storage_provisioning);
   if (!released) co_return Outcome::retry(std::move(released.error()));
@@ -58,6 +62,10 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
   const auto volume = volumes_->find(key);
   if (!volume || !storage::is_to_be_deleted(*volume)) co_return Outcome::done();
   const auto recorded = storage::backing_of(*volume);
+  // As long as the claim behind it is there, a late request to make it is refused.
+  if (const kube::Duration left = left_of_doubt(kube::string_at(volume->spec(), {"claimRef", "uid"}));
+      left > kube::Duration::zero())
+    co_return Outcome::again_after(left);
   auto site = site_of(*recorded);
   const auto told = [&](const kube::Failure& failure) {
     context_.events.warning(*volume, kinds::volumes, reasons::volume_delete_failed, failure.text());

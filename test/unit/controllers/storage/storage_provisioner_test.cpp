@@ -260,6 +260,42 @@ TEST_CASE_FIXTURE(Volumes, "a claim that goes before it has a volume leaves noth
   CHECK(reaches([&] { return !remote("data") && !at_home("data"); }));
 }
 
+TEST_CASE_FIXTURE(Volumes, "what is made late behind a claim that goes does not stay") {
+  std::optional<kube::HttpRequest> late;
+  outage = [&](const kube::HttpRequest& request) {
+    const bool is_first = !late && request.verb == "create" && request.resource == "persistentvolumeclaims";
+    if (is_first) late = request;
+    return is_first;
+  };
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return late.has_value(); }));
+  SUBCASE("before it has its volume") {
+    (void)server.remove(kinds::claims, made.key(), {}, "operator");
+    pass(1min);
+    (void)milan.handle(*late, "late");
+    REQUIRE(remote("data").has_value());
+  }
+  SUBCASE("before it has its volume, by an earlier process") {
+    stop();
+    (void)server.remove(kinds::claims, made.key(), {}, "operator");
+    start(with_storage());
+    pass(1min);
+    (void)milan.handle(*late, "late");
+    REQUIRE(remote("data").has_value());
+  }
+  SUBCASE("with its volume") {
+    REQUIRE(reaches([&] { return remote("data").has_value(); }));
+    bind_remote("data");
+    REQUIRE(reaches([&] { return volume(made).has_value(); }));
+    bind_at_home("data");
+    release(made);
+    pass(30s);
+    (void)milan.handle(*late, "late");
+    CHECK(volume(made).has_value());
+  }
+  CHECK(reaches([&] { return !remote("data") && !at_home("data") && !volume(made); }));
+}
+
 TEST_CASE_FIXTURE(Volumes, "a volume stays where it was begun, and goes there, whatever node is written on its claim") {
   const kube::Object made = claim("data", "milan");
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
