@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "controllers/providers/provider_api.hpp"
-#include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kept_twins.hpp"
@@ -27,6 +26,8 @@ constexpr kube::Duration refusal_pause = 5s;
 /// Between two looks at what no event announces: the end of somebody else's object, or of a refusal to let us read.
 constexpr kube::Duration look_again = 30s;
 constexpr kube::Duration unknown_pause = 10s;
+/// Between two rounds of looks at twins that home does not want: while some have not been looked at, and later.
+constexpr kube::Duration next_looks = 100ms, next_looks_again = 5s;
 /// Before the first heartbeat, and after one that the provider does not want.
 constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
 /// Between two lines about an object whose status is too large.
@@ -38,9 +39,6 @@ constexpr kube::Duration rights_pause = 1min;
 constexpr std::string_view not_replicated = "is not replicated to",
                            no_status = "does not show the status that it has in";
 
-/// Of the twins that are kept so many get an Event at a time.
-constexpr std::size_t max_told = 8;
-
 bool same(const std::optional<kube::Object>& before, const std::optional<kube::Object>& now) {
   if (!before || !now) return !before && !now;
   return before->uid() == now->uid() && before->resource_version() == now->resource_version();
@@ -48,6 +46,10 @@ bool same(const std::optional<kube::Object>& before, const std::optional<kube::O
 
 std::string name_of(const kube::Resource& kind, const kube::Object& object) {
   return std::string(kind.kind) + " " + std::string(object.name());
+}
+
+bool are_all_seen(const std::vector<core::KeptTwin>& kept) {
+  return std::ranges::none_of(kept, [](const core::KeptTwin& twin) { return twin.why.empty(); });
 }
 
 }  // namespace
@@ -200,6 +202,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   auto local = kind.home->find(key);
   auto remote = kind.provider->find(remote_key);
   TwinDataGuard::Judgement judged;
+  if (!remote && kind.resource == api::kinds::namespace_maps) guard_.forget(key);
   if (is_guarded(kind, remote)) {
     judged = co_await guard_.judge(local, *remote);
     // What has changed meanwhile is judged anew.
@@ -226,7 +229,9 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   if (std::holds_alternative<action::Remove>(plan)) {
     auto wanted = co_await is_wanted_live(kind, key);
     if (!wanted) co_return Outcome::retry(std::move(wanted.error()));
-    if (*wanted) co_return Outcome::again_after(0ms);
+    // What has changed meanwhile is planned anew. A cache that has lost the replica is no witness of its end: labels by
+    // which it is watched can be damaged.
+    if (*wanted || !same(remote, kind.provider->find(remote_key))) co_return Outcome::again_after(0ms);
     co_return co_await end(kind, key, Witness::cache);
   }
   if (auto* held = std::get_if<action::Hold>(&plan))
@@ -277,7 +282,10 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   // Once a missing twin counts as gone, no event says so, and none when claims in a kept one go.
   std::optional<kube::Duration> next;
   if (!missing.empty()) next = memory_[work].missing.left(context_.clock.now());
-  if (!judged.kept.empty()) next = std::min(next.value_or(look_again), judged.is_complete ? look_again : 100ms);
+  if (!judged.kept.empty())
+    next = std::min(next.value_or(look_again), judged.is_complete          ? look_again
+                                               : are_all_seen(judged.kept) ? next_looks_again
+                                                                           : next_looks);
   co_return next ? Outcome::again_after(*next) : Outcome::done();
 }
 
@@ -289,23 +297,31 @@ bool ReplicationSession::is_guarded(const Kind& kind, const std::optional<kube::
 asio::awaitable<kube::Result<bool>> ReplicationSession::mark_kept(const Kind& kind, kube::Object local,
                                                                   TwinDataGuard::Judgement judged) {
   if (local.is_deleting() || !core::is_for_peer(local, peer_)) co_return false;
-  std::erase_if(judged.kept, [](const core::KeptTwin& twin) { return twin.why.empty(); });
   const auto marks = core::plan_kept_marks(local, judged.kept, judged.withdrawn);
   if (!marks) co_return false;
-  auto patched = co_await kube::merge_patch(
-      context_.home.api(), *kind.home, local.key(),
-      {.body = kube::json::serialize(*marks), .phase = "noting the remote namespaces that hold data"});
+  std::string body = kube::json::serialize(*marks);
+  co_await budget_->home_writes.take({.bytes = stored_bytes(*kind.home, local.key(), body.size())});
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *kind.home, local.key(),
+                                 {.body = std::move(body), .phase = "noting the remote namespaces that hold data"});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return true;
 }
 
 void ReplicationSession::tell_kept(const kube::WorkKey& work, const kube::Object& local,
                                    std::vector<core::KeptTwin> kept) {
-  const std::vector<core::KeptTwin> before = std::exchange(memory_[work].told, kept);
-  std::size_t told = 0;
-  for (const core::KeptTwin& twin : kept)
-    if (!twin.why.empty() && std::ranges::find(before, twin) == before.end() && told++ < max_told)
-      context_.events.warning(local, api::kinds::namespace_maps, api::reasons::twin_holds_data, twin.why);
+  const auto before = std::exchange(memory_[work].told, {});
+  auto& told = memory_[work].told;
+  for (core::KeptTwin& twin : kept) {
+    const auto known = before.find(twin.local);
+    const bool is_known = known != before.end() && known->second == twin.why;
+    // Nobody has looked (again) yet.
+    if (twin.why.empty() && known != before.end()) told.insert(*known);
+    // One that is not told now is told by the next look; the annotation names them all.
+    if (twin.why.empty() || (!is_known && !budget_->asides.try_take())) continue;
+    if (!is_known) context_.events.warning(local, api::kinds::namespace_maps, api::reasons::twin_holds_data, twin.why);
+    told.insert_or_assign(std::move(twin.local), std::move(twin.why));
+  }
 }
 
 asio::awaitable<Outcome> ReplicationSession::hold(const Kind& kind, kube::WorkKey work, action::Hold plan,
@@ -314,25 +330,31 @@ asio::awaitable<Outcome> ReplicationSession::hold(const Kind& kind, kube::WorkKe
     auto updated = co_await update(kind, work, std::move(*plan.update));
     if (!updated) co_return Outcome::retry(std::move(updated.error()).in("leaving in the replica what holds data"));
   }
-  std::vector<std::string> names;
-  for (const core::KeptTwin& twin : kept)
-    if (!twin.why.empty()) names.push_back(twin.local);
+  const std::string names = core::held_names(kept, nullptr);
   const auto local = kind.home->find(work.object);
   if (plan.release && local) {
     auto released =
         co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
     if (!released) co_return Outcome::retry(std::move(released.error()));
-  } else if (plan.restore && !local && !names.empty()) {
+  } else if (plan.restore && !local && !names.empty() && work.object.name == peer_.remote) {
+    // This cluster makes one map for a provider, of that name. As many as a provider shows are not made.
     kube::Object map = core::forge_namespace_map(work.object, peer_.remote, {});
-    map.set_annotation(api::annotations::holds_data, kube::join(names, ","));
+    map.set_annotation(api::annotations::holds_data, names);
+    co_await budget_->home_writes.take({.bytes = map.text().size()});
     auto created = co_await context_.home.api().create(kind.resource, map);
     if (!created && created.error().is_already_exists())
       created = co_await context_.home.api().get(kind.resource, work.object);
     if (!created) co_return Outcome::retry(std::move(created.error()).in("saying at home what stays at the provider"));
     log_.info("a NamespaceMap is at home again for remote namespaces that hold data", {{"object", work.object}});
     kind.home->observe(std::move(*created));
+  } else if (plan.restore && !local && !names.empty()) {
+    constexpr std::string_view told =
+        "a NamespaceMap that this cluster does not know stays at the provider, because "
+        "its remote namespaces may hold data: delete it there if they do not";
+    if (const auto held_back = unknown_maps_.note(told, context_.clock.now()))
+      log_.warn(told, {{"object", work.object}, {"others_since", *held_back}});
   }
-  co_return Outcome::again_after(names.size() == kept.size() ? look_again : 1s);
+  co_return Outcome::again_after(are_all_seen(kept) ? look_again : 1s);
 }
 
 asio::awaitable<kube::Result<bool>> ReplicationSession::is_wanted_live(const Kind& kind, kube::ObjectKey key) {

@@ -14,6 +14,7 @@
 #include "controllers/providers/provider_budget.hpp"
 #include "controllers/providers/session_workers.hpp"
 #include "kube/runtime/controller.hpp"
+#include "kube/telemetry/repeats.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/providers/provider_link.hpp"
 #include "liqo/core/peering/missing_twins.hpp"
@@ -76,7 +77,7 @@ class ReplicationSession {
     std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
     std::optional<kube::TimePoint> refusal_told;   ///< when people were last told of a status that is too large
     core::MissingTwins missing;                    ///< of a NamespaceMap
-    std::vector<core::KeptTwin> told;              ///< likewise: what people were told of
+    std::map<std::string, std::string> told;       ///< likewise: what people were told of a twin, by its namespace
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// The twins of a NamespaceMap that the provider does not show for the time being.
@@ -128,6 +129,7 @@ class ReplicationSession {
   Context context_;
   std::unique_ptr<ProviderLink> link_;
   TwinDataGuard guard_;
+  kube::Repeats unknown_maps_;  ///< what the log has of maps that home does not know
   kube::Api provider_api_;
   std::shared_ptr<ProviderBudget> budget_;
   std::function<void()> ended_;

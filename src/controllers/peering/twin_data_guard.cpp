@@ -1,29 +1,40 @@
 #include "controllers/peering/twin_data_guard.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "controllers/peering/replication_session.hpp"
 #include "controllers/providers/provider_api.hpp"
 #include "kube/async/finally.hpp"
+#include "kube/async/timeout.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/client/api.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/held_twins.hpp"
 
 namespace liqo::controllers {
 namespace {
 
-/// So many twins are looked at before those that may go are withdrawn together, by one write.
+/// So many twins are looked at, for so long, before those that may go are withdrawn together, by one write. The map
+/// waits for it meanwhile.
 constexpr std::size_t max_looks = 32;
+constexpr kube::Duration max_round = std::chrono::seconds(10);
+/// A round that has not ended by then is in a look that does not: well before the whole reconcile is cancelled.
+constexpr kube::Duration round_patience = std::chrono::minutes(1);
 /// Claims of one page, and pages of one twin: of more, the rest counts as unknown to home.
 constexpr std::int64_t page_size = 50;
 constexpr int max_pages = 20;
 constexpr std::size_t max_page_bytes = 4 << 20;
-/// A twin is kept for one claim; people are told of a few.
-constexpr std::size_t max_strays = 10;
-/// How long a twin is kept for what a look has found.
+/// A twin is kept for one claim; people are told of a few, whose names the provider may make up.
+constexpr std::size_t max_strays = 10, max_name = 63;
+/// How long nobody looks again, whatever a look has found.
 constexpr kube::Duration verdict_holds = std::chrono::seconds(25);
+
+/// Whether the look has found nothing out: not even that nobody may look.
+bool is_doubtful(const kube::Result<core::StrayClaims>& found) {
+  return !found && !is_refused_access(found.error()) && found.error().code() != kube::Errc::missing;
+}
 
 }  // namespace
 
@@ -38,80 +49,137 @@ void TwinDataGuard::see(const kube::ObjectKey& key, const kube::Object* map) {
 asio::awaitable<TwinDataGuard::Judgement> TwinDataGuard::judge(std::optional<kube::Object> local,
                                                                kube::Object replica) {
   const kube::ObjectKey key{peer_.local_namespace, std::string(replica.name())};
-  Verdicts before = std::exchange(verdicts_[key], {});
-  if (home_.tenants.is_ending(key.ns)) co_return Judgement();
+  if (home_.tenants.is_ending(key.ns)) {
+    forget(key);
+    co_return Judgement();
+  }
   const auto asked = asked_.find(key);
   Judgement judged{.withdrawn =
                        core::withdrawn_twins(local ? &*local : nullptr, replica,
                                              asked == asked_.end() ? core::WantedTwins() : asked->second.all(), peer_)};
   if (asked != asked_.end()) asked->second.prune(local ? &*local : nullptr, replica);
-  if (judged.withdrawn.empty()) {
-    verdicts_.erase(key);
-    co_return judged;
+  prune(key, judged.withdrawn);
+  if (judged.withdrawn.empty()) co_return judged;
+  const kube::TimePoint began = context_.clock.now();
+  if (auto twins = due(key, judged.withdrawn); !twins.empty()) {
+    judged.is_complete = false;
+    // Of what is not known yet nothing is withdrawn.
+    if (home_.data.has_synced() && home_.tenants.secrets(key.ns)) {
+      Round round = begin_round();
+      // Under a deadline it is a coroutine of its own, after whose clean-up this one can still be cancelled.
+      const bool has_ended = co_await kube::async::with_timeout(
+          context_.clock, kube::async::finally(look_in_turn(key, std::move(twins), round), end(round)), round_patience);
+      if (!has_ended) round.failure = kube::Failure(kube::Errc::timeout, "looking for claims takes too long");
+      judged.is_complete = round.is_complete;
+      judged.failure = std::move(round.failure);
+    }
   }
-  core::WantedTwins current;
-  for (const core::WithdrawnTwin& twin : judged.withdrawn) current.emplace(twin.local, twin.remote);
-  const core::HeldTwins held = core::held_twins(home_.data.all(), peer_.remote, current);
-  // Of what is not known yet nothing is withdrawn.
-  const bool may_look = home_.data.has_synced() && home_.tenants.secrets(key.ns);
-  const kube::TimePoint now = context_.clock.now();
-  Verdicts verdicts;
-  std::size_t looks = 0;
+  // Home may know of more by now.
+  const core::HeldTwins held_now = held(judged.withdrawn);
+  const Verdicts& verdicts = verdicts_[key];
   for (const core::WithdrawnTwin& twin : judged.withdrawn) {
     if (twin.is_given_up) continue;
     core::KeptTwin kept{.local = twin.local, .remote = twin.remote, .why = {}};
-    auto last = before.extract(twin.local);
-    if (last && last.mapped().remote != twin.remote) last = {};
-    if (const auto known = held.find(twin.local); known != held.end()) {
+    const auto verdict = verdicts.find(twin.local);
+    if (const auto known = held_now.find(twin.local); known != held_now.end()) {
       kept.why = core::why_held(twin.local, known->second);
-    } else if (last && now - last.mapped().at < verdict_holds) {
-      kept.why = last.mapped().why;
-      verdicts.insert(std::move(last));
-    } else {
-      kube::Result<core::StrayClaims> strays = core::StrayClaims();
-      const bool is_turn = may_look && !judged.failure && looks++ < max_looks;
-      if (is_turn) strays = co_await look(twin);
-      const bool is_doubtful =
-          !strays && !is_refused_access(strays.error()) && strays.error().code() != kube::Errc::missing;
-      if (is_doubtful) judged.failure = std::move(strays.error());
-      judged.is_complete = judged.is_complete && is_turn && !is_doubtful;
-      if (is_turn && !is_doubtful) {
-        kept.why = core::why_kept(twin, peer_.remote, strays);
-        if (kept.why.empty()) continue;
-        verdicts.insert_or_assign(twin.local, Verdict{twin.remote, kept.why, now});
-      } else if (last) {
-        kept.why = last.mapped().why;
-        verdicts.insert(std::move(last));
-      }
+    } else if (verdict != verdicts.end() && verdict->second.at) {
+      // What was found during this round is never too old.
+      if (verdict->second.why.empty() && began - *verdict->second.at < verdict_holds) continue;
+      kept.why = verdict->second.why;
     }
     judged.kept.push_back(std::move(kept));
   }
-  verdicts_[key] = std::move(verdicts);
   co_return judged;
 }
 
-asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::look(core::WithdrawnTwin twin) {
-  std::vector<kube::Object> secrets;
+core::HeldTwins TwinDataGuard::held(const std::vector<core::WithdrawnTwin>& withdrawn) const {
+  core::WantedTwins current;
+  for (const core::WithdrawnTwin& twin : withdrawn) current.emplace(twin.local, twin.remote);
+  return core::held_twins(home_.data.all(), peer_.remote, current);
+}
+
+void TwinDataGuard::prune(const kube::ObjectKey& key, const std::vector<core::WithdrawnTwin>& withdrawn) {
+  if (withdrawn.empty()) return forget(key);
+  std::erase_if(verdicts_[key], [&](const auto& entry) {
+    const auto twin = std::ranges::lower_bound(withdrawn, entry.first, {}, &core::WithdrawnTwin::local);
+    return twin == withdrawn.end() || *twin != entry.second.twin;
+  });
+}
+
+std::vector<core::WithdrawnTwin> TwinDataGuard::due(const kube::ObjectKey& key,
+                                                    const std::vector<core::WithdrawnTwin>& withdrawn) {
+  const kube::TimePoint now = context_.clock.now();
+  const core::HeldTwins held_now = held(withdrawn);
+  const Verdicts& verdicts = verdicts_[key];
+  std::vector<std::pair<kube::TimePoint, const core::WithdrawnTwin*>> turns;
+  for (const core::WithdrawnTwin& twin : withdrawn) {
+    if (twin.is_given_up || held_now.contains(twin.local)) continue;
+    const auto verdict = verdicts.find(twin.local);
+    if (verdict == verdicts.end())
+      turns.emplace_back(kube::TimePoint::min(), &twin);
+    else if (!verdict->second.at || now - *verdict->second.at >= verdict_holds)
+      turns.emplace_back(verdict->second.tried_at, &twin);
+  }
+  // One whose looks fail keeps none of the others from their turn. Those of one time go by their names.
+  std::ranges::sort(turns);
+  if (turns.size() > max_looks + 1) turns.resize(max_looks + 1);
+  std::vector<core::WithdrawnTwin> twins;
+  for (const auto& [tried_at, twin] : turns) twins.push_back(*twin);
+  return twins;
+}
+
+TwinDataGuard::Round TwinDataGuard::begin_round() const {
+  Round round{.ways = {}, .began = context_.clock.now()};
   if (const kube::Informer* known = home_.tenants.secrets(peer_.local_namespace))
     for (const kube::Object& secret : known->objects())
       if (secret.label(api::labels::identity_type) == api::resource_slice_identity &&
           secret.label(api::labels::remote_cluster_id) == peer_.remote)
-        secrets.push_back(secret);
+        round.ways.push_back({.secret = secret, .link = nullptr});
+  return round;
+}
+
+asio::awaitable<void> TwinDataGuard::look_in_turn(kube::ObjectKey key, std::vector<core::WithdrawnTwin> due,
+                                                  Round& round) {
+  std::size_t looks = 0;
+  for (const core::WithdrawnTwin& twin : due) {
+    const kube::TimePoint now = context_.clock.now();
+    if (looks++ == max_looks || now - round.began >= max_round) co_return;
+    // Before the look: it may be cancelled.
+    verdicts_[key].try_emplace(twin.local, Verdict{.twin = twin}).first->second.tried_at = now;
+    kube::Result<core::StrayClaims> strays = co_await look(round, twin);
+    if (is_doubtful(strays)) {
+      round.failure = std::move(strays.error());
+      co_return;
+    }
+    verdicts_[key].insert_or_assign(twin.local, Verdict{.twin = twin,
+                                                        .why = core::why_kept(twin, peer_.remote, strays),
+                                                        .at = context_.clock.now(),
+                                                        .tried_at = now});
+  }
+  round.is_complete = true;
+}
+
+asio::awaitable<void> TwinDataGuard::end(Round& round) {
+  for (Way& way : round.ways)
+    if (way.link) co_await way.link->stop();
+}
+
+asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::look(Round& round, core::WithdrawnTwin twin) {
   kube::Result<core::StrayClaims> found =
       kube::fail(kube::Errc::missing, "no slice of this cluster has credentials there");
-  for (const kube::Object& secret : secrets) {
-    found = co_await look_with(secret, twin);
+  for (Way& way : round.ways) {
+    if (!way.link) {
+      auto link = home_.connect(peer_.remote, way.secret);
+      if (!link) found = kube::fail(kube::Errc::missing, link.error().text());
+      if (!link) continue;
+      way.link = std::move(*link);
+    }
+    found = co_await list_strays(*way.link, twin);
     // The credentials of another slice may be good.
     if (found || !is_refused_access(found.error())) break;
   }
   co_return found;
-}
-
-asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::look_with(kube::Object secret,
-                                                                          core::WithdrawnTwin twin) {
-  auto link = home_.connect(peer_.remote, secret);
-  if (!link) co_return kube::fail(kube::Errc::missing, link.error().text());
-  co_return co_await kube::async::finally(list_strays(**link, std::move(twin)), (*link)->stop());
 }
 
 asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::list_strays(ProviderLink& link,
@@ -124,11 +192,16 @@ asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::list_strays(Prov
   for (int page = 0; page < max_pages && strays.size() < max_strays; ++page) {
     auto claims = co_await provider.list(api::kinds::claims, twin.remote, options, max_page_bytes);
     if (!claims) co_return kube::fail(std::move(claims.error()), "looking for claims in " + twin.remote);
+    if (std::cmp_greater(claims->items.size(), page_size))
+      co_return kube::fail(kube::Errc::protocol, "looking for claims in " + twin.remote + ": a page of " +
+                                                     std::to_string(page_size) + " has " +
+                                                     std::to_string(claims->items.size()));
     for (kube::json::value& item : claims->items) {
+      if (strays.size() == max_strays) break;
       const auto claim = kube::Object::from(std::move(item));
       // What is being deleted holds nothing any more.
       if (!claim || claim->is_deleting() || home_.data.accounts_for(*claim, peer_.remote, twin.local)) continue;
-      if (strays.size() < max_strays) strays.emplace_back(claim->name());
+      strays.push_back(kube::one_line(claim->name(), max_name));
     }
     options.continue_token = std::move(claims->continue_token);
     if (options.continue_token.empty()) co_return strays;

@@ -18,6 +18,9 @@ namespace action = replication_action;
 namespace {
 
 constexpr std::size_t max_status = 64 << 10, max_map_status = 512 << 10;
+/// Of the twins that are kept so many say why in the status at home, each by a sentence that names claims, as far as
+/// that status stays within its bound.
+constexpr std::size_t max_told_twins = 200;
 constexpr std::size_t writes_of_answer = 8;
 
 constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slices, api::kinds::renews};
@@ -114,11 +117,18 @@ json::object shown_status(const ReplicationView& view) {
         json::object{{"remoteNamespace", twin.remote},
                      {"phase", "CreationLoopBackOff"},
                      {"message", "the provider does not have the namespace at the moment, and is asked for it again"}};
+  if (view.kept.empty()) return status;
+  std::size_t told = 0, room = max_map_status - std::min(max_map_status, json::serialize(status).size());
   for (const KeptTwin& twin : view.kept) {
     if (twin.why.empty()) continue;
-    json::object& shown = kube::ensure_object(twins, twin.local);
-    shown.insert({{"remoteNamespace", twin.remote}, {"phase", "CreationLoopBackOff"}});
-    shown["message"] = twin.why;
+    json::object shown{{"remoteNamespace", twin.remote}, {"phase", "CreationLoopBackOff"}, {"message", twin.why}};
+    const std::size_t size = json::serialize(shown).size() + twin.local.size() + std::string_view(R"("":,)").size();
+    // The annotation of the map names the others, too.
+    if (told++ == max_told_twins || size > room) break;
+    room -= size;
+    json::object& entry = kube::ensure_object(twins, twin.local);
+    entry["message"] = std::move(shown["message"]);
+    entry.insert(shown.begin(), shown.end());
   }
   return status;
 }

@@ -8,6 +8,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -15,6 +16,8 @@ namespace annotations = api::annotations;
 namespace {
 
 constexpr std::size_t max_named = 3, max_refusal = 200;
+/// Kubernetes stores 256 KiB of annotations at most, all of them together: 2,000 of the longest names have room.
+constexpr std::size_t max_held_names = 128 << 10;
 
 WantedTwins asked_by(const kube::Object& map) {
   WantedTwins twins;
@@ -40,6 +43,8 @@ std::vector<WithdrawnTwin> withdrawn_twins(const kube::Object* local, const kube
   std::vector<WithdrawnTwin> withdrawn;
   for (auto& [name, twin] : asked_by(replica)) {
     if (is_followed && has(told, name, twin)) continue;
+    // What is no name of a namespace is nobody's twin, whatever the provider has written into the replica.
+    if (!is_dns_label(name) || !is_dns_label(twin)) continue;
     if (kube::string_at(replica.status(), {"currentMapping", name, "phase"}) == "Terminating") continue;
     withdrawn.push_back({.local = name,
                          .remote = twin,
@@ -84,22 +89,33 @@ std::vector<std::string> twins_in(const kube::Object& map, std::string_view anno
   return names;
 }
 
+std::string held_names(std::span<const KeptTwin> kept, const kube::Object* map) {
+  std::set<std::string, std::less<>> before;
+  if (map)
+    for (std::string& name : twins_in(*map, annotations::holds_data)) before.insert(std::move(name));
+  std::string names;
+  for (const KeptTwin& twin : kept) {
+    if (twin.why.empty() && !before.contains(twin.local)) continue;
+    if (names.size() + 1 + twin.local.size() > max_held_names) break;
+    if (!names.empty()) names += ',';
+    names += twin.local;
+  }
+  return names;
+}
+
 std::optional<json::object> plan_kept_marks(const kube::Object& map, std::span<const KeptTwin> kept,
                                             std::span<const WithdrawnTwin> withdrawn) {
   json::object marks;
-  const auto set = [&](std::string_view annotation, const std::vector<std::string>& names) {
-    const std::string wanted = kube::join(names, ",");
+  const auto set = [&](std::string_view annotation, const std::string& wanted) {
     if (map.annotation(annotation) == wanted) return;
     marks[annotation] = wanted.empty() ? json::value() : json::value(json::string(wanted));
   };
-  std::vector<std::string> held;
-  for (const KeptTwin& twin : kept) held.push_back(twin.local);
-  set(annotations::holds_data, held);
+  set(annotations::holds_data, held_names(kept, &map));
   std::vector<std::string> given_up = twins_in(map, annotations::gives_up);
   std::erase_if(given_up, [&](const std::string& name) {
     return std::ranges::find(withdrawn, name, &WithdrawnTwin::local) == withdrawn.end();
   });
-  set(annotations::gives_up, given_up);
+  set(annotations::gives_up, kube::join(given_up, ","));
   if (marks.empty()) return std::nullopt;
   return json::object{
       {"metadata", json::object{{"resourceVersion", map.resource_version()}, {"annotations", std::move(marks)}}}};

@@ -96,7 +96,8 @@ bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local
 bool is_evaluated(const kube::Resource& kind, const kube::Object& remote);
 
 /// Why the status of a replica does not come home, a clause; "" = it may. The database at home would have to keep what
-/// a provider makes up, so there is a bound: 64 KiB, and 512 KiB of a NamespaceMap (1,000 twins).
+/// a provider makes up, so there is a bound: 64 KiB, and 512 KiB of a NamespaceMap (1,000 twins), within which it also
+/// says of 200 kept twins why they stay.
 std::string refuse_status(const kube::Resource& kind, const kube::Object& remote);
 /// How many writes at home a status is the cause of, its own among them: for each namespace that a map tells something
 /// new of, one; for a slice and a Renew those of Identity, Secret, VirtualNode, Node and ForeignCluster. `patch` is

@@ -54,8 +54,11 @@ std::string why_kept(const WithdrawnTwin& twin, std::string_view cluster, const 
 
 /// The names in an annotation of the map, separated by commas: `annotations::holds_data`, `annotations::gives_up`.
 std::vector<std::string> twins_in(const kube::Object& map, std::string_view annotation);
-/// What the annotations of home's map are to be: a merge patch, or nothing where they are right. `holds_data` names the
-/// kept twins; whoever is no longer kept, or is wanted again, is taken from `gives_up`.
+/// The value of `annotations::holds_data`: the kept twins, as far as an annotation has room. One that nobody has looked
+/// at yet is named as long as the map has named it before; null = there is no map.
+std::string held_names(std::span<const KeptTwin> kept, const kube::Object* map);
+/// What the annotations of home's map are to be: a merge patch, or nothing where they are right. `holds_data` is as
+/// held_names() has it; whoever is no longer kept, or is wanted again, is taken from `gives_up`.
 std::optional<kube::json::object> plan_kept_marks(const kube::Object& map, std::span<const KeptTwin> kept,
                                                   std::span<const WithdrawnTwin> withdrawn);
 

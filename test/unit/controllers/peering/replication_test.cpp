@@ -6,6 +6,7 @@
 #include "../cluster_fixture.hpp"
 #include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
+#include "liqo/api/kept_twins.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/forge.hpp"
 
@@ -188,6 +189,52 @@ TEST_CASE("an object is let go whose replica was last seen going, before the pro
     CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }, 2min));
     CHECK(rome.replica().has_value() != c.ends);
   }
+}
+
+TEST_CASE("a replica that the watch loses while home is asked whether it is wanted goes all the same") {
+  Consumer rome;
+  REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+  // The watch tells of the loss before home answers.
+  rome.link.set_faults({.latency_low = 100ms, .latency_high = 100ms});
+  bool is_asked = false;
+  rome.refuses = [&](const kube::HttpRequest& request) {
+    if (request.verb == "get" && request.resource == "resourceslices" && !std::exchange(is_asked, true))
+      static_cast<void>(rome.milan.update(
+          {kinds::resource_slices, rome.replica_key},
+          [](json::object& next) {
+            kube::ensure_object(kube::ensure_object(next, "metadata"), "labels").erase(labels::replicated);
+          },
+          "milan"));
+    return std::string();
+  };
+  static_cast<void>(rome.server.remove(kinds::resource_slices, rome.slice_key, {}, "operator"));
+  CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }));
+  CHECK(is_asked);
+  CHECK_FALSE(rome.replica());
+}
+
+TEST_CASE("of the maps that a provider shows and home does not know, home makes its own alone") {
+  Consumer rome;
+  REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+  const auto show = [&](const std::string& name) {
+    kube::Object map = kube::Object::make(kinds::namespace_maps, {rome.replica_key.ns, name});
+    map.set_label(labels::replication_origin, "rome");
+    map.set_label(labels::replicated, "true");
+    map.mutable_spec()["desiredMapping"] = json::object{{"blog", "blog-rome"}};
+    REQUIRE(rome.milan.create(kinds::namespace_maps, map.tree(), "milan").has_value());
+  };
+  const std::size_t before = rome.writes();
+  for (int i = 0; i < 50; ++i) show("x" + std::to_string(i));
+  rome.pass(2min);
+  CHECK(rome.server.list(kinds::namespace_maps).empty());
+  CHECK(rome.writes() - before < 20);
+  CHECK(rome.milan.get(kinds::namespace_maps, {rome.replica_key.ns, "x0"}) != nullptr);
+  show("milan");
+  CHECK(rome.reaches([&] {
+    const auto map = rome.find(kinds::namespace_maps, {rome.slice_key.ns, "milan"});
+    return map && map->annotation(api::annotations::holds_data) == "blog";
+  }));
+  CHECK(rome.server.list(kinds::namespace_maps).size() == 1);
 }
 
 TEST_CASE("a provider whose clock is an hour off is told of, once, until it is right") {

@@ -4,6 +4,7 @@
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/withdrawn_twins.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -87,6 +88,16 @@ struct Guarded : Volumes {
       return is_look ? std::string("not yours") : std::string();
     };
   }
+  std::vector<std::string> marked() {
+    const auto map = find(kinds::namespace_maps, map_key);
+    return map ? core::twins_in(*map, annotations::holds_data) : std::vector<std::string>();
+  }
+  /// Milan fails to list the claims of that twin.
+  void fail_looks() {
+    outage = [](kube::HttpRequest& request) {
+      return request.target.find("/namespaces/blog-rome/persistentvolumeclaims") != std::string::npos;
+    };
+  }
   bool stays(std::string_view local, std::string_view remote) {
     pass(2min);
     return asked(local) == remote;
@@ -167,6 +178,80 @@ TEST_CASE_FIXTURE(Guarded, "a twin that home withdraws") {
     withdraw();
     CHECK(stays("blog", "blog-rome"));
   }
+}
+
+TEST_CASE_FIXTURE(Guarded, "each twin has its turn at a provider that is far away") {
+  constexpr int stray = 70;
+  for (int i = 0; i < stray; ++i) {
+    const std::string local = "a" + std::to_string(100 + i);
+    put_claim(local + "-rome", "posts");
+    know_nothing_of(local, local + "-rome");
+  }
+  know_nothing_of("zz", "zz-rome");
+  // A list takes twice as long.
+  kube::Duration latency{};
+  SUBCASE("half a second for a look") { latency = 250ms; }
+  SUBCASE("four seconds for a look") { latency = 2s; }
+  to_milan.set_faults({.latency_low = latency, .latency_high = latency});
+  CHECK(reaches([&] { return asked("zz").empty() && marked().size() == stray; }, 15min));
+  CHECK(asked("a100") == "a100-rome");
+  CHECK(asked("a169") == "a169-rome");
+}
+
+TEST_CASE_FIXTURE(Guarded, "the mark of a twin is taken off only by a look that has found nothing") {
+  put_claim("blog-rome", "posts");
+  know_nothing_of("blog", "blog-rome");
+  REQUIRE(reaches([&] { return mark(annotations::holds_data) == "blog"; }));
+  stop();
+  fail_looks();
+  bool is_taken_off = false;
+  refuses = [&](const kube::HttpRequest&) {
+    is_taken_off = is_taken_off || mark(annotations::holds_data) != "blog";
+    return std::string();
+  };
+  start(with_storage());
+  CHECK(stays("blog", "blog-rome"));
+  CHECK_FALSE(is_taken_off);
+  CHECK(mark(annotations::holds_data) == "blog");
+  (void)milan.remove(kinds::claims, {"blog-rome", "posts"}, {}, "operator");
+  outage = [](kube::HttpRequest&) { return false; };
+  CHECK(reaches([&] { return mark(annotations::holds_data).empty() && asked("blog").empty(); }, 2min));
+  refuses = {};
+}
+
+TEST_CASE_FIXTURE(Guarded, "a twin whose looks fail keeps none of the others from their turn") {
+  fail_looks();
+  know_nothing_of("blog", "blog-rome");
+  know_nothing_of("zz", "zz-rome");
+  CHECK(reaches([&] { return asked("zz").empty(); }, 2min));
+  CHECK(asked("blog") == "blog-rome");
+}
+
+TEST_CASE_FIXTURE(Guarded, "a provider that shows more claims at once than it is asked for is not believed") {
+  // All of them stand for claims of home, so that nothing of them would keep the twin.
+  const kube::Object here = claim("posts", "rome-1");
+  for (int i = 0; i < 200; ++i) {
+    kube::Object there = kube::Object::make(kinds::claims, {"blog-rome", "posts-" + std::to_string(i)});
+    there.set_label(api::labels::reflection_origin, "rome");
+    there.set_annotation(annotations::virtual_claim_uid, here.uid());
+    there.set_annotation(annotations::virtual_claim, here.key().text());
+    REQUIRE(milan.create(kinds::claims, there.tree(), "milan").has_value());
+  }
+  std::size_t looks = 0;
+  outage = [&](kube::HttpRequest& request) {
+    const std::size_t limit = request.target.find("limit=50");
+    const bool is_look = request.target.find("/namespaces/blog-rome/persistentvolumeclaims") != std::string::npos;
+    if (!is_look || limit == std::string::npos) return false;
+    ++looks;
+    request.target.replace(limit, 8, "limit=0");
+    return false;
+  };
+  know_nothing_of("blog", "blog-rome");
+  CHECK(stays("blog", "blog-rome"));
+  CHECK(looks > 0);
+  CHECK(looks < 30);
+  outage = [](kube::HttpRequest&) { return false; };
+  CHECK(reaches([&] { return asked("blog").empty(); }, 2min));
 }
 
 TEST_CASE_FIXTURE(Guarded, "a NamespaceMap that somebody deletes takes no data with it") {

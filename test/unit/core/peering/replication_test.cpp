@@ -400,6 +400,33 @@ TEST_CASE("twins that hold data stay in a replica that home does not want, or no
   CHECK_FALSE(held->update);
 }
 
+TEST_CASE("why twins are kept comes home within the bound of a map's status") {
+  std::vector<KeptTwin> kept;
+  for (int i = 10'000; i < 15'000; ++i) {
+    const std::string local = std::string(50, 'n') + std::to_string(i);
+    kept.push_back({.local = local, .remote = local + "-rome", .why = std::string(400, 'w')});
+  }
+  kube::Object local = slice();
+  local.mutable_spec() = json::object{{"desiredMapping", json::object{{"a", "a-rome"}}}};
+  kube::Object replica = forge_replica(kinds::namespace_maps, local, peer);
+  const auto told = [&](std::size_t message) {
+    json::object entry{{"remoteNamespace", "a-rome"}, {"phase", "Accepted"}, {"message", std::string(message, 'm')}};
+    replica.mutable_status() = json::object{{"currentMapping", json::object{{"a", std::move(entry)}}}};
+    const auto planned =
+        plan_replication(kinds::namespace_maps, {.local = &local, .remote = &replica, .kept = kept}, peer);
+    const auto* follow = std::get_if<action::Follow>(&planned);
+    REQUIRE(follow);
+    REQUIRE(follow->status);
+    CHECK(json::serialize(kube::object_at(*follow->status, {"status"})).size() <= 512 << 10);
+    return kube::object_at(*follow->status, {"status", "currentMapping"}).size();
+  };
+  CHECK(told(10) == 201);
+  // The provider's own words take the room.
+  const std::size_t few = told(480 << 10);
+  CHECK(few > 30);
+  CHECK(few < 100);
+}
+
 TEST_CASE("status comes back also while the replica goes, and while the spec is not filled in") {
   kube::Object local = slice();
   kube::Object replica = replica_of(local, accepted);

@@ -55,6 +55,15 @@ TEST_CASE("what following home would withdraw, and whether home has meant it") {
   CHECK(withdrawn_twins(&one, going, none, peer).empty());
 }
 
+TEST_CASE("names that no namespace can have are nobody's twins") {
+  const std::string long_name(64, 'a');
+  const kube::Object local = map_of("{}");
+  const kube::Object replica = map_of(R"({"a": "a-rome", "a,b": "x", "B": "x", "": "x", "c": "c/rome", "d": "",
+      ")" + long_name + R"(": "x", "e": ")" +
+                                      long_name + R"("})");
+  CHECK(words_of(withdrawn_twins(&local, replica, {}, peer)) == "a=a-rome? ");
+}
+
 TEST_CASE("a map that comes from a backup has asked for no more than it says") {
   AskedTwins asked;
   kube::Object map = map_of(R"({"a": "a-rome", "b": "b-rome"})");
@@ -114,12 +123,27 @@ TEST_CASE("the map at home names what is kept, and what is given up only as long
   map.set_annotation(annotations::holds_data, "a,b");
   map.set_annotation(annotations::gives_up, "a");
   CHECK_FALSE(plan_kept_marks(map, kept, withdrawn));
+  // What nobody has looked at stays as it is.
+  const std::vector<KeptTwin> unseen{{"a", "a-rome", "why"}, {"b", "b-rome", ""}, {"c", "c-rome", ""}};
+  CHECK_FALSE(plan_kept_marks(map, unseen, withdrawn));
+  CHECK(held_names(unseen, nullptr) == "a");
   // The twin is gone, or wanted again.
   const auto done = plan_kept_marks(map, {}, {});
   REQUIRE(done);
   const auto& changes = kube::object_at(*done, {"metadata", "annotations"});
   CHECK(changes.at(annotations::holds_data).is_null());
   CHECK(changes.at(annotations::gives_up).is_null());
+}
+
+TEST_CASE("an annotation has room for the names of the twins that are kept") {
+  std::vector<KeptTwin> kept;
+  for (int i = 10'000; i < 20'000; ++i)
+    kept.push_back({.local = std::string(58, 'n') + std::to_string(i), .remote = "x", .why = "why"});
+  const std::string names = held_names(kept, nullptr);
+  CHECK(names.size() > 120 << 10);
+  CHECK(names.size() <= 128 << 10);
+  CHECK(names.starts_with(kept.front().local + ","));
+  CHECK(names.back() != ',');
 }
 
 }  // namespace liqo::core
