@@ -98,10 +98,12 @@ class PodController {
     std::optional<std::int64_t> grace_told;  ///< the grace time that the provider has been told since `grace_told_at`
     kube::TimePoint grace_told_at{};
     bool needs_final_phase = false;  ///< `core::needs_final_phase`
-    /// Its remote pod, as it was when it went, if it had ended and the pod needs its phase: home may not show that yet.
-    std::optional<kube::Object> ended;
+    /// Its remote pod as text, as it was when it went, if it had ended and the pod needs its phase: home may not show
+    /// that yet.
+    std::string ended;
     std::optional<kube::TimePoint> without_twin_since;    ///< since when its namespace is seen without a twin
     std::optional<kube::TimePoint> without_rights_since;  ///< since when its orders are refused for lack of rights
+    std::optional<kube::TimePoint> hidden_since;          ///< since when the look at what is left of it is refused
     /// Digest of the part of the last status that the API server at home did not store, such as fields of a newer
     /// Kubernetes. It is not sent again while neither side has changed.
     std::string not_taken;

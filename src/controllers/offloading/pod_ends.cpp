@@ -15,6 +15,9 @@ namespace {
 namespace action = core::pod_action;
 namespace reasons = api::reasons;
 
+/// Bytes of a remote pod that are remembered beyond its end; a container has one or two KiB of them.
+constexpr std::size_t max_ended = 32 << 10;
+
 }  // namespace
 
 void PodController::see_ending(Memory& memory, const kube::Object* remote) const {
@@ -74,8 +77,10 @@ void PodController::see_remote(const kube::ObjectKey& key, const kube::Change& c
   if (known == memory_.end() || !known->second.needs_final_phase) return;
   const kube::Object* remote = change.now ? change.now : change.previous();
   if (!remote || !see_placed(known->second, *remote)) return;
-  known->second.ended.reset();
-  if (!change.now && core::is_over(*remote)) known->second.ended = *remote;
+  known->second.ended.clear();
+  if (change.now || !core::is_over(*remote)) return;
+  // It has left the cache, and with it the provider's budget. What is too long is told as an end that nobody knows.
+  if (std::string text = remote->text(); text.size() <= max_ended) known->second.ended = std::move(text);
 }
 
 bool PodController::see_placed(Memory& memory, const kube::Object& remote) const {
@@ -92,7 +97,9 @@ std::optional<kube::Object> PodController::ended_remote(const kube::Object& loca
   if (known == memory_.end() || known->second.uid != local.uid() || !local.is_deleting() ||
       !core::needs_final_phase(local))
     return std::nullopt;
-  return known->second.ended;
+  if (known->second.ended.empty()) return std::nullopt;
+  auto ended = kube::Object::parse(known->second.ended);
+  return ended ? std::optional(std::move(*ended)) : std::nullopt;
 }
 
 asio::awaitable<kube::Result<void>> PodController::remove_local(kube::Object local) {

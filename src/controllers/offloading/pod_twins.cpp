@@ -7,6 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/peering/missing_twins.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
@@ -152,10 +153,24 @@ asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object loca
     const kube::ObjectKey key{*remote, std::string(local.name())};
     for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
       auto live = co_await provider_.api.get(kind, key);
-      // The right to read the twin goes with the twin, but may also be what the provider has trouble with.
-      const bool is_in_doubt = mapping_.is_troubled(ns) && local.is_deleting();
-      if (!live && !live.error().is_not_found() && (!live.error().is_permanent() || is_in_doubt))
-        co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");
+      if (!live && !live.error().is_not_found()) {
+        bool is_in_doubt = !live.error().is_permanent();
+        // The right to read the twin goes with the twin, but may also be what the provider has trouble with. Trouble
+        // may last for ever: the pod does not wait for it any longer than for a provider that was restored.
+        if (!is_in_doubt && mapping_.is_troubled(ns) && local.is_deleting()) {
+          auto& since = memory_of(local.key(), local.uid()).hidden_since;
+          if (!since)
+            context_.events.warning(local, kube::resources::pods, reasons::failed_deletion,
+                                    "the pod may still run in namespace " + key.ns + " of cluster " +
+                                        forging_.clusters.remote +
+                                        ", which does not let this cluster look: it is removed here once it does, or "
+                                        "in " +
+                                        std::to_string(core::missing_patience / std::chrono::minutes(1)) + " minutes");
+          since = since.value_or(context_.clock.now());
+          is_in_doubt = context_.clock.now() - *since < core::missing_patience;
+        }
+        if (is_in_doubt) co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");
+      }
       if (live && core::is_reflected(*live, forging_.clusters) &&
           live->annotation(api::annotations::local_pod_uid) == local.uid())
         left_something = true;

@@ -173,22 +173,30 @@ TEST_CASE("an end that comes together with the removal of the remote pod comes h
   world.run();
   const char* phase = "Succeeded";
   int code = 0;
+  std::string message, expected = "Succeeded 0";
   SUBCASE("well") {}
   SUBCASE("badly") {
     phase = "Failed";
     code = 3;
+    expected = "Failed 3";
+  }
+  SUBCASE("of a pod that is too long to be remembered") {
+    message = std::string(1 << 16, 'x');
+    expected = "Failed 137 disrupted";
   }
   // While the order is being deleted, the pod ends and goes: no worker sees it in between.
   world.outage = [&](kube::HttpRequest& request) {
     if (request.verb != "delete" || request.resource != "shadowpods") return false;
     (void)world.milan.remove(resources::pods, {twin, "job"}, {}, "milan");
     world.say_at_milan(phase, {{"terminated", json::object{{"exitCode", code}}}});
+    if (!message.empty())
+      world.change_at_milan("job", "status", [&](json::object& next) { next["status"].as_object()["note"] = message; });
     world.remove_at_milan();
     return false;
   };
   world.delete_at_home();
   REQUIRE(world.reaches([&] { return world.is_removed(); }, 10s));
-  CHECK(world.end() == std::string(phase) + " " + std::to_string(code));
+  CHECK(world.end() == expected);
 }
 
 TEST_CASE("a status that comes too late is written again, and no removal overtakes it") {
