@@ -35,13 +35,29 @@ bool has_amount(const json::object& resources, std::string_view name) {
   return amount && amount->sign() > 0;
 }
 
-std::string why_not_ready(bool resources, const ProviderHealth& health) {
+/// What the provider offers of cpu and memory.
+enum class Offer {
+  some,
+  nothing_now,  ///< the slice is granted 0, which says nothing of the provider's health
+  none,         ///< nothing was ever granted
+};
+
+Offer offer_of(const api::VirtualNode& virtual_node) {
+  const json::object resources = node_resources(virtual_node);
+  if (has_amount(resources, "cpu") && has_amount(resources, "memory")) return Offer::some;
+  // A grant that falls to 0 ends no pod at the provider. Kubernetes would delete the pods of a Node that is not Ready,
+  // so it stays Ready and is closed instead (`Closed::nothing_granted`).
+  const bool is_of_slice = virtual_node.object().has_label(labels::resource_slice_name);
+  return is_of_slice && resources.contains("cpu") && resources.contains("memory") ? Offer::nothing_now : Offer::none;
+}
+
+std::string why_not_ready(Offer offer, const ProviderHealth& health) {
   if (!health.refusal.empty()) return kube::one_line(health.refusal, max_words);
   if (!health.probed) return "the provider has not been reached yet";
   if (health.failed_probes >= health.failure_threshold)
     return "the provider does not answer: " + kube::one_line(health.last_error, max_words);
   if (health.network == ProviderHealth::Network::down) return "the network between the clusters is not established";
-  if (!resources) return "the provider offers no CPU or no memory";
+  if (offer == Offer::none) return "the provider offers no CPU or no memory";
   return {};
 }
 
@@ -133,17 +149,21 @@ json::object node_resources(const api::VirtualNode& virtual_node) {
   return resources;
 }
 
-json::array node_conditions(const json::object& resources, const ProviderHealth& health, kube::WallTime now) {
+json::array node_conditions(const api::VirtualNode& virtual_node, const ProviderHealth& health, kube::WallTime now) {
   using Network = ProviderHealth::Network;
-  const bool enough = has_amount(resources, "cpu") && has_amount(resources, "memory");
-  const std::string plenty = "the provider offers CPU and memory";
+  const Offer offer = offer_of(virtual_node);
+  const bool enough = offer != Offer::none;
+  const std::string nothing_now =
+      "the provider answers, and grants no CPU or no memory at present: pods that run stay, and it gets no new ones";
+  const std::string fine =
+      offer == Offer::nothing_now ? nothing_now : std::string("the provider answers and offers resources");
+  const std::string plenty =
+      offer == Offer::nothing_now ? nothing_now : std::string("the provider offers CPU and memory");
   const std::string none = "the provider offers no CPU or no memory";
-  const std::string why = why_not_ready(enough, health);
+  const std::string why = why_not_ready(offer, health);
   const std::string time = kube::format_time(now);
   json::array conditions;
-  conditions.push_back(condition_of(
-      {"Ready", why.empty(), "KubeletReady", "KubeletNotReady", "the provider answers and offers resources", why},
-      time));
+  conditions.push_back(condition_of({"Ready", why.empty(), "KubeletReady", "KubeletNotReady", fine, why}, time));
   conditions.push_back(condition_of(
       {"MemoryPressure", !enough, "RemoteClusterHasMemoryPressure", "RemoteClusterHasSufficientMemory", none, plenty},
       time));
@@ -175,7 +195,7 @@ json::object node_status(const NodeSources& of, kube::WallTime now) {
   const auto& [virtual_node, health, ctx] = of;
   json::object resources = node_resources(virtual_node);
   json::object status;
-  status["conditions"] = node_conditions(resources, health, now);
+  status["conditions"] = node_conditions(virtual_node, health, now);
   // The same values as the labels that pods are scheduled by.
   const json::object marks = node_labels(virtual_node, ctx);
   status["nodeInfo"] = json::object{{"kubeletVersion", health.version.empty() ? ctx.kubelet_version : health.version},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "kube/base/quantity.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/slices/denial.hpp"
@@ -32,6 +33,14 @@ bool says_one_of(const kube::Failure& refusal, std::span<const std::string_view>
   return std::ranges::any_of(parts, [&](std::string_view part) { return words.contains(part); });
 }
 
+/// Whether the amount is there, and is 0.
+bool is_nothing(const kube::json::object& granted, std::string_view name) {
+  const kube::json::value* value = granted.if_contains(name);
+  if (!value) return false;
+  const auto amount = kube::Quantity::from_json(*value);
+  return amount && amount->is_zero();
+}
+
 }  // namespace
 
 bool is_for_lack_of_room(const kube::Failure& refusal) { return says_one_of(refusal, room_words); }
@@ -42,6 +51,11 @@ Closed why_closed(const kube::Object* slice, bool no_room) {
   const auto said = slice ? api::ResourceSlice(*slice).condition(api::slice_conditions::resources) : std::nullopt;
   if (said && said->status == api::slice_conditions::denied && !keeps_grant(*slice)) return Closed::denied;
   if (said && said->reason == slice_reasons::cordoned) return Closed::cordoned;
+  if (said) {
+    // A share follows what is free, or what its provider gives away, to 0.
+    const kube::json::object& granted = api::ResourceSlice(*slice).granted();
+    if (is_nothing(granted, "cpu") || is_nothing(granted, "memory")) return Closed::nothing_granted;
+  }
   return no_room ? Closed::full : Closed::no;
 }
 
@@ -53,6 +67,8 @@ std::string_view closed_word(Closed why) {
       return "denied";
     case Closed::cordoned:
       return "cordoned";
+    case Closed::nothing_granted:
+      return "nothing-granted";
     case Closed::full:
       return "full";
   }

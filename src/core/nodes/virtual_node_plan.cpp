@@ -30,8 +30,7 @@ VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight) {
   if (is_wanted && (sight.has_session || node || sight.is_foreign)) {
     if (node && !draining_since(sight.virtual_node).empty() && kube::bool_at(node->tree(), {"spec", "unschedulable"}))
       add(Uncordon{});
-    add(WriteNode{.is_closed = closed != Closed::no,
-                  .is_told = closed == Closed::denied || closed == Closed::cordoned});
+    add(WriteNode{.is_closed = closed != Closed::no, .is_told = closed != Closed::no && closed != Closed::full});
   }
   if (!is_wanted && !node) add(FreePort{});
   if (!is_wanted) add(Tell{.type = "Node", .status = "None"});

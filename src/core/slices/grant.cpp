@@ -168,9 +168,13 @@ GrantPlan plan_share(const GrantInputs& in, bool negotiated) {
   // A slice that has a share already follows it to nothing.
   if (in.sharing_percentage == 0 && !in.record) return deny(slice_reasons::share_class_disabled, nothing_shared_text);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
-  // A share asks for no amount that could be too much, so it is cut at the bound and not refused.
-  for (auto& [name, quantity] : target)
-    if (auto bound = bound_of(in.limits, name); bound && *bound < quantity) quantity = *bound;
+  // A share asks for no amount that could be too much, so it is cut at the bound and not refused. What it has already
+  // stays: two slices that each had to leave room for the other's pods would push each other to nothing.
+  for (auto& [name, quantity] : target) {
+    auto bound = bound_of(in.limits, name);
+    if (bound && in.record) bound = std::max(*bound, amount(in.record->granted, name));
+    if (bound && *bound < quantity) quantity = *bound;
+  }
   if (!negotiated) return grant(in.request, std::move(target));
   ShareStep step = settle_share(in.record->granted, target, in.pending, in.now);
   Accept plan = grant(in.request, std::move(step.granted));

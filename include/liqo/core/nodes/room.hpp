@@ -17,10 +17,11 @@ bool is_for_lack_of_rights(const kube::Failure& refusal);
 
 /// Why the Node of a slice takes no new pods.
 enum class Closed {
-  no,        ///< it takes them
-  denied,    ///< the provider has denied the slice, and what it granted before does not go on
-  cordoned,  ///< the provider takes no new pods of the slice; those that run go on
-  full,      ///< the smallest waiting pod was refused for lack of room
+  no,               ///< it takes them
+  denied,           ///< the provider has denied the slice, and what it granted before does not go on
+  cordoned,         ///< the provider takes no new pods of the slice; those that run go on
+  nothing_granted,  ///< the provider grants no cpu or no memory at present; what runs goes on
+  full,             ///< the smallest waiting pod was refused for lack of room
 };
 
 /// Why a Node is closed. `slice` is null for a VirtualNode without one. `no_room`: the smallest waiting pod was refused

@@ -186,6 +186,54 @@ TEST_CASE("the conditions follow resources, network and probes") {
   }
 }
 
+TEST_CASE("a slice that is granted nothing any more closes its node and leaves it Ready") {
+  const auto made = [](std::string_view hard, bool is_of_slice = true) {
+    kube::Object wish =
+        virtual_node(R"({"clusterID": "milan-cluster", "resourceQuota": {"hard": )" + std::string(hard) + "}}");
+    if (is_of_slice) wish.set_label(api::labels::resource_slice_name, "milan");
+    return wish;
+  };
+  constexpr const char* good = "Ready=True MemoryPressure=False DiskPressure=False PIDPressure=False ";
+  constexpr const char* bad = "Ready=False MemoryPressure=True DiskPressure=True PIDPressure=True ";
+  constexpr const char* zero = R"({"cpu": "0", "memory": "0", "pods": "0"})";
+  for (const auto& [hard, expected] : {std::pair{zero, good},
+                                       {R"({"cpu": "0", "memory": "8Gi"})", good},
+                                       {R"({"cpu": "4", "memory": "0"})", good},
+                                       // Of these nothing was ever granted.
+                                       {R"({"cpu": "4"})", bad},
+                                       {R"({})", bad}}) {
+    CAPTURE(hard);
+    CHECK(conditions(node_of(made(hard)).status()) == expected);
+  }
+  // No provider has said so.
+  CHECK(conditions(node_of(made(zero, false)).status()) == bad);
+
+  // What is wrong with the provider counts as ever.
+  const ProviderHealth silent{.failed_probes = 3, .probed = true, .last_error = "no route"};
+  CHECK(conditions(node_of(made(zero), silent).status()) ==
+        "Ready=False MemoryPressure=False DiskPressure=False PIDPressure=False ");
+  CHECK(unready_reason(node_of(made(zero), silent)) == "the provider does not answer: no route");
+
+  // A Node with pods follows its slice down and up again.
+  ProviderHealth closed = healthy();
+  closed.closed = Closed::nothing_granted;
+  const kube::Object full = node_of(made(R"({"cpu": "4", "memory": "8Gi", "pods": "10"})"));
+  const kube::Object emptied = after(full, update(full, made(zero), closed));
+  CHECK(conditions(emptied.status()) == good);
+  CHECK(kube::string_at(emptied.status(), {"allocatable", "cpu"}) == "0");
+  CHECK(
+      json::serialize(*kube::find(emptied.spec(), {"taints"})) ==
+      R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},{"key":"virtual-node.liqo.io/closed","value":"nothing-granted","effect":"NoSchedule"}])");
+  const json::object* ready = kube::find_condition(emptied.status(), "Ready");
+  REQUIRE(ready);
+  CHECK(kube::string_at(*ready, {"message"}) ==
+        "the provider answers, and grants no CPU or no memory at present: pods that run stay, and it gets no new ones");
+  const kube::Object back =
+      after(emptied, update(emptied, made(R"({"cpu": "4", "memory": "8Gi", "pods": "10"})"), healthy(), 20s));
+  CHECK(conditions(back.status()) == good);
+  CHECK(kube::array_at(back.spec(), {"taints"}).size() == 1);
+}
+
 TEST_CASE("a Node stays Ready, or not, until its provider has been probed") {
   const kube::Object wish = virtual_node(usual), bare = virtual_node(R"({"clusterID": "milan-cluster"})");
   const auto ready = [](const kube::Object& node, std::string_view field) {

@@ -77,6 +77,36 @@ TEST_CASE("a node is closed while its slice is denied or cordoned, or has no roo
   CHECK(closed_word(Closed::cordoned) == "cordoned");
 }
 
+TEST_CASE("a node is closed while its slice is granted no cpu or no memory, and not where no amount is named") {
+  const auto granted = [](std::string_view status, std::string_view reason, std::string_view resources) {
+    kube::Object made = slice(status, reason);
+    made.mutable_spec()["class"] = "share";
+    made.mutable_status()["resources"] = parse_value(resources);
+    return made;
+  };
+  for (const auto& [resources, expected] :
+       {std::pair{R"({"cpu": "0", "memory": "0", "pods": "0"})", Closed::nothing_granted},
+        {R"({"cpu": "0m", "memory": "8Gi"})", Closed::nothing_granted},
+        {R"({"cpu": "4", "memory": 0})", Closed::nothing_granted},
+        {R"({"cpu": "4", "memory": "8Gi", "pods": "0"})", Closed::no},
+        {R"({"cpu": "4"})", Closed::no},
+        {R"({"cpu": "much", "memory": "8Gi"})", Closed::no},
+        {R"({})", Closed::no}}) {
+    CAPTURE(resources);
+    const auto open = granted("Accepted", "ResourceSliceResourcesAccepted", resources);
+    CHECK(why_closed(&open, false) == expected);
+    CHECK(why_closed(&open, true) == (expected == Closed::no ? Closed::full : expected));
+  }
+  const std::string_view zero = R"({"cpu": "0", "memory": "0"})";
+  const auto cordoned = granted("Accepted", "ResourceSliceCordoned", zero);
+  CHECK(why_closed(&cordoned, false) == Closed::cordoned);
+  const auto drained = granted("Denied", "ResourceSliceResourcesDenied", zero);
+  CHECK(why_closed(&drained, false) == Closed::denied);
+  const auto edited = granted("Denied", "RequestDenied", zero);
+  CHECK(why_closed(&edited, false) == Closed::nothing_granted);
+  CHECK(closed_word(Closed::nothing_granted) == "nothing-granted");
+}
+
 TEST_CASE("a denied request leaves the node open where something was granted before, and a drain closes it") {
   struct Row {
     std::string_view reason;

@@ -87,6 +87,7 @@ TEST_CASE("the pods of a closed node learn whether the provider says so, and a f
       {Closed::no, {.is_closed = false, .is_told = false}, false},
       {Closed::denied, {.is_closed = true, .is_told = true}, false},
       {Closed::cordoned, {.is_closed = true, .is_told = true}, false},
+      {Closed::nothing_granted, {.is_closed = true, .is_told = true}, false},
       {Closed::full, {.is_closed = true, .is_told = false}, true},
   };
   const kube::Object wanted = virtual_node(true), unwanted = virtual_node(false), node = own_node();

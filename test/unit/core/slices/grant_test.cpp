@@ -237,6 +237,32 @@ TEST_CASE("a share ends at the bound of the policy") {
   CHECK(granted(plan) == R"({"cpu":"8","memory":"4Gi"})");
 }
 
+TEST_CASE("a share that has more than a lowered bound leaves it keeps that, and gets no more") {
+  const Resources free = amounts(R"({"cpu": "100"})");
+  const auto kept = record("{}", R"({"cpu": "5"})", "share");
+  GrantLimits limits{
+      .slice = {}, .consumer = amounts(R"({"cpu": "5"})"), .others = amounts(R"({"cpu": "5"})"), .mistake = {}};
+  const auto share = [&](std::string_view request, const Resources& available = amounts(R"({"cpu": "100"})")) {
+    return granted(
+        decide({.request = request, .slice_class = "share", .record = kept, .limits = limits}, usual(), &available));
+  };
+  CHECK(share("{}") == R"({"cpu":"5"})");
+  CHECK(share(R"({"cpu": "8"})") == R"({"cpu":"5"})");
+  CHECK(share(R"({"cpu": "3"})") == R"({"cpu":"3"})");
+  // What is left is what a new one gets.
+  CHECK(granted(decide({.slice_class = "share", .limits = limits}, usual(), &free)) == R"({"cpu":"0"})");
+  limits.others = amounts(R"({"cpu": "1"})");
+  CHECK(share("{}") == R"({"cpu":"5"})");
+  limits.consumer = amounts(R"({"cpu": "8"})");
+  CHECK(share("{}") == R"({"cpu":"7"})");
+  // Likewise the bound of one slice.
+  limits.slice = amounts(R"({"cpu": "2"})");
+  CHECK(share("{}") == R"({"cpu":"5"})");
+  // It follows what is free, and the provider's percentage, however little that is.
+  CHECK(share("{}", amounts(R"({"cpu": "2"})")) == R"({"cpu":"1800m"})");
+  CHECK(share("{}", amounts(R"({"cpu": "0"})")) == R"({"cpu":"0"})");
+}
+
 TEST_CASE("new defaults leave accepted slices alone, until they ask for something else") {
   const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
   ReadPolicy policy = usual();
