@@ -321,7 +321,10 @@ bool QuotaLedger::is_over(const Desk& desk) const {
 }
 
 void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
-  if (!records_->store().contains(record)) quota_of_record_.erase(record.name);
+  if (!records_->store().contains(record)) {
+    quota_of_record_.erase(record.name);
+    read_.erase(record.name);
+  }
   if (!records_->store().contains(record) || !has_synced()) return;
   auto found = quota_of_record_.find(record.name);
   if (found == quota_of_record_.end()) {

@@ -13,29 +13,40 @@ constexpr int max_attempts = 8;
 
 }  // namespace
 
-std::optional<core::LedgerRecord> QuotaLedger::known_record(const kube::ObjectKey& quota) const {
-  const auto config_map = records_->find({context_.liqo_namespace, core::ledger_name(quota)});
+core::Resources QuotaLedger::reserved_by(const kube::ObjectKey& quota) const {
+  const kube::ObjectKey key{context_.liqo_namespace, core::ledger_name(quota)};
+  const std::uint64_t stored = records_->store().version(key);
   const auto desk = desks_.find(quota);
-  if (desk != desks_.end() && !desk->second->version.empty() &&
-      (!config_map || config_map->version_number() <= kube::version_number(desk->second->version)))
-    return desk->second->record;
-  if (!config_map) return std::nullopt;
-  auto read = core::LedgerRecord::read(*config_map);
-  return read ? std::optional(std::move(*read)) : std::nullopt;
+  if (desk != desks_.end() && !desk->second->version.empty() && stored <= kube::version_number(desk->second->version))
+    return reserved(desk->second->record);
+  if (stored == 0) return {};
+  // A record is read once for each version: all slices of a consumer ask for all of its records.
+  Read& read = read_[key.name];
+  const std::uint64_t beside = stored_.version();
+  if (read.version != stored) {
+    const auto config_map = records_->find(key);
+    auto record = config_map ? core::LedgerRecord::read(*config_map) : kube::Result<core::LedgerRecord>();
+    read = {.version = stored, .beside = 0, .record = record ? std::move(*record) : core::LedgerRecord()};
+  }
+  if (read.beside != beside || beside == 0) {
+    read.beside = beside;
+    read.reserved = reserved(read.record);
+  }
+  return read.reserved;
 }
 
 std::map<std::string, core::Resources> QuotaLedger::held_by(const std::string& consumer,
                                                             std::string_view tenant_namespace) const {
   std::map<std::string, core::Resources> held;
+  const std::string suffix = core::user_suffix(consumer);
   for (const std::string& user : stored_.account().users())
-    if (core::is_user_of(user, consumer)) held[user] = stored_.account().used(user);
+    if (user.ends_with(suffix)) held[user] = stored_.account().used(user);
   std::set<kube::ObjectKey> recorded;
   for (const auto& [name, quota] : quota_of_record_)
     if (quota.ns == tenant_namespace) recorded.insert(quota);
   for (const auto& [quota, desk] : desks_)
     if (quota.ns == tenant_namespace) recorded.insert(quota);
-  for (const kube::ObjectKey& quota : recorded)
-    if (const auto record = known_record(quota)) core::add(held[quota.name], reserved(*record));
+  for (const kube::ObjectKey& quota : recorded) core::add(held[quota.name], reserved_by(quota));
   return held;
 }
 
@@ -81,7 +92,7 @@ asio::awaitable<kube::Result<void>> QuotaLedger::name_quota(Desk& desk) {
       auto read = co_await read_record(desk);
       // Of a Quota that is gone, as its record is, nothing is reserved.
       if (!read && !quota && read.error().code() == kube::Errc::missing) co_return kube::Result<void>();
-      if (!read) co_return kube::fail(std::move(read.error()), phase);
+      if (!read) co_return kube::fail(std::move(read.error()), phase + ": record " + core::ledger_name(desk.quota));
     }
     const core::QuotaVersion now = quota ? core::version_of_quota(*quota) : core::QuotaVersion();
     // Whoever makes the record reads the Quota afterwards, so that one which is not there needs no name in it.

@@ -158,8 +158,8 @@ class QuotaLedger {
   /// Ends, and takes the desk away, where neither its Quota nor the record is there any more.
   asio::awaitable<void> serve(Desk& desk);
   bool is_over(const Desk& desk) const;
-  /// The last known record of a Quota.
-  std::optional<core::LedgerRecord> known_record(const kube::ObjectKey& quota) const;
+  /// What is reserved by the last known record of a Quota.
+  core::Resources reserved_by(const kube::ObjectKey& quota) const;
   /// Answers everyone of the desk's batch.
   asio::awaitable<void> decide(Desk& desk);
   /// Answers who waits in settle().
@@ -247,8 +247,15 @@ class QuotaLedger {
   StoredPods stored_;
   kube::InformerHandle quotas_, namespaces_, records_;
   std::map<kube::ObjectKey, std::unique_ptr<Desk>> desks_;
-  std::map<std::string, kube::ObjectKey> quota_of_record_;    ///< by the name of the ConfigMap, which is made from it
-  std::unordered_map<std::string, Unconfirmed> unconfirmed_;  ///< by UID
+  std::map<std::string, kube::ObjectKey> quota_of_record_;  ///< by the name of the ConfigMap, which is made from it
+  /// A record as it was last read, and what it reserved beside the ShadowPods of a version.
+  struct Read {
+    std::uint64_t version = 0, beside = 0;
+    core::LedgerRecord record;
+    core::Resources reserved;
+  };
+  mutable std::map<std::string, Read> read_;                               ///< likewise
+  std::unordered_map<std::string, Unconfirmed> unconfirmed_;               ///< by UID
   std::deque<std::pair<kube::TimePoint, std::string>> unconfirmed_since_;  ///< the oldest first
   std::map<std::string, kube::TimePoint> watched_for_;                     ///< proven addresses, and when last
   kube::async::Event quota_gone_;

@@ -12,6 +12,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/offloading/order.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/slices/status.hpp"
 
@@ -36,6 +37,9 @@ constexpr kube::Duration use_pause = 500ms;
 constexpr kube::Duration write_doubt = 70s;
 /// The figures of a refusal are written anew after this time at the earliest.
 constexpr kube::Duration refusal_pause = 30s;
+/// A slice that waits for longer than this, because it is not known what the others hold, says so, and again after the
+/// pause.
+constexpr kube::Duration wait_patience = 5s, wait_pause = 5min;
 
 std::string listed(const core::Resources& resources) {
   if (resources.empty()) return "nothing";
@@ -211,22 +215,40 @@ core::GrantPlan SliceGrantController::plan_grant(const Look& look, const kube::O
 }
 
 void SliceGrantController::remember(const Look& look) {
-  if (!look.is_judged) return;
-  Memory& memory = memory_[look.slice.key()];
+  const kube::ObjectKey key = look.slice.key();
+  Memory& memory = memory_[key];
+  memory.waits_since.reset();
   const auto* accept = std::get_if<action::Accept>(&look.plan);
-  memory.pending = accept ? accept->pending : std::nullopt;
   // Until the Quota is written, it may still be what was decided before.
   if (accept)
     core::raise(memory.granting, accept->record.granted);
   else if (context_.clock.now() >= memory.in_doubt_until)
-    memory.granting = look.before ? look.before->granted : core::Resources();
+    set_granting(key, look.before ? look.before->granted : core::Resources());
+  if (!look.is_judged) return;
+  memory.pending = accept ? accept->pending : std::nullopt;
   const bool is_share = api::ResourceSlice(look.slice).slice_class() == core::share_class;
   const bool may_get_more =
       !look.limits.consumer.empty() && (accept ? is_share : std::holds_alternative<action::Deny>(look.plan));
   if (may_get_more)
-    short_.insert(look.slice.key());
+    short_.insert(key);
   else
-    short_.erase(look.slice.key());
+    short_.erase(key);
+}
+
+void SliceGrantController::set_granting(const kube::ObjectKey& slice, core::Resources granting) {
+  core::Resources& counted = memory_[slice].granting;
+  const bool is_less = std::ranges::any_of(
+      counted, [&](const auto& entry) { return core::amount(granting, entry.first) < entry.second; });
+  counted = std::move(granting);
+  if (is_less) see_less(slice.ns);
+}
+
+Outcome SliceGrantController::after_doubt(const kube::ObjectKey& slice, Outcome end) const {
+  // Nothing else looks then, and what counts in vain would be kept from the others.
+  const auto memory = memory_.find(slice);
+  if (end.failure() || memory == memory_.end()) return end;
+  const kube::Duration left = memory->second.in_doubt_until - context_.clock.now();
+  return left > 0ms && (!end.delay() || left < *end.delay()) ? Outcome::again_after(left) : end;
 }
 
 core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
@@ -305,13 +327,18 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   auto look = co_await look_at(key, end);
   if (look && ledger_ && adds_to_bound(*look)) {
     // What the other slices hold has to be certain before this one is granted more beside them.
+    const kube::TimePoint since = context_.clock.now();
     auto settled = co_await ledger_->settle(key.ns);
-    if (!settled) co_return Outcome::retry(std::move(settled.error()).in("reading what the other slices hold"));
+    if (!settled) {
+      tell_waiting(*look, since, settled.error());
+      co_return Outcome::retry(std::move(settled.error()).in("reading what the other slices hold"));
+    }
     look = co_await look_at(key, end);
   }
   if (!look) co_return end;
   remember(*look);
-  co_return co_await carry_out(std::move(*look));
+  Outcome carried_out = co_await carry_out(std::move(*look));
+  co_return after_doubt(key, std::move(carried_out));
 }
 
 asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController::look_at(kube::ObjectKey key,
@@ -346,7 +373,11 @@ asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController:
   }
   // A slice with a Quota stays ours when its consumer takes the labels of replication off.
   const bool was_granted = look.quota && look.quota->controller();
-  if (!is_replica && !was_granted) co_return std::nullopt;
+  if (!is_replica && !was_granted) {
+    short_.erase(key);
+    end = forget(key);
+    co_return std::nullopt;
+  }
   decide(look);
   co_return look;
 }
@@ -357,8 +388,8 @@ Outcome SliceGrantController::forget(const kube::ObjectKey& key) {
   // What was granted and may still be stored counts until then.
   const kube::Duration left = gone->second.in_doubt_until - context_.clock.now();
   if (left > 0ms && !gone->second.granting.empty()) return Outcome::again_after(left);
-  // The garbage collector deletes the Quota of a slice that is gone.
-  if (!gone->second.granting.empty()) log_.info("slice gone, and its quota with it", {{"slice", key}});
+  // The garbage collector deletes its Quota.
+  if (!gone->second.granting.empty()) log_.info("nothing is granted to the slice any more", {{"slice", key}});
   memory_.erase(gone);
   see_less(key.ns);
   return Outcome::done();
@@ -382,16 +413,19 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
   } else if (accept) {
     look.wish.record = accept->record;
   }
+  bool is_certain = false;
   if (look.quota || look.wish.record) {
     auto written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
+    const auto memory = memory_.find(key);
     if (!written) {
-      if (const auto memory = memory_.find(key); memory != memory_.end())
+      if (memory != memory_.end() && core::may_be_carried_out(written.error()))
         memory->second.in_doubt_until = context_.clock.now() + write_doubt;
       co_return Outcome::retry(std::move(written.error()));
     }
+    // A write that was sent before this one is refused while the Quota stays: it is of an older version.
+    is_certain = memory != memory_.end() && (*written || context_.clock.now() >= memory->second.in_doubt_until);
   }
-  if (const auto memory = memory_.find(key); accept && memory != memory_.end())
-    memory->second.granting = accept->record.granted;
+  if (accept && is_certain) set_granting(key, accept->record.granted);
   // A node that is shown as another kind of machine for a moment attracts the wrong pods.
   if (accept && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
   co_return co_await answer(look);
@@ -470,6 +504,20 @@ kube::Duration SliceGrantController::quiet_time(const Look& look) const {
   return memory->second.refused_at + refusal_pause - context_.clock.now();
 }
 
+void SliceGrantController::tell_waiting(const Look& look, kube::TimePoint since, const kube::Failure& why) {
+  const auto known = memory_.find(look.slice.key());
+  if (known == memory_.end()) return;
+  Memory& memory = known->second;
+  const kube::TimePoint now = context_.clock.now();
+  if (!memory.waits_since) memory.waits_since = since;
+  if (now - *memory.waits_since < wait_patience || (memory.wait_told_at && now - *memory.wait_told_at < wait_pause))
+    return;
+  memory.wait_told_at = now;
+  context_.events.warning(look.slice, api::kinds::resource_slices, "GrantWaits",
+                          "the slice is granted nothing more until it is known what the other slices of cluster " +
+                              look.peer + " hold: " + why.text());
+}
+
 void SliceGrantController::tell(const Look& look) {
   const kube::ObjectKey key = look.slice.key();
   if (const auto* deny = std::get_if<action::Deny>(&look.plan)) {
@@ -501,7 +549,7 @@ asio::awaitable<kube::Result<bool>> SliceGrantController::remove_stale(kube::Obj
   co_return true;
 }
 
-asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Object slice,
+asio::awaitable<kube::Result<bool>> SliceGrantController::write_quota(kube::Object slice,
                                                                       std::optional<kube::Object> quota,
                                                                       core::QuotaWish wish) {
   kube::Api& home = context_.home.api();
@@ -510,7 +558,7 @@ asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Obje
     if (created) {
       log_.info("quota made", {{"quota", created->key()}, {"slice", slice.key()}});
       quotas_->observe(std::move(*created));
-      co_return kube::Result<void>();
+      co_return true;
     }
     if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Quota");
     // Not in the cache yet: whose it is decides the next look.
@@ -520,7 +568,7 @@ asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Obje
     co_return kube::fail(kube::Errc::api, "the Quota was made by somebody else a moment ago");
   }
   auto patch = core::plan_quota_update(*quota, slice, wish);
-  if (!patch) co_return kube::Result<void>();
+  if (!patch) co_return false;
   auto patched =
       co_await home.patch(api::kinds::quotas, quota->key(), {kube::PatchType::merge, json::serialize(*patch)});
   if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Quota");
@@ -530,7 +578,7 @@ asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Obje
                               {"cordoned", changed.is_cordoned() ? "true" : "false"},
                               {"drained", changed.is_drained() ? "true" : "false"}});
   quotas_->observe(std::move(*patched));
-  co_return kube::Result<void>();
+  co_return true;
 }
 
 asio::awaitable<kube::Result<void>> SliceGrantController::write_status(kube::Object slice, json::object patch) {

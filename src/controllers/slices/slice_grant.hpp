@@ -44,6 +44,8 @@ class SliceGrantController final : public Runnable {
     /// time.
     kube::TimePoint refused_at{};
     std::int64_t refused = 0;
+    std::optional<kube::TimePoint> waits_since = {};   ///< it is not known what the other slices hold
+    std::optional<kube::TimePoint> wait_told_at = {};  ///< when people were told so last
     bool drain_told = false;  ///< our denial of a custom class was written, and its controller may overwrite it
   };
   /// A slice, what it has, and what is decided about it.
@@ -66,7 +68,7 @@ class SliceGrantController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// Looks the slice up and decides about it. Nothing: there is nothing to do before `end`.
   asio::awaitable<std::optional<Look>> look_at(kube::ObjectKey key, kube::Outcome& end);
-  /// What is remembered of a slice that is gone goes, once no write for it can come late any more.
+  /// What is remembered of a slice that is gone, or no consumer's any more, goes once no write for it can come late.
   kube::Outcome forget(const kube::ObjectKey& key);
   /// Carries out what was decided.
   asio::awaitable<kube::Outcome> carry_out(Look look);
@@ -76,13 +78,20 @@ class SliceGrantController final : public Runnable {
   void decide(Look& look) const;
   /// Remembers what was decided for the next look, and for other slices that are decided meanwhile.
   void remember(const Look& look);
+  /// Sets what counts as granted to the slice. Others may get more where it is less than before.
+  void set_granting(const kube::ObjectKey& slice, core::Resources granting);
+  /// Comes back when no write of the slice's Quota is in doubt any more.
+  kube::Outcome after_doubt(const kube::ObjectKey& slice, kube::Outcome end) const;
+  /// Says to people what a slice waits for that is not told anything in its status, if it has waited for some time.
+  void tell_waiting(const Look& look, kube::TimePoint since, const kube::Failure& why);
   /// Says in the status what was decided.
   asio::awaitable<kube::Outcome> answer(const Look& look);
   /// How long a refusal stays as it is told though its figures have changed; none where it is to be told now.
   kube::Duration quiet_time(const Look& look) const;
   /// Says so to people.
   void tell(const Look& look);
-  asio::awaitable<kube::Result<void>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
+  /// Answers whether there was something to write.
+  asio::awaitable<kube::Result<bool>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
                                                   core::QuotaWish wish);
   asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
   /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.

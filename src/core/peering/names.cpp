@@ -20,10 +20,10 @@ bool is_cluster_id(std::string_view text) {
 std::string tenant_namespace_name(std::string_view peer) { return joined(tenant_namespace_prefix, peer); }
 
 std::string slice_user(std::string_view slice, std::string_view consumer) {
-  return joined(slice, "-") + sha256_hex(consumer).substr(0, user_digits);
+  return joined(slice, user_suffix(consumer));
 }
 
-bool is_user_of(std::string_view user, std::string_view consumer) { return user.ends_with(slice_user("", consumer)); }
+std::string user_suffix(std::string_view consumer) { return "-" + sha256_hex(consumer).substr(0, user_digits); }
 
 std::string control_plane_identity_name(std::string_view provider) { return joined("controlplane-", provider); }
 

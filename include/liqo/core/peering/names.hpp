@@ -35,8 +35,8 @@ std::string tenant_namespace_name(std::string_view peer);
 /// "<slice>-<first 12 hex digits of SHA-256 of the consumer's ID>": common name of the slice's certificate, and name of
 /// its Quota.
 std::string slice_user(std::string_view slice, std::string_view consumer);
-/// Whether the user is that of a slice of the consumer.
-bool is_user_of(std::string_view user, std::string_view consumer);
+/// What the users of all slices of the consumer end with, and no others: "-<12 hex digits>".
+std::string user_suffix(std::string_view consumer);
 /// "controlplane-<provider>".
 std::string control_plane_identity_name(std::string_view provider);
 /// "resourceslice-<slice>".

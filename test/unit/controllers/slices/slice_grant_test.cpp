@@ -1,6 +1,7 @@
 // How much of a slice a provider grants, and the Quota that bounds it, over a fake API server.
 #include <doctest/doctest.h>
 
+#include "liqo/core/quota/ledger.hpp"
 #include "slices_fixture.hpp"
 
 namespace liqo::testing {
@@ -42,6 +43,43 @@ struct BoundedProvider : SliceProvider {
 };
 
 constexpr const char* ten = R"(cpu="10",memory="8Gi")";
+constexpr const char* five = R"(cpu="5",memory="8Gi")";
+
+/// Provider milan with the same policy, where the write of a Quota can be made to fail.
+struct FailingProvider : SliceProvider {
+  FailingProvider() : SliceProvider("memory=8Gi") { set_pod_policy(R"({"maxResources": {"cpu": "10"}})"); }
+  bool denies(std::string_view name) {
+    return reaches([&] { return condition("Resources", name) == denied; });
+  }
+  /// Adds slice pool. Its Quota is not made, which its writer cannot know: from then on the server answers nothing.
+  void add_in_doubt(std::string_view request) {
+    bool is_sent = false;
+    link.on_send([&](const kube::HttpRequest& sent) {
+      if (sent.method != "POST" || sent.resource != "quotas") return;
+      is_sent = true;
+      link.set_faults({.unavailable = 1});
+    });
+    add_slice(request);
+    REQUIRE(reaches([&] { return is_sent; }));
+    pass(10ms);
+    link.on_send({});
+  }
+  /// The server answers again.
+  void heal() {
+    pass(100ms);
+    link.set_faults({});
+    REQUIRE_FALSE(has(kinds::quotas, quota_key));
+  }
+  /// What slice pool was to have counts, and slice batch gets nothing of it, until that can come no more.
+  void waits_for_the_doubt() {
+    add_slice(R"({"cpu": "5"})", "default", true, "batch");
+    REQUIRE(denies("batch"));
+    pass(1min);
+    CHECK(granted("batch").empty());
+    CHECK(reaches([&] { return granted("batch") == five; }, 15s));
+    CHECK(reaches([&] { return condition("Resources", "batch") == accepted; }));
+  }
+};
 
 }  // namespace
 
@@ -134,6 +172,98 @@ TEST_CASE("pods that come and go do not have a refusal written again and again")
   CHECK(version() == before);
   // The figures follow.
   CHECK(milan.reaches([&] { return milan.message("batch").find("pool 5 by its pods") != std::string::npos; }));
+}
+
+TEST_CASE("a grant whose write is in doubt and that is denied then counts until the doubt is over") {
+  FailingProvider milan;
+  milan.add_in_doubt(R"({"cpu": "10"})");
+  milan.ask(R"({"cpu": "20"})");
+  milan.heal();
+  REQUIRE(milan.denies("pool"));
+  milan.waits_for_the_doubt();
+  CHECK_FALSE(milan.has(kinds::quotas, milan.quota_key));
+}
+
+TEST_CASE("a slice that is deleted while the write of its Quota is in doubt counts until the doubt is over") {
+  FailingProvider milan;
+  milan.add_in_doubt(R"({"cpu": "10"})");
+  static_cast<void>(milan.server.remove(kinds::resource_slices, milan.slice_key, {}, "rome"));
+  milan.heal();
+  milan.waits_for_the_doubt();
+}
+
+TEST_CASE("a slice that is taken from its consumer's while the write of its Quota is in doubt counts likewise") {
+  FailingProvider milan;
+  milan.add_in_doubt(R"({"cpu": "10"})");
+  milan.change(kinds::resource_slices, milan.slice_key, "",
+               [](json::object& next) { kube::ensure_object(next, "metadata")["labels"] = json::object{}; });
+  milan.heal();
+  milan.waits_for_the_doubt();
+}
+
+TEST_CASE("a grant whose write is refused does not count once it is denied") {
+  FailingProvider milan;
+  int refused = 0;
+  milan.refuses = [&](const kube::HttpRequest& sent) {
+    if (sent.method != "POST" || sent.resource != "quotas") return "";
+    ++refused;
+    return "no Quotas today";
+  };
+  milan.add_slice(R"({"cpu": "10"})");
+  REQUIRE(milan.reaches([&] { return refused > 0; }));
+  milan.pass(10ms);
+  milan.ask(R"({"cpu": "20"})");
+  REQUIRE(milan.denies("pool"));
+  milan.refuses = {};
+  milan.add_slice(R"({"cpu": "5"})", "default", true, "batch");
+  CHECK(milan.reaches([&] { return milan.granted("batch") == five; }, 5s));
+}
+
+TEST_CASE("a slice that waits because a record of its consumer cannot be read says so, and not all the time") {
+  BoundedProvider milan;
+  kube::Object record = core::forge_ledger("liqo", milan.quota_key, {});
+  record.tree()["data"] = json::object{{core::ledger_key, "{broken"}};
+  milan.apply(resources::config_maps, record);
+  milan.add_slice(R"({"cpu": "2"})", "default", true, "batch");
+  milan.pass(3s);
+  CHECK(milan.events("GrantWaits").empty());
+  REQUIRE(milan.reaches([&] { return !milan.events("GrantWaits").empty(); }, 30s));
+  const std::string said = milan.events("GrantWaits").front();
+  CHECK(
+      said.starts_with("the slice is granted nothing more until it is known what the other slices of cluster rome "
+                       "hold: settling quota " +
+                       milan.quota_key.text()));
+  CHECK(said.contains(std::string(record.name())));
+  // Nothing is decided, so the status says nothing.
+  CHECK(milan.condition("Resources", "batch") == "");
+  CHECK(milan.granted("batch").empty());
+  milan.pass(12min);
+  CHECK(milan.times_told("GrantWaits") >= 2);
+  CHECK(milan.times_told("GrantWaits") <= 3);
+  static_cast<void>(milan.server.remove(resources::config_maps, record.key(), {}, "operator"));
+  CHECK(milan.reaches([&] { return milan.granted("batch") == R"(cpu="2",memory="8Gi")"; }, 2min));
+}
+
+TEST_CASE("two shares that hold what they have keep it when their bound is lowered") {
+  SliceProvider milan;
+  milan.set_pod_policy(R"({"maxResources": {"cpu": "10"}})");
+  kube::Object node = kube::Object::make(resources::nodes, {"", "worker"});
+  node.mutable_status() =
+      parsed(R"({"allocatable": {"cpu": "100"}, "conditions": [{"type": "Ready", "status": "True"}]})");
+  milan.apply(resources::nodes, node);
+  for (const char* name : {"pool", "batch"}) milan.add_slice(R"({"cpu": "5"})", "share", true, name);
+  const auto have_five = [&] { return milan.granted() == R"(cpu="5")" && milan.granted("batch") == R"(cpu="5")"; };
+  REQUIRE(milan.reaches(have_five));
+  milan.add_pod("web", "5");
+  milan.add_pod("db", "5", "batch");
+  milan.set_pod_policy(R"({"maxResources": {"cpu": "5"}})");
+  milan.pass(1min);
+  CHECK(have_five());
+  // Who asks for less gets less, and the other one gets nothing of it.
+  milan.ask(R"({"cpu": "2"})");
+  CHECK(milan.reaches([&] { return milan.granted() == R"(cpu="2")"; }));
+  milan.pass(1min);
+  CHECK(milan.granted("batch") == R"(cpu="5")");
 }
 
 TEST_CASE("a slice gets a Quota, an answer and a certificate, and then costs nothing") {
