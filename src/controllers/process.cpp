@@ -36,6 +36,7 @@ Process::Process(ProcessContext context)
       state_metrics_(std::make_unique<StateMetrics>(*virtual_nodes_, shared_)) {
   if (!context_.settings.storage_class.empty()) controllers_.push_back(make_provisioner());
   for (const auto& controller : controllers_) manager_.add([&one = *controller] { return one.run(); });
+  manager_.add_always([this] { return budgets_->run(); });
   manager_.add_always([this] { return virtual_nodes_->run(); });
   if (ledger_) manager_.add_always([this] { return ledger_->run(); });
 }

@@ -21,6 +21,8 @@ class ProviderAccounts {
 
   /// The account of the provider `cluster`; the same for everybody, as long as anything of it is in use.
   std::shared_ptr<kube::MemoryAccount> of(const std::string& cluster);
+  /// Forgets those that nobody has any more, and takes them out of the metrics.
+  void prune();
 
   static constexpr int least_mib = 16;
 

@@ -37,7 +37,7 @@ ProviderAccounts::ProviderAccounts(int provider_cache_mib, kube::Metrics& metric
       max_(show_limit(metrics, everybody, MemoryAccount::of_process())) {}
 
 std::shared_ptr<MemoryAccount> ProviderAccounts::of(const std::string& cluster) {
-  std::erase_if(known_, [](const auto& entry) { return entry.second.account.expired(); });
+  prune();
   Known& known = known_[cluster];
   if (auto account = known.account.lock()) return account;
   auto account = std::make_shared<MemoryAccount>("cluster " + cluster, limit_, all_);
@@ -45,6 +45,10 @@ std::shared_ptr<MemoryAccount> ProviderAccounts::of(const std::string& cluster) 
            .held = show_held(metrics_, cluster, account),
            .limit = show_limit(metrics_, cluster, account)};
   return account;
+}
+
+void ProviderAccounts::prune() {
+  std::erase_if(known_, [](const auto& entry) { return entry.second.account.expired(); });
 }
 
 }  // namespace liqo::controllers

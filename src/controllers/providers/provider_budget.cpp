@@ -11,6 +11,8 @@ using std::chrono_literals::operator""s;
 
 /// A provider that was away may have renewed everything of 64 slices.
 constexpr TokenBucket::Rate corrections_rate{.per_second = 0.2, .burst = 150};
+/// The metrics show a provider that is gone for so much longer.
+constexpr kube::Duration prune_pause = 15s;
 
 }  // namespace
 
@@ -80,10 +82,6 @@ kube::Duration ProviderBudget::correct_now(std::size_t bytes) {
 }
 
 std::shared_ptr<ProviderBudget> ProviderBudgets::of(const std::string& cluster) {
-  std::erase_if(known_, [&cluster](const auto& entry) {
-    const auto& [name, budget] = entry;
-    return name != cluster && budget.use_count() == 1 && budget->home_writes.is_full() && budget->corrections.is_full();
-  });
   std::shared_ptr<ProviderBudget>& budget = known_[cluster];
   if (budget) return budget;
   const Settings& settings = context_.settings;
@@ -100,6 +98,21 @@ std::shared_ptr<ProviderBudget> ProviderBudgets::of(const std::string& cluster) 
       .asides = TokenBucket(context_.clock, ProviderBudget::asides_rate),
       .corrections = TokenBucket(context_.clock, corrections_rate)});
   return budget;
+}
+
+void ProviderBudgets::prune() {
+  std::erase_if(known_, [](const auto& entry) {
+    const ProviderBudget& budget = *entry.second;
+    return entry.second.use_count() == 1 && budget.home_writes.is_full() && budget.corrections.is_full();
+  });
+}
+
+asio::awaitable<void> ProviderBudgets::run() {
+  for (;;) {
+    co_await context_.clock.sleep(prune_pause);
+    prune();
+    context_.accounts.prune();
+  }
 }
 
 std::string describe_overflow(const kube::StoreBudget& stores, const std::string& cluster) {

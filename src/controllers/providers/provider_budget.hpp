@@ -96,15 +96,20 @@ struct ProviderBudget {
   kube::Duration correct_now(std::size_t bytes);
 };
 
-/// The budgets of all providers. A budget is forgotten when nobody has it and nothing of it is in use. One thread.
+/// The budgets of all providers. A budget is forgotten, and a provider's account with it, when nobody has it and
+/// nothing of it is in use: whoever comes back at once finds it as it was. One thread.
 class ProviderBudgets {
  public:
   /// What `context` refers to outlives this.
   explicit ProviderBudgets(const Context& context) : context_(context) {}
   /// That of a cluster.
   std::shared_ptr<ProviderBudget> of(const std::string& cluster);
+  /// Forgets what is not in use any more, from time to time. Ends only by cancellation.
+  asio::awaitable<void> run();
 
  private:
+  void prune();
+
   Context context_;
   std::map<std::string, std::shared_ptr<ProviderBudget>> known_;
 };

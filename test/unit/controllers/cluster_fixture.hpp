@@ -112,6 +112,7 @@ class ClusterFixture {
       if (kube::string_at(*event, {"reason"}) == reason) count += kube::int_at(*event, {"count"});
     return count;
   }
+  controllers::Process& process() { return *process_; }
   std::string metrics() const { return metrics_.text(); }
   /// Writes of liqod that reached the server, Events left out.
   std::size_t writes() const {

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../cluster_fixture.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/virtual_clock.hpp"
@@ -182,6 +183,33 @@ TEST_CASE("a write that is given up while it waits takes nothing from those behi
   }(budget, done));
   CHECK(simulator.run_until([&] { return done; }, 3s) == kube::testing::Simulator::End::reached);
   simulator.run(group.stop());
+}
+
+TEST_CASE("the metrics show a provider as long as somebody has to do with it, and what it has used comes back") {
+  ClusterFixture milan("milan");
+  milan.start();
+  controllers::Context context = milan.process().context();
+  controllers::ProviderBudgets budgets(context);
+  kube::async::TaskGroup group(context.executor);
+  group.spawn(budgets.run());
+  auto budget = budgets.of("rome");
+  auto account = context.accounts.of("rome");
+  const auto is_shown = [&] {
+    return context.metrics.text().contains("{cluster=\"rome\"}") ||
+           context.metrics.text().contains("{cluster_id=\"rome\"}");
+  };
+  CHECK(is_shown());
+  while (budget->corrections.try_take()) continue;
+  budget.reset();
+  account.reset();
+  // Whoever comes back meanwhile finds what it has left.
+  milan.pass(1min);
+  CHECK(is_shown());
+  CHECK_FALSE(budgets.of("rome")->corrections.is_full());
+  milan.pass(20min);
+  CHECK_FALSE(is_shown());
+  milan.simulator.run(group.stop());
+  milan.stop();
 }
 
 }  // namespace liqo::testing
