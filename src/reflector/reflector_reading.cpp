@@ -5,6 +5,13 @@
 #include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {
+namespace {
+
+/// What is held of a list of copies that are not known, whatever the provider lists: so many, with names and UIDs as
+/// long as Kubernetes makes them.
+constexpr std::size_t max_unknown = 1000, max_name = 253, max_uid = 64;
+
+}  // namespace
 
 asio::awaitable<std::optional<kube::async::Slots::Slot>> Reflector::take_home_slot() const {
   std::optional<kube::async::Slots::Slot> slot;
@@ -102,13 +109,22 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
   for (const char* version : {"0", ""}) {
     if (is_late && *version) continue;
     std::vector<Copies::Seen> seen;
+    std::size_t unknown = 0;
     auto read = co_await kube::list_all(
         context_.provider, {kind_.copies(), ns->remote}, {.resource_version = version, .metadata_only = true},
         [&](const kube::Object& object) {
-          if (!kind_.local_name(object.name(), forging_).empty())
-            seen.push_back({std::string(object.name()), std::string(object.uid()), object.version_number()});
+          if (kind_.local_name(object.name(), forging_).empty()) return true;
+          std::string name(object.name());
+          if (name.size() > max_name) return true;
+          if (!ns->copies.find(name) && ++unknown > max_unknown) return false;
+          seen.push_back({std::move(name), std::string(object.uid().substr(0, max_uid)), object.version_number()});
           return true;
         });
+    if (unknown > max_unknown) {
+      // Reading all of it anew counts what it holds in the provider's budget.
+      ns->was_read = false;
+      co_return kube::Result<void>();
+    }
     if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns->remote);
     const std::uint64_t list_version = kube::version_number(*read);
     if (list_version < newest) continue;
