@@ -38,12 +38,13 @@ def quietly(*command: str | Path) -> bool:
     return result.returncode == 0
 
 
-def configure(directory: Path, *options: str, source: Path = ROOT) -> bool:
-    """Makes a build directory where there is none; with CI set, warnings are errors in it."""
+def configure(directory: Path, *options: str, source: Path = ROOT, shared: bool = False) -> bool:
+    """Makes a build directory where there is none; with CI set, warnings are errors in it. A `shared` one takes what ccache
+    has compiled for another checkout, where it is installed, and goes without precompiled headers then."""
     if (directory / "build.ninja").exists():
         return True
     native = ["--native-file", "tools/clang-19.ini"]
-    if shutil.which("ccache"):
+    if shared and shutil.which("ccache"):
         native += ["--native-file", "tools/ccache.ini"]
     werror = "-Dwerror=" + ("true" if os.environ.get("CI") else "false")
     if quietly("meson", "setup", *native, werror, *options, directory, source):

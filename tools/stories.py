@@ -23,9 +23,9 @@ SUITE = ROOT / "test/cluster"
 # often, which saves a third of its CPU; a process that grows large collects it as ever.
 ENVIRONMENT = {"LIQO_TEST_PATIENCE": "2", "GOGC": "400", "GOMEMLIMIT": "1GiB"}
 BESIDE_OTHERS = "not go_peer and not skew and not alone"
-# These run real programs of three clusters, or a whole installation, and check that nobody waits. So they take all places of
-# the machine but one.
-HEAVY = ("test_applications.py", "test_dist.py")
+# These run real programs of three clusters, or a whole installation, and check that nobody waits, so they need the machine to
+# themselves. They are the slowest of all: `tools/test nightly` tells them, and not every change.
+NIGHTLY = ("test_applications.py", "test_dist.py")
 # If more files than this failed, or they took longer, none is run again: so many failures are no accident of a busy machine.
 MAX_TOLD_AGAIN = 4
 MAX_TOLD_AGAIN_SECONDS = 1200
@@ -59,39 +59,12 @@ def _longest_first(files: list[Path]) -> list[Path]:
     def guessed(file: Path) -> float:
         return seconds.get(file.name, len(file.read_bytes().splitlines()) / 3)
 
-    return sorted(files, key=lambda file: (file.name not in HEAVY, -guessed(file)))
+    return sorted(files, key=lambda file: -guessed(file))
 
 
 def jobs() -> int:
     """Files told at a time: $LIQO_TEST_JOBS, or two for each core."""
     return int(os.environ.get("LIQO_TEST_JOBS") or 2 * len(os.sched_getaffinity(0)))
-
-
-class Places:
-    """Those of the machine, of which each file takes one, and a heavy one all but one; whoever asks first comes first."""
-
-    def __init__(self, count: int):
-        self._count, self._free = count, count
-        self._changed = threading.Condition()
-
-    def _needed(self, file: Path) -> int:
-        return max(1, self._count - 1) if file.name in HEAVY else 1
-
-    def take_first(self, files: list[Path]) -> Path:
-        """Waits for a place for one of these, and takes the first from the list that finds one."""
-        with self._changed:
-            while True:
-                for file in files:
-                    if self._needed(file) <= self._free:
-                        self._free -= self._needed(file)
-                        files.remove(file)
-                        return file
-                self._changed.wait()
-
-    def give_back(self, file: Path) -> None:
-        with self._changed:
-            self._free += self._needed(file)
-            self._changed.notify_all()
 
 
 class Teller:
@@ -125,26 +98,24 @@ class Teller:
                 process.send_signal(signal.SIGTERM)
 
 
+def tell_nightly() -> Iterator[Told]:
+    """Tells the files of NIGHTLY, one after the other, with the machine to themselves."""
+    for name in NIGHTLY:
+        yield Teller().tell(SUITE / name)
+
+
 def tell_all() -> Iterator[Told]:
-    """Tells every file, and yields what came of each as it ends.
+    """Tells every file but those of NIGHTLY, and yields what came of each as it ends.
 
     Where no more failed than MAX_TOLD_AGAIN and MAX_TOLD_AGAIN_SECONDS allow, those are told once more at the end, each
     with the machine to itself: `first` is then what came of the first time.
     """
-    files = _longest_first(sorted(SUITE.glob("test_*.py")))
+    files = _longest_first(sorted(file for file in SUITE.glob("test_*.py") if file.name not in NIGHTLY))
     failed: list[Told] = []
     seconds = _remembered()
-    teller, places = Teller(), Places(jobs())
-
-    def tell_next() -> Told:
-        file = places.take_first(files)
-        try:
-            return teller.tell(file)
-        finally:
-            places.give_back(file)
-
+    teller = Teller()
     with ThreadPoolExecutor(jobs()) as pool:
-        futures = [pool.submit(tell_next) for _ in list(files)]
+        futures = [pool.submit(teller.tell, file) for file in files]
         try:
             for future in as_completed(futures):
                 told = future.result()

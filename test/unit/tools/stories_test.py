@@ -2,7 +2,6 @@
 
 import pathlib
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -57,19 +56,11 @@ def test_what_would_take_long_is_not_told_again(suite, monkeypatch):
     assert again() == {}
 
 
-def test_a_heavy_file_leaves_one_place_and_is_alone_with_it(monkeypatch):
-    monkeypatch.setattr(stories, "HEAVY", ("heavy.py", "weighty.py"))
-    heavy, weighty, one, two = (pathlib.Path(f"{name}.py") for name in ("heavy", "weighty", "one", "two"))
-    places, files = stories.Places(4), [heavy, weighty, one, two]
-    assert [places.take_first(files), places.take_first(files)] == [heavy, one]
-    with ThreadPoolExecutor(1) as pool:
-        taken = pool.submit(places.take_first, files)
-        places.give_back(one)
-        assert taken.result(10) == two
-        taken = pool.submit(places.take_first, files)
-        places.give_back(heavy)
-        assert taken.result(10) == weighty
-    assert files == []
+def test_what_is_told_at_night_is_not_told_at_every_change(suite, monkeypatch):
+    monkeypatch.setattr(stories, "NIGHTLY", ("test_slow.py",))
+    suite(slow=PASSES, good=PASSES)
+    assert "test_slow.py" not in {told.file.name for told in stories.tell_all()}
+    assert [(told.file.name, told.code) for told in stories.tell_nightly()] == [("test_slow.py", 0)]
 
 
 def test_what_could_not_be_begun_is_not_told_again(suite):
