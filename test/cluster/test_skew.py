@@ -22,7 +22,7 @@ from harness.node import is_ready
 from harness.release import REPOSITORY
 from harness.run import Run
 from harness.story import condition
-from harness.wait import wait_for
+from harness.wait import stays, wait_for
 
 pytestmark = pytest.mark.skew
 
@@ -39,17 +39,31 @@ class Side:
         self.liqoctl = Liqoctl(cluster, binary=build / "services/liqoctl/liqoctl")
         if not cluster.options.kubelet:
             cluster.add_kwok_nodes(1)
-        address = f"apiServer.address={cluster.server}"
-        image = f"image.repository={REPOSITORY}"
-        cluster.apply(
-            self.liqoctl("install", "--print", "--cluster-id", self.name, "--set", address, "--set", image)
-        )
+        self._install()
         # Its garbage collector looks for new kinds every 30 s only.
         cluster.restart("kube-controller-manager")
-        self.daemon: Liqod = daemon_of(cluster, binary=build / "services/liqod/liqod").start(SOON)
+        self.daemon = self._start(build)
         wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
         hooks = lambda: self.api.list("validatingwebhookconfigurations")  # noqa: E731
         wait_for(hooks, SOON, f"the webhooks of {self.name}")
+
+    def _install(self) -> None:
+        address = f"apiServer.address={self.cluster.server}"
+        image = f"image.repository={REPOSITORY}"
+        self.cluster.apply(
+            self.liqoctl("install", "--print", "--cluster-id", self.name, "--set", address, "--set", image)
+        )
+
+    def _start(self, build: Path) -> Liqod:
+        return daemon_of(self.cluster, binary=build / "services/liqod/liqod").start(SOON)
+
+    def upgrade(self, build: Path) -> None:
+        """What the chart of `build` brings, and then its liqod in the place of the one that runs."""
+        self.liqoctl = Liqoctl(self.cluster, binary=build / "services/liqoctl/liqoctl")
+        self._install()
+        self.daemon.stop()
+        self.daemon = self._start(build)
+        self.daemon.wait_asked()
 
 
 def options(version: str) -> Options:
@@ -127,3 +141,101 @@ def test_they_part(pair: Pair) -> None:
         assert not home.api.list(kind)
     left = lambda: away.api.find("namespaces", None, f"shop-{home.name}")  # noqa: E731
     wait_for(lambda: left() is None, SOON, "the twin namespace to be gone")
+
+
+@pytest.fixture(scope="module")
+def loaded(run: Run) -> Iterator[Pair]:
+    """padua borrows from verona, both with the other version of Liqo."""
+    if not settings.skewed():
+        pytest.skip("no other version of Liqo is named: tools/test skew --ref does so")
+    with run.borrow(padua=Options(), verona=Options()) as (padua, verona):
+        yield Pair(Side(padua, settings.skewed()), Side(verona, settings.skewed()))
+
+
+def second_virtual_node(home: Side) -> None:
+    """A VirtualNode of a name that is taken, stored while nobody was asked."""
+    first = home.api.get("virtualnodes", "liqo-tenant-verona", "verona")
+    home.cluster.namespace("elsewhere")
+    secret = home.api.get("secrets", "liqo-tenant-verona", first["spec"]["kubeconfigSecretRef"]["name"])
+    home.api.create("secrets", "elsewhere", {key: secret[key] for key in ("kind", "type", "data")} | {
+        "metadata": {"name": secret["metadata"]["name"], "labels": secret["metadata"].get("labels", {})}})  # fmt: skip
+    for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
+        for found in home.api.list(kind):
+            hooks = [hook | {"failurePolicy": "Ignore"} for hook in found["webhooks"]]
+            home.api.patch(kind, None, found["metadata"]["name"], {"webhooks": hooks})
+    metadata = {"name": "verona", "labels": {"liqo.io/remote-cluster-id": "verona"}}
+    home.api.create("virtualnodes", "elsewhere", {"kind": "VirtualNode", "metadata": metadata, "spec": first["spec"]})
+
+
+def running(home: Side) -> dict[str, tuple[str, str, int]]:
+    """UID, phase and restarts of each pod that was offloaded."""
+    return {
+        pod["metadata"]["name"]: (
+            pod["metadata"]["uid"],
+            pod["status"]["phase"],
+            sum(one["restartCount"] for one in pod["status"].get("containerStatuses", [])),
+        )
+        for pod in home.cluster.pods("shop")
+    }
+
+
+@pytest.mark.refusals("a pod on a node whose grant is gone, and data that would be lost")
+def test_a_loaded_pair_is_upgraded_whose_objects_break_todays_bounds(loaded: Pair) -> None:
+    home, away = loaded.consumer, loaded.provider
+    today = settings.liqod().parents[2]
+    home.liqoctl("peer", "--remote-kubeconfig", away.cluster.kubeconfig, "--cpu=4", "--memory=4Gi", "--pods=20")
+    asked = ("--remote-cluster-id", "verona", "--class", "share", "--cpu=2", "--memory=2Gi", "--pods=10")
+    home.liqoctl("create", "resourceslice", "spare", *asked)
+    for namespace in ("shop", "vault"):
+        home.cluster.namespace(namespace)
+        home.liqoctl("offload", "namespace", namespace, "--pod-offloading-strategy", "Remote")
+    for name, node in (("one", "verona"), ("two", "verona"), ("three", "spare")):
+        pod = busybox(name)
+        pod["spec"]["nodeName"] = node
+        home.api.create("pods", "shop", pod)
+    wait_for(lambda: {one[1] for one in running(home).values()} == {"Running"}, SOON, "the pods to run")
+
+    # A slice that is too large now, a claim of which home knows nothing, a percentage that was none, two of one name.
+    large = {"kind": "ResourceSlice", "metadata": {"name": "large", "labels": {"liqo.io/remote-cluster-id": "verona"}}}
+    home.api.create(
+        "resourceslices", "liqo-tenant-verona", {**large, "spec": {"class": "x" * 100_000, "providerClusterID": "verona"}}
+    )
+    wait_for(lambda: away.api.find("resourceslices", "liqo-tenant-padua", "large"), SOON, "the large slice to be there")
+    labels = {"offloading.liqo.io/origin": "padua", "offloading.liqo.io/destination": "verona"}
+    claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "labels": labels}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}  # fmt: skip
+    away.api.create("persistentvolumeclaims", "vault-padua", claim)
+    none = {"metadata": {"annotations": {"liqo.io/sharing-percentage": "0"}}}
+    away.api.patch("tenants", "liqo-tenant-padua", "padua", none)
+    home.daemon.stop()
+    second_virtual_node(home)
+    before, node = running(home), home.api.get("nodes", None, "verona")["metadata"]["uid"]
+
+    away.upgrade(today)
+    home.upgrade(today)
+
+    def granted_nothing() -> bool:
+        quotas = [one for one in away.api.list("quotas", "liqo-tenant-padua") if one["metadata"]["name"].startswith("spare-")]
+        return all(amount in ("0", 0) for one in quotas for amount in one["spec"]["resources"].values())
+
+    wait_for(granted_nothing, SOON, "the slice of class share to get nothing more")
+    told = lambda: condition(home.api.get("virtualnodes", "elsewhere", "verona"), "Node").get("reason")  # noqa: E731
+    wait_for(lambda: told() == "NodeNameTaken", SOON, "the second virtual node to say why it has no Node")
+    wait_for(lambda: is_ready(home.api.get("nodes", None, "verona")), SOON, "the node to be Ready")
+    stays(lambda: running(home) == before, 5, "the pods, as they were")
+    assert home.api.get("nodes", None, "verona")["metadata"]["uid"] == node
+    pod = busybox("four")
+    pod["spec"]["nodeName"] = "verona"
+    home.api.create("pods", "shop", pod)
+    wait_for(lambda: running(home)["four"][1] == "Running", SOON, "a new pod to run")
+
+    refused = home.liqoctl.attempt("unoffload", "namespace", "vault", "--skip-confirm", "--timeout", "20s")
+    assert refused.code and away.api.get("persistentvolumeclaims", "vault-padua", "data"), refused
+    home.liqoctl("unoffload", "namespace", "vault", "--skip-confirm", "--delete-volumes")
+    gone = lambda: away.api.find("namespaces", None, "vault-padua") is None  # noqa: E731
+    wait_for(gone, SOON, "the twin with the claim to be gone")
+    # It may still go, at both ends.
+    home.api.delete("resourceslices", "liqo-tenant-verona", "large")
+    for side, namespace in ((home, "liqo-tenant-verona"), (away, "liqo-tenant-padua")):
+        slices = lambda s=side, n=namespace: s.api.find("resourceslices", n, "large") is None  # noqa: E731
+        wait_for(slices, SOON, f"the large slice to be gone in {side.name}")
