@@ -31,9 +31,9 @@ enum class ContainerEnds { unknown, failed, succeeded };
 ContainerEnds container_ends(const kube::Object& pod);
 
 /// Whether a container of the pod may ever have been started: its status at home says so, or its remote pod had a node.
-/// Without a proof that it never ran it may have: a remote pod of which only the annotation of the pod at home tells, an
-/// order that was taken or got no answer, and a pod that an earlier process may have ordered, unless home shows that the
-/// provider did not take it.
+/// Without a proof that it never ran it may have: a remote pod of which only the annotation of the pod at home tells,
+/// an order that was taken or got no answer, and a pod that an earlier process may have ordered, unless home shows that
+/// the provider did not take it.
 bool may_have_run(const kube::Object& local, const PodMemory& memory);
 
 /// The status of a pod that is about to be removed, of which nothing more will be heard:
