@@ -125,6 +125,7 @@ std::vector<core::WithdrawnTwin> TwinDataGuard::due(const kube::ObjectKey& key,
   std::ranges::sort(turns);
   if (turns.size() > max_looks + 1) turns.resize(max_looks + 1);
   std::vector<core::WithdrawnTwin> twins;
+  twins.reserve(turns.size());
   for (const auto& [tried_at, twin] : turns) twins.push_back(*twin);
   return twins;
 }

@@ -389,7 +389,7 @@ Outcome SliceGrantController::forget(const kube::ObjectKey& key) {
   const kube::Duration left = gone->second.in_doubt_until - context_.clock.now();
   if (left > 0ms && !gone->second.granting.empty()) return Outcome::again_after(left);
   // The garbage collector deletes its Quota.
-  if (!gone->second.granting.empty()) log_.info("nothing is granted to the slice any more", {{"slice", key}});
+  if (!gone->second.granting.empty()) log_.info("slice gone, and what it was granted with it", {{"slice", key}});
   memory_.erase(gone);
   see_less(key.ns);
   return Outcome::done();
