@@ -13,6 +13,7 @@
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/tenant_index.hpp"
 #include "liqo/core/reflection/was_there_before.hpp"
+#include "liqo/reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -278,7 +279,19 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey 
     co_return Outcome::done();
   }
   const kube::ObjectKey key = work.object;
+  if (const auto late = late_.find(key); late != late_.end() && context_.clock.now() >= late->second) {
+    late_.erase(late);
+    unsure_.insert(key);
+  }
   if (unsure_.contains(key)) co_return co_await settle(key);
+  Outcome end = co_await follow(key);
+  const auto late = late_.find(key);
+  if (late == late_.end() || end.failure()) co_return end;
+  const kube::Duration left = late->second - context_.clock.now();
+  co_return end.delay() && *end.delay() < left ? std::move(end) : Outcome::again_after(left);
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey key) {
   const bool exists = shadows_->store().contains(key);
   if (exists) own_.start();
   if (exists && !can_judge()) {
@@ -332,7 +345,11 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
     co_return is_theirs ? Outcome::again_after(0ms) : Outcome::done();
   }
   // The apply may have been carried out.
-  if (!live && !applied.error().is_conflict() && !applied.error().is_permanent()) unsure_.insert(key);
+  if (!live && !applied.error().is_conflict() && !applied.error().is_permanent()) {
+    unsure_.insert(key);
+    // Somebody else may take the name before it is.
+    late_[key] = context_.clock.now() + reflector::late_after;
+  }
   // The one that was seen has gone, or another has come.
   if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);
   kube::Failure failure = std::move(applied.error()).in("writing the EndpointSlice");

@@ -45,6 +45,8 @@ class ShadowEndpointSliceController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> write(kube::Object shadow, std::optional<kube::Object> live, kube::Object wanted);
   asio::awaitable<kube::Outcome> remove(kube::ObjectKey key, std::string uid);
+  /// Has the EndpointSlice be as the ShadowEndpointSlice wants it.
+  asio::awaitable<kube::Outcome> follow(kube::ObjectKey key);
   /// Sees whose object an apply has met that was to create one, and takes back what it did to somebody else's.
   asio::awaitable<kube::Outcome> settle(kube::ObjectKey key);
   core::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
@@ -78,7 +80,8 @@ class ShadowEndpointSliceController final : public Runnable {
   std::map<std::string, Consumer> consumers_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   std::set<kube::ObjectKey> unsure_;  ///< names under which something was to be made that may be somebody else's
-  std::map<std::string, std::size_t> endpoints_;  ///< of all EndpointSlices of a consumer
+  std::map<kube::ObjectKey, kube::TimePoint> late_;  ///< until when such a request may still be carried out
+  std::map<std::string, std::size_t> endpoints_;     ///< of all EndpointSlices of a consumer
   kube::Controller controller_;
 };
 
