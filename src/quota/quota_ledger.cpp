@@ -324,8 +324,9 @@ void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
   if (!records_->store().contains(record)) {
     quota_of_record_.erase(record.name);
     read_.erase(record.name);
+    return;
   }
-  if (!records_->store().contains(record) || !has_synced()) return;
+  if (!has_synced()) return;
   auto found = quota_of_record_.find(record.name);
   if (found == quota_of_record_.end()) {
     const auto config_map = records_->find(record);

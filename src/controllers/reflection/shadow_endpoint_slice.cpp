@@ -110,6 +110,7 @@ void ShadowEndpointSliceController::enqueue_all() {
   for (const auto& [key, memory] : memory_)
     if (!shadows_->store().contains(key)) enqueue(key);
   for (const kube::ObjectKey& key : unsure_) enqueue(key);
+  for (const auto& [key, until] : late_) enqueue(key);
 }
 
 void ShadowEndpointSliceController::take_namespace(const kube::ObjectKey& key) {

@@ -8,15 +8,35 @@ namespace liqo::controllers {
 
 namespace storage = core::storage;
 
+namespace {
+
+constexpr std::string_view by_backing = "backing";
+
+/// The claim in that cluster. "" = a volume of the Go version, which names no cluster, and the namespace at home.
+std::string backing_text(std::string_view cluster, const kube::ObjectKey& key) {
+  return std::string(cluster) + "/" + key.text();
+}
+
+void index_by_backing(const kube::Object& volume, std::vector<std::string>& out) {
+  if (const auto recorded = storage::recorded_backing(volume)) {
+    if (!recorded->cluster.empty()) out.push_back(backing_text(recorded->cluster, recorded->key));
+  } else if (volume.annotation(api::annotations::provisioned_by) == api::storage_provisioner) {
+    out.push_back(backing_text("", {std::string(kube::string_at(volume.spec(), {"claimRef", "namespace"})),
+                                    std::string(kube::string_at(volume.spec(), {"claimRef", "name"}))}));
+  }
+}
+
+}  // namespace
+
 RemoteDataWatch::RemoteDataWatch(Context context, Changed changed, const std::function<void()>& synced)
     : context_(context), changed_(std::move(changed)) {
   if (context.settings.storage_class.empty()) return;
   volumes_ = context.home.acquire({.resource = api::kinds::volumes});
   claims_ = context.home.acquire({.resource = api::kinds::claims});
+  volumes_->add_index(std::string(by_backing), index_by_backing);
   volumes_.subscribe(
       [this](const kube::ObjectKey& key) {
         const auto volume = volumes_->find(key);
-        take_backing(key, volume ? backing_of(*volume) : std::nullopt);
         take(of_volumes_, key, volume ? storage::data_of_volume(*volume) : std::nullopt);
       },
       synced);
@@ -27,10 +47,8 @@ RemoteDataWatch::RemoteDataWatch(Context context, Changed changed, const std::fu
       },
       synced);
   // Another reader may have had them before; whoever makes this one looks at all of them first.
-  for (const kube::Object& volume : volumes_->objects()) {
-    take_backing(volume.key(), backing_of(volume));
+  for (const kube::Object& volume : volumes_->objects())
     if (auto data = storage::data_of_volume(volume)) of_volumes_.emplace(volume.key(), std::move(*data));
-  }
   for (const kube::Object& claim : claims_->objects())
     if (auto data = storage::data_of_claim(claim)) of_claims_.emplace(claim.key(), std::move(*data));
 }
@@ -50,25 +68,6 @@ void RemoteDataWatch::take(Known& known, const kube::ObjectKey& key, std::option
   if (now) changed_(*now);
 }
 
-std::optional<RemoteDataWatch::Backing> RemoteDataWatch::backing_of(const kube::Object& volume) {
-  if (auto recorded = storage::recorded_backing(volume)) {
-    if (recorded->cluster.empty()) return std::nullopt;
-    return Backing{.cluster = std::move(recorded->cluster), .key = std::move(recorded->key)};
-  }
-  if (volume.annotation(api::annotations::provisioned_by) != api::storage_provisioner) return std::nullopt;
-  return Backing{.cluster = {},
-                 .key = {std::string(kube::string_at(volume.spec(), {"claimRef", "namespace"})),
-                         std::string(kube::string_at(volume.spec(), {"claimRef", "name"}))}};
-}
-
-void RemoteDataWatch::take_backing(const kube::ObjectKey& volume, std::optional<Backing> now) {
-  if (auto before = backings_.extract(volume); !before.empty())
-    all_backings_.erase(all_backings_.find(before.mapped()));
-  if (!now) return;
-  all_backings_.insert(*now);
-  backings_.emplace(volume, std::move(*now));
-}
-
 std::vector<storage::RemoteData> RemoteDataWatch::all() const {
   std::vector<storage::RemoteData> volumes, claims;
   for (const auto& [key, data] : of_volumes_) volumes.push_back(data);
@@ -85,8 +84,8 @@ bool RemoteDataWatch::accounts_for(const kube::Object& backing, std::string_view
       uid.empty() ? same_name : kube::ObjectKey::parse(backing.annotation(api::annotations::virtual_claim));
   const auto claim = key ? claims_->find(*key) : std::nullopt;
   if (claim && (uid.empty() || claim->uid() == uid)) return true;
-  return all_backings_.contains({.cluster = std::string(cluster), .key = backing.key()}) ||
-         all_backings_.contains({.cluster = {}, .key = same_name});
+  return volumes_->store().count(by_backing, backing_text(cluster, backing.key())) > 0 ||
+         volumes_->store().count(by_backing, backing_text("", same_name)) > 0;
 }
 
 void RemoteDataWatch::warn(const storage::RemoteData& data, std::string_view reason, std::string message) const {

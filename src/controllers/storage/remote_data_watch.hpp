@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,23 +36,12 @@ class RemoteDataWatch {
 
  private:
   using Known = std::map<kube::ObjectKey, core::storage::RemoteData>;
-  /// The claim at a provider that a volume at home stands for. A volume of the Go version names no cluster, and the
-  /// namespace at home.
-  struct Backing {
-    std::string cluster;
-    kube::ObjectKey key;
-    auto operator<=>(const Backing&) const = default;
-  };
-  static std::optional<Backing> backing_of(const kube::Object& volume);
   void take(Known& known, const kube::ObjectKey& key, std::optional<core::storage::RemoteData> now);
-  void take_backing(const kube::ObjectKey& volume, std::optional<Backing> now);
 
   Context context_;
   Changed changed_;
   kube::InformerHandle volumes_, claims_;
   Known of_volumes_, of_claims_;
-  std::map<kube::ObjectKey, Backing> backings_;  ///< by volume
-  std::multiset<Backing> all_backings_;          ///< the same, to be found
 };
 
 }  // namespace liqo::controllers

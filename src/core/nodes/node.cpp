@@ -42,8 +42,7 @@ enum class Offer {
   none,         ///< nothing was ever granted
 };
 
-Offer offer_of(const api::VirtualNode& virtual_node) {
-  const json::object resources = node_resources(virtual_node);
+Offer offer_of(const api::VirtualNode& virtual_node, const json::object& resources) {
   if (has_amount(resources, "cpu") && has_amount(resources, "memory")) return Offer::some;
   // A grant that falls to 0 ends no pod at the provider. Kubernetes would delete the pods of a Node that is not Ready,
   // so it stays Ready and is closed instead (`Closed::nothing_granted`).
@@ -149,9 +148,10 @@ json::object node_resources(const api::VirtualNode& virtual_node) {
   return resources;
 }
 
-json::array node_conditions(const api::VirtualNode& virtual_node, const ProviderHealth& health, kube::WallTime now) {
+json::array node_conditions(const api::VirtualNode& virtual_node, const json::object& resources,
+                            const ProviderHealth& health, kube::WallTime now) {
   using Network = ProviderHealth::Network;
-  const Offer offer = offer_of(virtual_node);
+  const Offer offer = offer_of(virtual_node, resources);
   const bool enough = offer != Offer::none;
   const std::string nothing_now =
       "the provider answers, and grants no CPU or no memory at present: pods that run stay, and it gets no new ones";
@@ -195,7 +195,7 @@ json::object node_status(const NodeSources& of, kube::WallTime now) {
   const auto& [virtual_node, health, ctx] = of;
   json::object resources = node_resources(virtual_node);
   json::object status;
-  status["conditions"] = node_conditions(virtual_node, health, now);
+  status["conditions"] = node_conditions(virtual_node, resources, health, now);
   // The same values as the labels that pods are scheduled by.
   const json::object marks = node_labels(virtual_node, ctx);
   status["nodeInfo"] = json::object{{"kubeletVersion", health.version.empty() ? ctx.kubelet_version : health.version},

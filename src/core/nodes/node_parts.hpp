@@ -16,8 +16,8 @@ kube::json::object node_labels(const api::VirtualNode& virtual_node, const NodeC
 kube::json::object node_annotations(const api::VirtualNode& virtual_node, const NodeContext& ctx);
 kube::json::array node_taints(const api::VirtualNode& virtual_node, const ProviderHealth& health);
 kube::json::object node_resources(const api::VirtualNode& virtual_node);
-kube::json::array node_conditions(const api::VirtualNode& virtual_node, const ProviderHealth& health,
-                                  kube::WallTime now);
+kube::json::array node_conditions(const api::VirtualNode& virtual_node, const kube::json::object& resources,
+                                  const ProviderHealth& health, kube::WallTime now);
 kube::json::object node_status(const NodeSources& of, kube::WallTime now);
 
 /// The taint with this key and effect, or nullptr.
