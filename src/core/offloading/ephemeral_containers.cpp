@@ -20,6 +20,8 @@ constexpr std::string_view field = "ephemeralContainers";
 /// Kubernetes stores no more than this in all annotations of an object, so every stored note is read.
 constexpr std::size_t max_note = 256 * 1024;
 constexpr std::size_t max_words = 500;
+/// So many bytes are copied of the provider's statuses.
+constexpr std::size_t max_bytes = 64 << 10;
 
 constexpr std::string_view made_again = "the pod there was made again after it had run";
 constexpr std::string_view not_carried = "its version of Liqo does not carry them";
@@ -135,7 +137,7 @@ json::array ephemeral_statuses(const StatusObjects& of, std::string_view provide
   const json::array& containers = kube::array_at(of.local.spec(), {field});
   if (containers.empty()) return statuses;
   Objections said{.note = read_note(*of.remote), .refusal = refusal};
-  Bounds bounds;
+  Bounds bounds{.left = max_bytes};
   for (const json::value& container : containers) {
     if (statuses.size() >= max_containers) break;
     const std::string_view name = kube::string_at(container, {"name"});

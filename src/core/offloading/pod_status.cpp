@@ -26,6 +26,8 @@ namespace annotations = api::annotations;
 constexpr std::size_t max_text = 4096;
 /// Conditions of the remote pod beyond these are left out.
 constexpr std::size_t max_conditions = 100;
+/// So many bytes of a status are copied for its containers, and for its conditions; a tenth of that is large.
+constexpr std::size_t max_containers_bytes = 128 << 10, max_conditions_bytes = 32 << 10;
 
 /// Conditions that a kubelet sets: where the remote pod lacks one, the local pod must lack it too. PodScheduled is not
 /// among them, because the local scheduler sets it before there is a remote pod.
@@ -92,9 +94,8 @@ std::int64_t restart_offset(const kube::Object& local, const kube::Object& remot
   return std::max(offset + 1, restarts);
 }
 
-json::array container_statuses(const json::array& remote, std::int64_t offset) {
+json::array container_statuses(const json::array& remote, std::int64_t offset, Bounds& bounds) {
   json::array copied;
-  Bounds bounds{.text = max_text};
   for (const json::value& entry : remote) {
     if (copied.size() >= max_containers || bounds.left == 0) break;
     if (!entry.is_object()) continue;
@@ -156,10 +157,14 @@ NotReady not_ready(const kube::Object& local, const kube::Object* remote) {
   return {};
 }
 
-json::object copy_condition(const json::object& remote) {
+json::object copy_condition(const json::object& remote, std::size_t& left) {
   json::object copy;
-  for (std::string_view key : {"type", "status", "reason", "message", "lastTransitionTime", "lastProbeTime"})
-    copy_text(remote, copy, key);
+  for (std::string_view key : {"type", "status", "reason", "lastTransitionTime", "lastProbeTime", "message"})
+    if (std::string_view text = kube::string_at(remote, {key}); !text.empty()) {
+      const std::string_view kept = kube::cut_text(text, std::min(max_text, left));
+      left -= kept.size();
+      if (!kept.empty()) copy[key] = kept;
+    }
   return copy;
 }
 
@@ -190,10 +195,12 @@ json::array wanted_conditions(const StatusObjects& of, const StatusContext& ctx,
                               kube::WallTime now) {
   const kube::Object &local = of.local, &remote = *of.remote;
   json::array wanted;
+  std::size_t left = max_conditions_bytes;
   for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
     if (type.empty() || type.size() > max_type || has_gate(local, type) || wanted.size() >= max_conditions) continue;
-    json::object copy = copy_condition(entry.get_object());
+    if (left < max_text / 4) break;
+    json::object copy = copy_condition(entry.get_object(), left);
     if (observed > 0 && kube::int_at(entry, {"observedGeneration"}) > 0) copy["observedGeneration"] = observed;
     wanted.push_back(std::move(copy));
   }
@@ -261,9 +268,10 @@ WantedStatus copy_status(const StatusObjects& of, const StatusContext& ctx, kube
   copy_text(from, status, "startTime");
   if (!status.contains("startTime")) copy_text(local.status(), status, "startTime");
   const std::int64_t offset = restart_offset(local, remote);
-  if (json::array all = container_statuses(kube::array_at(from, {"containerStatuses"}), offset); !all.empty())
+  Bounds bounds{.text = max_text, .left = max_containers_bytes};
+  if (json::array all = container_statuses(kube::array_at(from, {"containerStatuses"}), offset, bounds); !all.empty())
     status["containerStatuses"] = std::move(all);
-  if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0); !all.empty())
+  if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0, bounds); !all.empty())
     status["initContainerStatuses"] = std::move(all);
   if (json::array all = ephemeral_statuses(of, ctx.provider, ctx.ephemeral_refusal); !all.empty())
     status["ephemeralContainerStatuses"] = std::move(all);

@@ -530,6 +530,23 @@ TEST_CASE("what a hostile provider reports is bounded and throws nothing") {
   }
   const std::string flood = R"({"phase": "Running", "message": ")" + std::string(100'000, 'x') + R"("})";
   CHECK(kube::string_at(status_of(local, remote(flood)).status, {"message"}).size() == 4096);
+  // All of it together, as each API server and everybody who watches has to keep it.
+  json::array conditions, waiting;
+  for (int i = 0; i < 100; ++i) {
+    const std::string number = std::to_string(i), words(4096, 'x');
+    conditions.push_back(json::object{{"type", "example.com/" + number}, {"status", "True"}, {"message", words}});
+    waiting.push_back(json::object{
+        {"name", number}, {"restartCount", 0}, {"state", json::object{{"waiting", json::object{{"message", words}}}}}});
+  }
+  const json::object full{{"phase", "Running"},
+                          {"conditions", std::move(conditions)},
+                          {"containerStatuses", waiting},
+                          {"initContainerStatuses", waiting},
+                          {"ephemeralContainerStatuses", waiting}};
+  const auto kept = status_of(local, remote(json::serialize(full)));
+  CHECK(json::serialize(kept.status).size() < 180 << 10);
+  CHECK(kube::array_at(kept.status, {"containerStatuses"}).size() > 20);
+  CHECK(kube::array_at(kept.status, {"conditions"}).size() >= 8);
   // A character that is cut in two would be stored as another one, and written again for ever.
   const std::string split = R"({"phase": "Running", "message": ")" + std::string(4095, 'x') + R"(é"})";
   CHECK(kube::string_at(status_of(local, remote(split)).status, {"message"}) == std::string(4095, 'x'));
