@@ -208,7 +208,7 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
     if (waited < twin_patience) co_return Outcome::again_after(twin_patience - waited);
   }
   if (plan == core::UnmappedPodPlan::remove_local) {
-    auto removed = co_await remove_local(std::move(local));
+    auto removed = co_await remove_local(local);
     if (!removed) co_return Outcome::retry(std::move(removed.error()));
     co_return Outcome::done();
   }
@@ -242,16 +242,38 @@ void PodController::note_start(const kube::Object& shown) {
 }
 
 asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Object& local, core::WantedStatus wanted) {
+  auto body = plan_status(local, wanted);
+  if (!body) co_return kube::Result<void>();
+  co_await budget_.home_writes.take({.bytes = stored_bytes(*local_pods_, local.key(), body->size())});
+  co_return co_await send_status(local, wanted, std::move(*body));
+}
+
+std::optional<std::string> PodController::plan_status(const kube::Object& local, const core::WantedStatus& wanted) {
   auto patch = core::status_patch(local, wanted);
-  if (!patch) co_return kube::Result<void>();
+  if (!patch) return std::nullopt;
   if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == local.uid() &&
                                                     !known->second.not_taken.empty() &&
                                                     known->second.not_taken == difference_digest(local, *patch))
-    co_return kube::Result<void>();
+    return std::nullopt;
   // The patch is a difference to what the cache showed: a request that was long under way must not undo a later one.
   (*patch)["metadata"].as_object()["resourceVersion"] = local.resource_version();
-  const std::string body = kube::json::serialize(*patch);
-  co_await budget_.home_writes.take({.bytes = stored_bytes(*local_pods_, local.key(), body.size())});
+  return kube::json::serialize(*patch);
+}
+
+kube::Duration PodController::take_turn(const kube::Object& local, std::size_t bytes) {
+  Memory& memory = memory_of(local.key(), local.uid());
+  const kube::TimePoint now = context_.clock.now();
+  if (!memory.status_turn || bytes > memory.status_bytes) {
+    memory.status_turn = now + budget_.home_writes.reserve({.bytes = bytes});
+    memory.status_bytes = bytes;
+  }
+  if (now < *memory.status_turn) return *memory.status_turn - now;
+  memory.status_turn.reset();
+  return kube::Duration::zero();
+}
+
+asio::awaitable<kube::Result<void>> PodController::send_status(const kube::Object& local,
+                                                               const core::WantedStatus& wanted, std::string body) {
   auto patched = co_await context_.home.api().patch(
       kube::resources::pods, local.key(), {kube::PatchType::strategic_merge, body}, {.subresource = "status"});
   if (patched) {

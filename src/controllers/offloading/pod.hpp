@@ -107,6 +107,9 @@ class PodController {
     /// Digest of the part of the last status that the API server at home did not store, such as fields of a newer
     /// Kubernetes. It is not sent again while neither side has changed.
     std::string not_taken;
+    /// The turn of its next status among the writes that the provider causes, and for how many bytes.
+    std::optional<kube::TimePoint> status_turn;
+    std::size_t status_bytes = 0;
     bool told_dropped_fields = false, told_not_reflected = false;
     bool told_left_out = false;
     bool looked_behind = false;  ///< the provider was asked what of the pod is left in a withdrawn twin
@@ -165,8 +168,8 @@ class PodController {
   asio::awaitable<void> keep_size(const Look& look, Progress& progress);
   /// Whatever ends the pod, on one side or both.
   asio::awaitable<kube::Result<void>> end_pod(const Look& look, const core::PodAction& plan, Progress& progress);
-  /// Writes the status at home.
-  asio::awaitable<std::optional<kube::Outcome>> show(const Look& look, Progress& progress);
+  /// Writes the status at home. Meanwhile it gives up what the caches have of the provider.
+  asio::awaitable<std::optional<kube::Outcome>> show(Look& look, Progress& progress);
   /// How the reconcile ends where the status may be written later.
   std::optional<kube::Outcome> status_waits(const Look& look, const Progress& progress);
   /// Sends an Event of what the provider has left out of the remote pod, when that pod is first seen.
@@ -175,15 +178,16 @@ class PodController {
   /// Whether there was anything to send.
   asio::awaitable<kube::Result<bool>> update_shadow(const kube::Object& local, const kube::Object& shadow);
   /// Brings the amounts of the pod to its ShadowPod; answers what the provider says against them.
-  asio::awaitable<kube::Result<core::ResizeRefusal>> resize_shadow(kube::Object local, kube::ObjectKey remote_key,
-                                                                   kube::Object remote);
+  asio::awaitable<kube::Result<core::ResizeRefusal>> resize_shadow(const kube::Object& local,
+                                                                   kube::ObjectKey remote_key,
+                                                                   const kube::Object& remote);
   /// Brings the ephemeral containers of the pod to its ShadowPod; answers what the provider says against them, "" =
   /// nothing.
-  asio::awaitable<kube::Result<std::string>> add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
-                                                           kube::Object remote);
+  asio::awaitable<kube::Result<std::string>> add_ephemeral(const kube::Object& local, kube::ObjectKey remote_key,
+                                                           const kube::Object& remote);
   /// Patches the pod's ShadowPod and puts the answer into the cache. Returns the refusal where the provider will not
   /// take the patch.
-  asio::awaitable<kube::Result<std::optional<kube::Failure>>> change_shadow(kube::Object local,
+  asio::awaitable<kube::Result<std::optional<kube::Failure>>> change_shadow(const kube::Object& local,
                                                                             kube::ObjectKey remote_key,
                                                                             kube::json::object patch,
                                                                             std::string_view phase);
@@ -217,13 +221,20 @@ class PodController {
   /// A pod and its remote pod, unless nobody asks any more why the latter is not ready.
   std::optional<PodWarnings::Pair> waiting_pair(const kube::ObjectKey& key);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& local, core::WantedStatus wanted);
+  /// The patch that brings the status of the pod at home to what is wanted, as text; nullopt = none is needed.
+  std::optional<std::string> plan_status(const kube::Object& local, const core::WantedStatus& wanted);
+  /// How long the status has to wait for its turn; zero = it may be sent now. Statuses may be large, so nothing holds
+  /// one while it waits: it is forged anew.
+  kube::Duration take_turn(const kube::Object& local, std::size_t bytes);
+  asio::awaitable<kube::Result<void>> send_status(const kube::Object& local, const core::WantedStatus& wanted,
+                                                  std::string body);
   /// Measures how long a pod took to start, when it is shown as running for the first time.
   void note_start(const kube::Object& shown);
   /// Sends one Event per declaration of addresses: a provider that lies about every pod must not cost an Event each.
   void tell_address_left_out(const kube::Object& local, const std::string& address);
   /// Removes a pod of which nothing is left at the provider; its phase becomes final first where others have finalizers
   /// on it.
-  asio::awaitable<kube::Result<void>> remove_local(kube::Object local);
+  asio::awaitable<kube::Result<void>> remove_local(const kube::Object& local);
   /// Deletes a local pod whose remote pod does not end, unless the provider says that it has.
   asio::awaitable<kube::Result<void>> evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                   core::pod_action::EvictLocal action);

@@ -102,7 +102,7 @@ std::optional<kube::Object> PodController::ended_remote(const kube::Object& loca
   return ended ? std::optional(std::move(*ended)) : std::nullopt;
 }
 
-asio::awaitable<kube::Result<void>> PodController::remove_local(kube::Object local) {
+asio::awaitable<kube::Result<void>> PodController::remove_local(const kube::Object& local) {
   const kube::ObjectKey key = local.key();
   const std::string uid(local.uid());
   if (core::needs_final_phase(local)) {

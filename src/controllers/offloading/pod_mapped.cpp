@@ -18,6 +18,12 @@ namespace reasons = api::reasons;
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
 
+/// How a reconcile ends that would end so, and has something to do after that time.
+Outcome sooner(const Outcome& outcome, kube::Duration wait) {
+  const auto& delay = outcome.delay();
+  return outcome.failure() || (delay && *delay < wait) ? outcome : Outcome::again_after(wait);
+}
+
 }  // namespace
 
 PodController::Look PodController::look_at(const kube::ObjectKey& key, const std::string& remote_namespace) {
@@ -80,7 +86,7 @@ std::optional<kube::Duration> PodController::ending_left(const Look& look) {
 }
 
 asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, std::string remote_namespace) {
-  const Look look = look_at(key, remote_namespace);
+  Look look = look_at(key, remote_namespace);
   const auto decide = look.withdrawn ? core::plan_withdrawn_pod : core::plan_pod;
   const core::PodPlan plan = decide(look.sight(), remember(look), forging_);
   note_plan(look, plan.action);
@@ -251,7 +257,7 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(const Look& look, con
   co_return done;
 }
 
-asio::awaitable<std::optional<Outcome>> PodController::show(const Look& look, Progress& progress) {
+asio::awaitable<std::optional<Outcome>> PodController::show(Look& look, Progress& progress) {
   const kube::Object& local = *look.local;
   const kube::Object* remote = look.remote ? &*look.remote : nullptr;
   if (remote) {
@@ -274,8 +280,15 @@ asio::awaitable<std::optional<Outcome>> PodController::show(const Look& look, Pr
   if (!wanted) co_return std::nullopt;
   const std::string refusal(core::refusal_told(wanted->status)), warning(core::warning_told(wanted->status));
   if (!wanted->left_out.empty()) tell_address_left_out(local, wanted->left_out);
-  auto written = co_await write_status(local, std::move(*wanted));
-  if (!written) co_return Outcome::retry(std::move(written.error()));
+  if (auto body = plan_status(local, *wanted)) {
+    if (const auto wait = take_turn(local, stored_bytes(*local_pods_, look.key, body->size())); wait > 0ms)
+      co_return sooner(progress.outcome, wait);
+    // What the provider shows may be large, and the server at home slow.
+    look.remote.reset();
+    look.shadow.reset();
+    auto written = co_await send_status(local, *wanted, std::move(*body));
+    if (!written) co_return Outcome::retry(std::move(written.error()));
+  }
   tell_refusal(local, refusal);
   warnings_.tell(local, warning);
   co_return std::nullopt;
@@ -291,8 +304,7 @@ std::optional<Outcome> PodController::status_waits(const Look& look, const Progr
       progress.ephemeral_refusal.empty() && progress.resize_refusal.words.empty() && !progress.outcome.failure();
   if (may_wait && left == 0ms && !budget_.asides.try_take()) left = core::starting_time;
   if (!may_wait || left <= 0ms) return std::nullopt;
-  const auto& delay = progress.outcome.delay();
-  return delay && *delay < *left ? progress.outcome : Outcome::again_after(*left);
+  return sooner(progress.outcome, *left);
 }
 
 void PodController::tell_left_out(const kube::Object& local, const kube::Object& remote) {

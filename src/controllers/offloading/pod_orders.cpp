@@ -145,7 +145,7 @@ asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Obj
   co_return true;
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::change_shadow(kube::Object local,
+asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::change_shadow(const kube::Object& local,
                                                                                          kube::ObjectKey remote_key,
                                                                                          kube::json::object patch,
                                                                                          std::string_view phase) {
@@ -168,9 +168,9 @@ std::optional<kube::Object> PodController::shadow_of(const kube::Object& local, 
   return shadow;
 }
 
-asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(kube::Object local,
+asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(const kube::Object& local,
                                                                                 kube::ObjectKey remote_key,
-                                                                                kube::Object remote) {
+                                                                                const kube::Object& remote) {
   // Where there is no ShadowPod, the next one is made with the amounts that the pod has by then.
   const auto shadow = shadow_of(local, remote_key);
   auto patch = shadow ? core::plan_shadow_resize(local, *shadow) : std::nullopt;
@@ -207,8 +207,11 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(
   co_return refusal;
 }
 
-asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
-                                                                        kube::Object remote) {
+asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(const kube::Object& local,
+                                                                        kube::ObjectKey remote_key,
+                                                                        const kube::Object& remote) {
+  // None can be taken away, so a pod without has nothing to send.
+  if (kube::array_at(local.spec(), {"ephemeralContainers"}).empty()) co_return std::string();
   if (remote.is_deleting() || !core::takes_ephemeral(remote)) co_return std::string();
   // Where there is no ShadowPod, the next one brings the pod back here.
   const auto shadow = shadow_of(local, remote_key);

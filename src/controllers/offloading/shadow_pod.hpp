@@ -56,7 +56,7 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Outcome> release_orphan(kube::ObjectKey key, std::string last);
   /// Takes our finalizer off the pod, if it is there. `confirm_first`: not if the live ShadowPod is the pod's
   /// controller.
-  asio::awaitable<kube::Result<void>> release(kube::Object pod, bool confirm_first);
+  asio::awaitable<kube::Result<void>> release(const kube::Object& pod, bool confirm_first);
   /// Writes on the ShadowPod why its pod is not made, unless it says so already or was written a moment ago.
   asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
   asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
@@ -74,7 +74,7 @@ class ShadowPodController final : public Runnable {
   /// Takes into the memory what caches and clock say.
   void remember(const kube::Object& shadow, const kube::Object* pod);
   /// How addresses of the API server of its home are mapped here, or how the reconcile ends where nobody knows yet.
-  asio::awaitable<std::expected<core::IpMapping, kube::Outcome>> await_mapping(kube::Object shadow);
+  asio::awaitable<std::expected<core::IpMapping, kube::Outcome>> await_mapping(const kube::Object& shadow);
   /// Carries out the plan, of which there is an act() for each kind. The caller holds `look` until it is done.
   asio::awaitable<kube::Outcome> carry_out(Look& look);
   asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::Nothing& plan);
@@ -113,16 +113,16 @@ class ShadowPodController final : public Runnable {
   /// Writes such a record. The key without a name stands for all of them, once no Pod is being made.
   asio::awaitable<kube::Outcome> record(kube::WorkKey work);
   /// What is to be done where the API server has refused the Pod.
-  asio::awaitable<kube::Outcome> take_refusal(kube::Object shadow, kube::Failure failure);
+  asio::awaitable<kube::Outcome> take_refusal(const kube::Object& shadow, kube::Failure failure);
   /// Adds an ephemeral container to the Pod, or notes there that the API server refuses it.
-  asio::awaitable<kube::Result<void>> add_ephemeral(kube::Object shadow, kube::Object pod,
+  asio::awaitable<kube::Result<void>> add_ephemeral(const kube::Object& shadow, const kube::Object& pod,
                                                     core::EphemeralAddition addition);
   /// Resizes the Pod, or notes there that it is refused. Answers after which time that is tried again; nothing where
   /// the change of the Pod brings it back.
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> resize(kube::Object shadow, kube::Object pod,
-                                                                      core::PodResize plan);
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> resize(const kube::Object& shadow,
+                                                                      const kube::Object& pod, core::PodResize plan);
   /// A Pod in a twin whose pods are bounded waits until they are counted.
-  asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
+  asio::awaitable<kube::Outcome> await_bounds(const kube::Object& shadow);
   void see_bounds(const kube::Change& quota);
   /// Tries those Pods again that wait in twins whose policy may be another one now.
   void see_namespace(const kube::Change& ns);

@@ -31,7 +31,7 @@ constexpr kube::Duration resize_pause = 1min;
 
 }  // namespace
 
-asio::awaitable<kube::Result<void>> ShadowPodController::release(kube::Object pod, bool confirm_first) {
+asio::awaitable<kube::Result<void>> ShadowPodController::release(const kube::Object& pod, bool confirm_first) {
   const kube::ObjectKey key = pod.key();
   const std::string uid(pod.uid());
   // The watch tells when it has gone; a second patch would find nothing.
@@ -54,7 +54,7 @@ asio::awaitable<kube::Result<void>> ShadowPodController::release(kube::Object po
   co_return kube::Result<void>();
 }
 
-asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, kube::Failure failure) {
+asio::awaitable<Outcome> ShadowPodController::take_refusal(const kube::Object& shadow, kube::Failure failure) {
   const kube::ObjectKey key = shadow.key();
   const bool is_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
   if (is_short) {
@@ -75,7 +75,8 @@ asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, 
   co_return Outcome::retry(std::move(failure));
 }
 
-asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Object shadow, kube::Object pod,
+asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(const kube::Object& shadow,
+                                                                       const kube::Object& pod,
                                                                        core::EphemeralAddition addition) {
   kube::Api& home = context_.home.api();
   auto patched = co_await home.patch(kube::resources::pods, pod.key(),
@@ -99,8 +100,8 @@ asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Obj
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController::resize(kube::Object shadow,
-                                                                                         kube::Object pod,
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController::resize(const kube::Object& shadow,
+                                                                                         const kube::Object& pod,
                                                                                          core::PodResize plan) {
   kube::Api& home = context_.home.api();
   const kube::ObjectKey key = shadow.key();
@@ -149,7 +150,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
   co_return std::nullopt;
 }
 
-asio::awaitable<Outcome> ShadowPodController::await_bounds(kube::Object shadow) {
+asio::awaitable<Outcome> ShadowPodController::await_bounds(const kube::Object& shadow) {
   const kube::ObjectKey key = shadow.key();
   short_[key.ns].insert(key);
   Memory& memory = memory_[key];
@@ -169,7 +170,7 @@ asio::awaitable<Outcome> ShadowPodController::release_orphan(kube::ObjectKey key
   if (!pod) co_return Outcome::done();
   const auto controller = pod->controller();
   const bool was_seen = controller && controller->uid == last;
-  auto released = co_await release(std::move(*pod), !was_seen);
+  auto released = co_await release(*pod, !was_seen);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }
@@ -193,7 +194,8 @@ void ShadowPodController::remember(const kube::Object& shadow, const kube::Objec
   memory.plan.inherited = is_inherited(shadow);
 }
 
-asio::awaitable<std::expected<core::IpMapping, Outcome>> ShadowPodController::await_mapping(kube::Object shadow) {
+asio::awaitable<std::expected<core::IpMapping, Outcome>> ShadowPodController::await_mapping(
+    const kube::Object& shadow) {
   if (!is_known_or_forbidden(*configurations_)) co_return std::unexpected(Outcome::again_after(cache_pause));
   auto read = api_server_mapping(shadow);
   if (read) co_return std::move(*read);

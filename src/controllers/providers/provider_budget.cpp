@@ -62,12 +62,26 @@ kube::Duration WriteBudget::take_now(Write write) {
   return kube::Duration::zero();
 }
 
-asio::awaitable<void> WriteBudget::take(Write write) {
+kube::Duration WriteBudget::reserve(Write write) {
   if (lacks(write) > 0s) note_delay(write);
-  // Bytes are taken when they are there: those of a write that is given up before would be missed by all behind it.
-  if (const double bytes = weight(write); bytes > 0)
-    while (!bytes_.try_take(bytes)) co_await clock_.sleep(bytes_.lacks(bytes));
-  if (const kube::Duration wait = number_.reserve(double(write.writes)); wait > 0s) co_await clock_.sleep(wait);
+  const double bytes = weight(write);
+  const kube::Duration for_bytes = bytes > 0 ? bytes_.reserve(bytes) : kube::Duration::zero();
+  return std::max(number_.reserve(double(write.writes)), for_bytes);
+}
+
+asio::awaitable<void> WriteBudget::take(Write write) {
+  const kube::Duration wait = reserve(write);
+  if (wait <= 0s) co_return;
+  // Those of a write that is given up would be missed by all behind it.
+  struct Unused {
+    ~Unused() {
+      if (bytes > 0) of.give_back(bytes);
+    }
+    TokenBucket& of;
+    double bytes;
+  } unused{bytes_, weight(write)};
+  co_await clock_.sleep(wait);
+  unused.bytes = 0;
 }
 
 std::size_t stored_bytes(const kube::Informer& cache, const kube::ObjectKey& key, std::size_t patch) {

@@ -28,6 +28,8 @@ class TokenBucket {
 
   /// Takes tokens, and answers how long they have to be waited for.
   kube::Duration reserve(double tokens = 1);
+  /// Gives back what was taken and has not been used.
+  void give_back(double tokens) { next_ -= time_of(tokens); }
   /// Takes tokens where they are there, and answers whether they were.
   bool try_take(double tokens = 1);
   /// How long it takes until so many are there, or all that ever are; zero = they are there.
@@ -58,7 +60,9 @@ class WriteBudget {
     std::size_t bytes = 0;   ///< of the object as it is stored; 0 = it is deleted
     std::size_t writes = 1;  ///< with those that follow from it
   };
-  /// Waits until there is room for the write, and takes it. Whoever is cancelled meanwhile has taken no bytes.
+  /// Takes the write, and answers how long its turn has to be waited for. Whoever waits need not hold what is written.
+  kube::Duration reserve(Write write);
+  /// Takes the write, and waits for its turn. Whoever is cancelled meanwhile has taken no bytes.
   asio::awaitable<void> take(Write write);
   /// Takes it where there is room; otherwise answers how long to wait before the next try.
   kube::Duration take_now(Write write);

@@ -39,6 +39,55 @@ TEST_CASE("what the provider refuses after it has taken the order is told at hom
   CHECK(world.writes() - writes < 120);
 }
 
+TEST_CASE("large statuses wait for their turn, and each comes home as it is by then") {
+  Offloading world;
+  constexpr int pods = 10, rounds = 20;
+  const auto name = [](int pod) { return "web-" + std::to_string(pod); };
+  for (int pod = 0; pod < pods; ++pod) {
+    world.create_pod(name(pod));
+    world.run_at_milan(name(pod));
+  }
+  const auto say = [&](int pod, int round) {
+    world.change_at_milan(name(pod), "status", [round](json::object& next) {
+      json::array containers;
+      for (int i = 0; i < 30; ++i)
+        containers.push_back(json::object{
+            {"name", std::to_string(i)},
+            {"restartCount", 0},
+            {"state",
+             json::object{{"waiting", json::object{{"message", std::string(4000, 'x') + std::to_string(round)}}}}}});
+      next["status"].as_object()["containerStatuses"] = std::move(containers);
+      next["status"].as_object()["message"] = std::to_string(round);
+    });
+  };
+  const auto shown = [&](int pod) {
+    return std::string(kube::string_at(world.local(name(pod))->status(), {"message"}));
+  };
+  for (int round = 0; round < rounds; ++round) {
+    for (int pod = 0; pod < pods; ++pod) say(pod, round);
+    world.pass(200ms);
+  }
+  // 23 MiB, of which 16 pass at once.
+  CHECK(shown(0) != std::to_string(rounds - 1));
+  CHECK_FALSE(world.metrics().contains("liqo_provider_bytes_delayed_total{cluster_id=\"milan\"} 0"));
+  const std::size_t before = world.writes();
+  CHECK(world.reaches(
+      [&] {
+        for (int pod = 0; pod < pods; ++pod)
+          if (shown(pod) != std::to_string(rounds - 1)) return false;
+        return true;
+      },
+      10s));
+  // What waited was not written as it had been. Beside that there are the Node's status and lease.
+  CHECK(world.writes() - before < 2 * pods);
+  // A small status does not wait.
+  world.change_at_milan(name(0), "status", [](json::object& next) {
+    next["status"].as_object()["containerStatuses"] = json::array();
+    next["status"].as_object()["message"] = "small";
+  });
+  CHECK(world.reaches([&] { return shown(0) == "small"; }));
+}
+
 TEST_CASE("pods are counted by the names of the Go version, and timed from bound to running") {
   Offloading world;
   const auto measures = [&](const std::string& line) { return world.metrics().find(line) != std::string::npos; };

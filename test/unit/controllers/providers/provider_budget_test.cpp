@@ -166,6 +166,19 @@ TEST_CASE("a thousand pods that start at once write their statuses without a pau
   CHECK(bytes.value() == double(megabyte - WriteBudget::free_bytes));
 }
 
+TEST_CASE("large writes have their turns in order, and what is small passes them") {
+  kube::testing::VirtualClock clock;
+  WriteBudget budget(clock, any_number, {});
+  for (int i = 0; i < 16; ++i) CHECK(budget.take_now({.bytes = megabyte}) == 0s);
+  const kube::Duration first = budget.reserve({.bytes = megabyte}), second = budget.reserve({.bytes = megabyte});
+  CHECK(first > 1s);
+  CHECK(first < 2s);
+  CHECK(second - first > 1900ms);
+  CHECK(second - first <= 2s);
+  CHECK(budget.reserve({.bytes = 8 << 10}) == 0s);
+  CHECK(budget.take_now({.bytes = megabyte}) > second);
+}
+
 TEST_CASE("a write that is given up while it waits takes nothing from those behind it") {
   kube::testing::Simulator simulator{1};
   WriteBudget budget(simulator.clock(), any_number, {});
