@@ -207,7 +207,7 @@ FIGURES: dict[str, list[Figure]] = {
     "hostile": [
         Figure("peak memory above rest", lambda figures: figures["peak_mb"] - figures["rest_mb"], "MB"),
         Figure("pods of another provider, p95", lambda figures: p95(figures["ms"]), "ms",
-               lambda figures: p95(figures["well_ms"])),
+               lambda figures: p95(figures["plain_ms"])),
         Figure("growth of the database at home", at("database_mb"), "MB"),
     ],
     "pump": [Figure("the figure that it prints first", at("printed"))],
