@@ -90,7 +90,7 @@ def test_what_was_nothing_is_worse_as_soon_as_it_is_something():
         (
             "hostile",
             {
-                "peak_mb": 60.0, "rest_mb": 20.0, "ms": [90.0, 100.0], "well_ms": [90.0, 95.0], "database_mb": 40.0,
+                "peak_mb": 60.0, "rest_mb": 20.0, "ms": [90.0, 100.0], "plain_ms": [90.0, 95.0], "database_mb": 40.0,
             },
         ),
         (
