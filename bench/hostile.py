@@ -49,7 +49,7 @@ SECONDS = 60.0
 PAUSE = 0.5
 DENSE, SLICES, DRY_RUNS, FLIPPED = 2, 64, 20, 24
 SLICE_BYTES = int(1.4 * MIB)
-# Of an offloaded pod's conditions so much comes home; containers' statuses come on top.
+# Conditions of a pod that flips, and the size of each text; containers' statuses come on top. Home takes a part of it.
 CONDITIONS, MESSAGE = 100, 4096
 # As large as a page of a list may be.
 DENSE_BYTES = 31 * MIB

@@ -69,8 +69,11 @@ std::string_view open_gate(const kube::Object& local) {
   return {};
 }
 
-void copy_text(const json::object& from, json::object& to, std::string_view key) {
-  if (std::string_view text = kube::string_at(from, {key}); !text.empty()) to[key] = kube::cut_text(text, max_text);
+/// Copies the text if there is one, and answers how many bytes it took.
+std::size_t copy_text(const json::object& from, json::object& to, std::string_view key, std::size_t most = max_text) {
+  const std::string_view kept = kube::cut_text(kube::string_at(from, {key}), most);
+  if (!kept.empty()) to[key] = kept;
+  return kept.size();
 }
 
 std::int64_t restart_count(const json::array& statuses, std::string_view name, std::int64_t fallback) {
@@ -160,11 +163,7 @@ NotReady not_ready(const kube::Object& local, const kube::Object* remote) {
 json::object copy_condition(const json::object& remote, std::size_t& left) {
   json::object copy;
   for (std::string_view key : {"type", "status", "reason", "lastTransitionTime", "lastProbeTime", "message"})
-    if (std::string_view text = kube::string_at(remote, {key}); !text.empty()) {
-      const std::string_view kept = kube::cut_text(text, std::min(max_text, left));
-      left -= kept.size();
-      if (!kept.empty()) copy[key] = kept;
-    }
+    left -= copy_text(remote, copy, key, std::min(max_text, left));
   return copy;
 }
 
