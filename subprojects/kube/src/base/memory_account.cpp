@@ -11,7 +11,13 @@ const MemoryAccount* MemoryAccount::try_take(std::size_t bytes) noexcept {
   const std::size_t before = held_.fetch_add(bytes, std::memory_order_relaxed);
   const std::size_t most = limit();
   const MemoryAccount* refuses = before > most || bytes > most - before ? this : nullptr;
-  if (!refuses && whole_) refuses = whole_->try_take(bytes);
+  if (!refuses && whole_) {
+    refuses = whole_->try_take(bytes);
+    if (refuses && before + bytes <= floor()) {
+      whole_->take(bytes);
+      refuses = nullptr;
+    }
+  }
   if (refuses) held_.fetch_sub(bytes, std::memory_order_relaxed);
   return refuses;
 }

@@ -47,6 +47,24 @@ TEST_CASE("an account gives what it has, and a part of another no more than that
   CHECK(one->try_take(81) == nullptr);
 }
 
+TEST_CASE("a part has its floor whatever the others hold, and no more than its own limit") {
+  const auto process = account_of(110), whole = account_of(100, process);
+  const auto one = account_of(100, whole), other = account_of(20, whole);
+  other->set_floor(30);
+  CHECK(one->try_take(100) == nullptr);
+  CHECK(other->try_take(15) == nullptr);
+  CHECK(other->try_take(6) == other.get());
+  CHECK(whole->held() == 115);
+  CHECK(process->held() == 115);
+  // What is beyond its floor needs room for all.
+  other->set_floor(18);
+  CHECK(other->try_take(4) == whole.get());
+  one->give_back(100);
+  CHECK(other->try_take(4) == nullptr);
+  other->give_back(19);
+  CHECK(process->held() == 0);
+}
+
 TEST_CASE("dense JSON is refused before it takes more memory than its account has") {
   for (const char* element : {"0", "[]", "{}", R"({"":0})", R"("")", "null", "1.5"}) {
     CAPTURE(element);

@@ -13,7 +13,8 @@ namespace kube {
 
 /// What the answers of one peer hold in memory: texts that are being read, and the trees that are made of them, until
 /// the last part of a tree is gone. A few bytes of text may become a tree of many times their size, so it is memory
-/// that is bounded, and not text. An account may be a part of another one, which bounds several peers together.
+/// that is bounded, and not text. An account may be a part of another one, which bounds several peers together; then it
+/// may have a floor, which the others cannot use up.
 ///
 /// Guarantees: while a text is parsed the limit is kept. A tree that has been parsed may be changed whatever its
 /// account holds. A copy of an Object has memory of its own, which is not counted, and so has what a Store gives out.
@@ -40,12 +41,15 @@ class MemoryAccount {
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
   void set_limit(std::size_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+  /// So much it may take whatever the other parts of the whole hold, beyond the limit of the whole where need be.
+  void set_floor(std::size_t bytes) { floor_.store(bytes, std::memory_order_relaxed); }
+  std::size_t floor() const { return floor_.load(std::memory_order_relaxed); }
   /// Errc::too_large: an answer needed more than was left.
   Failure refusal() const;
 
  private:
   std::string peer_;
-  std::atomic<std::size_t> held_ = 0, limit_;
+  std::atomic<std::size_t> held_ = 0, limit_, floor_ = 0;
   std::shared_ptr<MemoryAccount> whole_;
 };
 
