@@ -6,15 +6,22 @@
 namespace liqod {
 namespace {
 
+/// Whether a text names a key of labels and annotations or, where `patterns` are, all keys of a domain.
+bool names_keys(std::string_view text, bool patterns) {
+  const bool is_domain = patterns && text.ends_with("/*");
+  return liqo::core::is_label_key(is_domain ? std::string(text.substr(0, text.size() - 1)) + "x" : std::string(text));
+}
+
 /// Keys separated by commas, which replace the preset ones; "" means none.
-void add_keys(cli::Command app, const char* name, std::vector<std::string>& into, const char* what) {
-  const auto read = [&into](const std::vector<std::string>& texts) -> kube::Result<void> {
+void add_keys(cli::Command app, const char* name, std::vector<std::string>& into, const char* what,
+              bool patterns = false) {
+  const auto read = [&into, patterns](const std::vector<std::string>& texts) -> kube::Result<void> {
     into.clear();
     for (const std::string& text : texts)
       for (const std::string_view part : kube::split(text, ',')) {
         if (part == "{}") continue;
         std::string key(part);
-        if (!liqo::core::is_label_key(key))
+        if (!names_keys(key, patterns))
           return kube::fail(kube::Errc::invalid_input, "is a key that no label or annotation can have: " + key);
         into.push_back(std::move(key));
       }
@@ -94,6 +101,11 @@ void add_reflection_options(cli::Command app, liqo::controllers::Settings& setti
   add_keys(app, "--annotations-not-reflected", settings.not_reflected.annotations,
            "Keys of annotations that are left out, key,...; by default those that load balancers and Ingress "
            "controllers of clouds, MetalLB and OpenStack write, as in Go Liqo's chart; none if empty");
+  add_keys(
+      app, "--reflection-keep-keys", settings.kept_keys,
+      "Keys of labels and annotations that copies of Secrets, ConfigMaps and claims keep, key,..., though controllers "
+      "of a provider may take orders by them; domain/* names all of a domain",
+      true);
 }
 
 }  // namespace liqod

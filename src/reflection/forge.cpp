@@ -1,6 +1,7 @@
 #include "reflection/forge.hpp"
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::reflection {
@@ -12,6 +13,8 @@ kube::Object forge_copy(const kube::Resource& resource, const kube::Object& loca
   json::object& metadata = copy.mutable_metadata();
   metadata["labels"] = core::reflected_labels(local, ctx);
   metadata["annotations"] = core::reflected_annotations(local, ctx);
+  if (const auto kind = core::admission::twin_kind(resource.plural))
+    core::admission::leave_at_home(metadata, *kind, ctx.kept_keys);
   return copy;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/reflection/home_endpoints.hpp"
 #include "liqo/reflector/header.hpp"
 #include "reflector/reflector_parts.hpp"
@@ -333,7 +334,8 @@ asio::awaitable<Outcome> Reflector::look_at(Shared ns) {
       }
     if (!is_current(*ns)) co_return Outcome::done();
     ns->was_read = true;
-    ns->late_at = context_.clock.now() + late_after;
+    // That of an earlier process counts from now: nothing was to be seen of it yet.
+    ns->late_at = context_.clock.now() + core::late_after;
     ns->compared_at = context_.clock.now();
     if (!ns->copies.empty() && context_.copied) context_.copied(ns->local);
     enqueue_all(*ns);

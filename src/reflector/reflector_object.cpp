@@ -84,9 +84,12 @@ void Reflector::forge(const Namespace& ns, Looked& of) const {
   const bool is_asked_for = of.local && (!kind_.referred_only || is_referred(ns, of.name) || takes_all(ns) ||
                                          reflection::is_allowed(*of.local));
   of.wishes = ns.wishes;
-  of.wanted = is_asked_for
-                  ? reflection::wanted_copy({.kind = kind_, .policy = policy_, .ctx = forging_}, *of.local, ns.remote)
-                  : std::nullopt;
+  of.wanted = is_asked_for ? reflection::wanted_copy({.kind = kind_,
+                                                      .policy = policy_,
+                                                      .ctx = forging_,
+                                                      .without_notes = ns.without_notes.contains(of.name)},
+                                                     *of.local, ns.remote)
+                           : std::nullopt;
   of.is_wanted = of.wanted.has_value();
   of.wish = of.is_wanted ? of.wanted->annotation(api::annotations::reflected_digest) : std::string_view();
 }

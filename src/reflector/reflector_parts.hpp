@@ -83,6 +83,9 @@ struct Reflector::Namespace {
   std::map<std::string, Told> told;  ///< that copies lack something
   /// Of objects that are never reflected: UID and words, as told.
   std::map<std::string, std::string> disabled;
+  /// Objects whose copies go without the notes of controllers of home, because with them they were refused, and whether
+  /// that was told.
+  std::map<std::string, bool> without_notes;
   /// Of a kind with a pace: when an object was last looked at for its copy.
   std::map<std::string, kube::TimePoint> looked_at;
   std::uint64_t wishes = 0;      ///< changes of what is wished, other than by a change of an object at home
@@ -106,6 +109,7 @@ struct Reflector::Namespace {
     told.erase(of.name);
     gathered.erase(of.name);
     disabled.erase(of.name);
+    without_notes.erase(of.name);
     at_home.erase(of.name);
     looked_at.erase(of.name);
     replaced.erase(of.remote_name);

@@ -1,5 +1,7 @@
 // What a Reflector writes at the provider.
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/reflection/was_there_before.hpp"
 #include "reflector/reflector_parts.hpp"
 
@@ -7,6 +9,7 @@ namespace liqo::reflector {
 namespace {
 
 using namespace std::chrono_literals;
+namespace json = kube::json;
 namespace action = reflection::reflection_action;
 using kube::Outcome;
 
@@ -15,6 +18,11 @@ using kube::Outcome;
 bool is_refusal(const kube::Failure& failure) {
   return failure.is_permanent() ||
          (failure.http_code() == 500 && failure.text().contains("failed to create typed patch object"));
+}
+
+bool has_notes(const kube::Object& wanted) {
+  json::object metadata = wanted.metadata();
+  return !core::admission::take_out_notes(metadata).empty();
 }
 
 }  // namespace
@@ -40,6 +48,10 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
     // An object that another owner has made there may be the reason for the refusal: the next look reports it.
     if (refused && !wanted.force)
       if (const auto there = co_await read_copy(ns, key.name); there && *there) ns->copies.find_there(**there);
+    if (refused && has_notes(wanted.desired)) {
+      ns->without_notes.emplace(local.name(), false);
+      co_return Outcome::again_after(0s);
+    }
     kube::Failure failure = std::move(applied.error()).in("reflecting to " + ns->remote);
     if (refused) context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
     co_return Outcome::retry(std::move(failure));
@@ -52,6 +64,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   ns->replaced.erase(key.name);
   ns->unsure.erase(key.name);
   if (kind_.pace.interval > 0s) ns->looked_at[std::string(local.name())] = context_.clock.now();
+  tell_notes(*ns, local);
   ns->counters.add_reflected(series_of(*ns));
   if (context_.copied) context_.copied(ns->local);
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
@@ -66,6 +79,17 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   if (!kind_.surplus || kind_.surplus(*applied, wanted.desired).empty()) co_return Outcome::done();
   ns->copies.doubt(key.name);
   co_return Outcome::again_after(0s);
+}
+
+void Reflector::tell_notes(Namespace& ns, const kube::Object& local) {
+  const auto without = ns.without_notes.find(std::string(local.name()));
+  if (without == ns.without_notes.end() || std::exchange(without->second, true)) return;
+  json::object metadata = local.metadata();
+  context_.events.normal(local, kind_.resource, api::reasons::left_out,
+                         "cluster " + forging_.clusters.remote +
+                             " refuses what is only noted in this cluster, so the copy goes "
+                             "without: " +
+                             kube::join(core::admission::take_out_notes(metadata), ", "));
 }
 
 asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Object remote, std::string patch) {

@@ -6,6 +6,7 @@
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/ephemeral_containers.hpp"
 #include "liqo/core/admission/exposure.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
@@ -157,7 +158,7 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request, con
     twin.policy = std::move(consumer.policy);
     if (request.operation == Operation::create &&
         core::admission::has_claim_templates(kube::object_at(request.object.spec(), {"pod"})))
-      twin.offered_classes = offered_classes(twin.remote_cluster);
+      twin.offered_classes = offered_classes(twin.remote_cluster).storage;
   }
   Answer answer = core::admission::validate_shadow_pod(request, twin);
   if (!answer.allowed || !context_.ledger) co_return answer;
@@ -349,8 +350,10 @@ asio::awaitable<Answer> Reviews::validate_service(const Request& request, const 
     const bool is_own = !id.empty() && ns->label(labels::remote_cluster_id) == id;
     return is_own ? NamespaceOwner::consumer : NamespaceOwner::others;
   };
-  Answer answer = core::admission::check_service(request, consumer->id, consumer->policy,
-                                                 {.owner_of = owner_of, .is_backend = is_backend});
+  const auto offered = consumer->asks ? offered_classes(consumer->id) : core::admission::OfferedClasses();
+  Answer answer = core::admission::check_service(
+      request, consumer->id, consumer->policy,
+      {.owner_of = owner_of, .is_backend = is_backend, .offered = offered.load_balancer});
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
@@ -372,7 +375,9 @@ asio::awaitable<Answer> Reviews::validate_ingress(const Request& request, const 
         hold);
     if (!looked) co_return cannot_read(looked.error());
   }
-  Answer answer = core::admission::check_ingress(request, consumer->id, consumer->policy, external_names);
+  const auto offered = consumer->asks ? offered_classes(consumer->id) : core::admission::OfferedClasses();
+  Answer answer = core::admission::check_ingress(request, consumer->id, consumer->policy,
+                                                 {.external_names = external_names, .offered = offered.ingress});
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
@@ -380,15 +385,17 @@ asio::awaitable<Answer> Reviews::validate_claim(const Request& request, const Ho
   auto consumer = co_await consumer_of(request, hold);
   if (!consumer) co_return cannot_read(consumer.error());
   if (!consumer->mistake.empty()) co_return Answer::deny("no PersistentVolumeClaim is let in: " + consumer->mistake);
-  const std::vector<std::string> offered = consumer->asks ? offered_classes(consumer->id) : std::vector<std::string>();
-  Answer answer = core::admission::check_claim(request, consumer->id, consumer->policy, offered);
+  const auto offered = consumer->asks ? offered_classes(consumer->id) : core::admission::OfferedClasses();
+  Answer answer = core::admission::check_claim(request, consumer->id, consumer->policy, offered.storage);
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request, const Hold& hold) {
   std::vector<std::string> others;
-  if (request.writes()) {
-    const std::string user = core::escape_user(kube::string_at(request.object.spec(), {"user"}));
+  const std::string_view named = kube::string_at(request.object.spec(), {"user"});
+  // Amounts of a share change all the time: where the user stays, all Quotas need not be read.
+  if (request.writes() && named != kube::string_at(request.old_object.spec(), {"user"})) {
+    const std::string user = core::escape_user(named);
     const auto looked = co_await reads_.each(
         {.collection = {kinds::quotas, {}}, .label_selector = {}},
         [&](const kube::Object& quota) {
@@ -404,13 +411,23 @@ asio::awaitable<Answer> Reviews::validate_quota(const Request& request, const Ho
 asio::awaitable<Answer> Reviews::validate_twin_object(const Request& request, const Hold& hold) {
   auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return cannot_read(ns.error());
-  co_return check_size(request, *ns ? (*ns)->label(labels::remote_cluster_id) : "");
+  const std::string_view id = *ns ? (*ns)->label(labels::remote_cluster_id) : "";
+  if (const auto kind = core::admission::twin_kind(request.plural)) {
+    Answer answer = core::admission::check_orders(request, id, *kind, policy_of(id).policy);
+    if (!answer.allowed) co_return answer;
+  }
+  co_return check_size(request, id);
 }
 
-Answer Reviews::check_size(const Request& request, std::string_view id) const {
+Reviews::Consumer Reviews::policy_of(std::string_view id) const {
   Consumer consumer{.id = std::string(id)};
   // A policy that cannot be read counts as the default one, which has bounds too.
   read_policy(consumer);
+  return consumer;
+}
+
+Answer Reviews::check_size(const Request& request, std::string_view id) const {
+  const Consumer consumer = policy_of(id);
   return core::admission::check_size(request, id, twins_.objects_of(id), consumer.policy);
 }
 
@@ -429,18 +446,19 @@ asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Requ
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   Consumer consumer;
   if (*ns) consumer.id = (*ns)->label(labels::remote_cluster_id);
-  // An update that changes neither spec nor annotations passes, so that finalizers can go.
-  consumer.asks = core::admission::is_of_consumer(request.user, consumer.id) &&
-                  (request.object.spec() != request.old_object.spec() ||
-                   request.object.annotations() != request.old_object.annotations());
+  // An update that changes neither spec nor labels nor annotations passes, so that finalizers can go.
+  consumer.asks =
+      core::admission::is_of_consumer(request.user, consumer.id) &&
+      (request.object.spec() != request.old_object.spec() || request.object.labels() != request.old_object.labels() ||
+       request.object.annotations() != request.old_object.annotations());
   if (consumer.asks) read_policy(consumer);
   co_return consumer;
 }
 
-std::vector<std::string> Reviews::offered_classes(std::string_view consumer) const {
+core::admission::OfferedClasses Reviews::offered_classes(std::string_view consumer) const {
   const auto tenant = tenant_namespace(consumer);
   // The status of a ResourceSlice is this cluster's answer, which no consumer can write.
-  return tenant ? tenants_.offered_classes(tenant->name()) : std::vector<std::string>();
+  return tenant ? tenants_.offered_classes(tenant->name()) : core::admission::OfferedClasses();
 }
 
 void Reviews::read_policy(Consumer& consumer) const {

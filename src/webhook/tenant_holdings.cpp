@@ -4,7 +4,6 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/claims.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -52,12 +51,12 @@ void TenantHoldings::take(Kind& kind, const kube::Change& change) {
 }
 
 void TenantHoldings::take_classes(const kube::Change& slice) {
-  std::vector<std::string> names;
-  if (is_replica(slice.now)) names = core::admission::offered_classes(*slice.now);
-  if (names.empty())
+  core::admission::OfferedClasses classes;
+  if (is_replica(slice.now)) classes = core::admission::offered_classes(*slice.now);
+  if (classes.empty())
     erase(classes_, slice.key);
   else
-    classes_[slice.key.ns].insert_or_assign(slice.key.name, std::move(names));
+    classes_[slice.key.ns].insert_or_assign(slice.key.name, std::move(classes));
 }
 
 std::size_t TenantHoldings::others_than(const kube::Resource& resource, const kube::ObjectKey& key) {
@@ -88,10 +87,10 @@ void TenantHoldings::admit(const kube::Resource& resource, const kube::ObjectKey
   kind.admitted[key.ns].insert_or_assign(key.name, now);
 }
 
-std::vector<std::string> TenantHoldings::offered_classes(std::string_view tenant_namespace) const {
-  std::vector<std::string> all;
+core::admission::OfferedClasses TenantHoldings::offered_classes(std::string_view tenant_namespace) const {
+  core::admission::OfferedClasses all;
   if (const auto found = classes_.find(tenant_namespace); found != classes_.end())
-    for (const auto& [slice, names] : found->second) all.insert(all.end(), names.begin(), names.end());
+    for (const auto& [slice, classes] : found->second) all.add(classes);
   return all;
 }
 

@@ -141,6 +141,30 @@ def test_services_ingresses_and_endpoints_of_ours_are_at_a_go_provider(mixed: Mi
             wait_for(lambda: not away.api.find(plural, "moved-turku", name), SOON, f"{plural} {name} to go in malmo")
 
 
+def test_a_door_that_home_keeps_shut_is_shut_at_a_go_provider(mixed: Mixed) -> None:
+    home, away = mixed.ours.cluster, mixed.go.cluster
+    keys = {
+        "services": {"service.beta.kubernetes.io/aws-load-balancer-internal": "true", "kube-vip.io/vipHost": "node-1"},
+        "ingresses": {"nginx.ingress.kubernetes.io/auth-url": "https://auth.example.com"},
+    }
+    backend = {"service": {"name": "door", "port": {"number": 80}}}
+    rule = {"host": "shop.example.com", "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}
+    specs = {
+        "services": ("Service", {"type": "LoadBalancer", "selector": {"app": "one"}, "ports": [{"port": 80}]}),
+        "ingresses": ("Ingress", {"rules": [rule]}),
+    }
+    for plural, (kind, spec) in specs.items():
+        metadata = {"name": "door", "annotations": keys[plural]}
+        home.api.create(plural, "moved", {"kind": kind, "metadata": metadata, "spec": spec})
+    for plural in specs:
+        made = wait_for(lambda: away.api.find(plural, "moved-turku", "door"), SOON, f"{plural} in malmo")
+        # A Go provider refuses none of it, so the copy brings all that its door is shut by.
+        assert keys[plural].items() <= made["metadata"]["annotations"].items()
+        home.api.delete(plural, "moved", "door")
+    for plural in specs:
+        wait_for(lambda: not away.api.find(plural, "moved-turku", "door"), SOON, f"{plural} to go in malmo")
+
+
 def top(cluster: Cluster, *arguments: str) -> set[str]:
     """The names of which `kubectl top` has figures."""
     lines = cluster.kubectl("top", *arguments, "--no-headers").splitlines()

@@ -1,4 +1,4 @@
-"""A hostile consumer's pods, Services, Ingresses and claims are refused, or what they may not say is left out.
+"""A hostile consumer's pods, and what it writes beside them, are refused, or what they may not say is left out.
 
 All objects that a Go consumer sends are let in by the same default policy.
 """
@@ -65,7 +65,11 @@ def grant_slice(cluster: Cluster) -> None:
     kind = {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "ResourceSlice"}
     spec = {"class": "theirs", "providerClusterID": "oslo"}
     cluster.api.create("resourceslices", TENANT, {**kind, "metadata": {"name": "pool", "labels": labels}, "spec": spec})
-    status = {"status": {"storageClasses": [{"storageClassName": "standard", "default": True}]}}
+    status = {"status": {
+        "storageClasses": [{"storageClassName": "standard", "default": True}],
+        "ingressClasses": [{"ingressClassName": "nginx"}],
+        "loadBalancerClasses": [{"loadBalancerClassName": "metallb"}],
+    }}  # fmt: skip
     cluster.api.patch("resourceslices", TENANT, "pool", status, "status")
 
 
@@ -99,13 +103,17 @@ def with_template(**spec: Any) -> dict[str, Any]:
 
 def claim(**spec: Any) -> dict[str, Any]:
     resources = {"requests": {"storage": "1Gi"}}
-    annotations = spec.pop("annotations", {})
-    metadata = {"name": "more", "annotations": annotations}
+    metadata = {"name": "more", "annotations": spec.pop("annotations", {}), "labels": spec.pop("labels", {})}
     return {"metadata": metadata, "spec": {"accessModes": ["ReadWriteOnce"], "resources": resources, **spec}}
 
 
 def service(annotations: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "more", "annotations": annotations or {}}, "spec": {"ports": [{"port": 80}], **spec}}
+
+
+def marked(**metadata: Any) -> dict[str, Any]:
+    """A Secret or a ConfigMap."""
+    return {"metadata": {"name": "more", **metadata}}
 
 
 def named(external_name: str) -> dict[str, Any]:
@@ -179,6 +187,35 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "a certificate of the provider": (
         "ingresses", ingress(**{"cert-manager.io/cluster-issuer": "all"}), ("cert-manager",),
     ),
+    "a Secret in namespaces of others": (
+        "secrets", marked(annotations={"reflector.v1.k8s.emberstack.com/reflection-auto-enabled": "true"}),
+        ("annotation reflector.v1.k8s.emberstack.com", "Reflector", "objectAnnotations in the policy"),
+    ),
+    "what a Secret of others holds": (
+        "secrets", marked(annotations={"replicator.v1.mittwald.de/replicate-from": "kube-system/x"}), ("replicate-from",),
+    ),
+    "a data source of the provider's Grafana": (
+        "configmaps", marked(labels={"grafana_datasource": "1"}),
+        ("label grafana_datasource", "Grafana", "objectLabels in the policy"),
+    ),
+    "a directory of others": (
+        "persistentvolumeclaims",
+        claim(storageClassName="standard", annotations={"nfs.io/storage-path": "../others"}),
+        ("annotation nfs.io/storage-path", "objectAnnotations in the policy"),
+    ),
+    "backups of others' choosing": (
+        "persistentvolumeclaims",
+        claim(storageClassName="standard", labels={"recurring-job.longhorn.io/source": "enabled"}),
+        ("label recurring-job.longhorn.io/source", "objectLabels in the policy"),
+    ),
+    "a load balancer that was not offered": (
+        "services", service(type="LoadBalancer", loadBalancerClass="internal"),
+        ('spec.loadBalancerClass "internal"', "loadBalancerClasses in the policy"),
+    ),
+    "an Ingress controller that was not offered": (
+        "ingresses", ingress(**{"kubernetes.io/ingress.class": "internal"}),
+        ('kubernetes.io/ingress.class "internal"', "ingressClasses in the policy"),
+    ),
     "an Ingress to wherever a name leads": ("ingresses", ingress("outside"), ("externalNameBackends in the policy",)),
 }  # fmt: skip
 
@@ -216,10 +253,14 @@ def test_orders_to_the_provider_are_left_out_of_the_pod_and_stay_on_the_shadowpo
         LEFT_OUT: '["a lie"]',
     }
     everywhere = [{"operator": "Exists"}, {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}]
-    made = shadow("orders", {**POD, "tolerations": everywhere}, labels={"app": "web"}, annotations=orders)
+    claims = with_template(storageClassName="standard")["volumes"]
+    claims[0]["ephemeral"]["volumeClaimTemplate"]["metadata"] = {"annotations": {"nfs.io/storage-path": "../others"}}
+    spec = {**POD, "tolerations": everywhere, "volumes": claims}
+    made = shadow("orders", spec, labels={"app": "web"}, annotations=orders)
     stored = rome.request("POST", path("shadowpods", TWIN), made)
     assert stored["metadata"]["annotations"] == orders
     assert stored["spec"]["pod"]["tolerations"] == everywhere
+    assert stored["spec"]["pod"]["volumes"] == claims
     pod = wait_for(lambda: oslo.pod(TWIN, "orders"), 60, "the pod")
     annotations = pod["metadata"]["annotations"]
     assert {*orders} & {*annotations} == {"note", LEFT_OUT}
@@ -228,6 +269,7 @@ def test_orders_to_the_provider_are_left_out_of_the_pod_and_stay_on_the_shadowpo
         "annotation v1.multus-cni.io/default-network",
         "toleration of every taint",
         "toleration of node-role.kubernetes.io/control-plane",
+        "annotation nfs.io/storage-path of the claim of volume v",
     ]
     assert pod["metadata"]["labels"]["app"] == "web"
     kept = {entry.get("key") for entry in pod["spec"].get("tolerations", [])}
@@ -243,11 +285,14 @@ def test_the_policy_lets_more_through_and_has_images_pulled(oslo: Cluster, rome:
 
     policy = {"runtimeClasses": ["privileged"], "annotations": ["v1.multus-cni.io/*"], "tolerations": ["pool"]}
     policy |= {"alwaysPullImages": True, "storageClasses": ["gold"], "externalNameBackends": True}
+    policy |= {"objectLabels": ["grafana_datasource"], "ingressClasses": ["internal"]}
     try:
         annotate(json.dumps(policy))
         wait_for(lambda: let_in("shadowpods", HOSTILE["a runtime of the provider"][1]), 60, "the policy to hold")
         let_in("persistentvolumeclaims", HOSTILE["a claim of a class that was not offered"][1])
         let_in("ingresses", HOSTILE["an Ingress to wherever a name leads"][1])
+        let_in("ingresses", HOSTILE["an Ingress controller that was not offered"][1])
+        let_in("configmaps", HOSTILE["a data source of the provider's Grafana"][1])
         pod = {**POD, "tolerations": [{"key": "pool", "operator": "Exists"}]}
         orders = {"v1.multus-cni.io/default-network": "lan"}
         rome.request("POST", path("shadowpods", TWIN), shadow("let-through", pod, annotations=orders))

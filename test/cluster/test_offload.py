@@ -318,6 +318,51 @@ def test_services_and_ingresses_of_home_are_there_too(story: Story) -> None:
     wait_for(lambda: remote("services", "door") is None, 30, "the Service to be gone in milan")
 
 
+@pytest.mark.refusals("the provider does not let in what it would expose by orders of others")
+def test_a_door_that_home_keeps_shut_is_not_opened_at_the_provider(story: Story) -> None:
+    home, there = story.consumer.api, story.provider.api
+    tenant = f"liqo-tenant-{story.consumer.name}"
+    backend = {"service": {"name": "web", "port": {"number": 80}}}
+    rule = {"host": "shop.example", "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}
+    internal = "service.beta.kubernetes.io/aws-load-balancer-internal"
+    doors = {
+        "services": (
+            "Service", internal, {"type": "LoadBalancer", "selector": {"app": "web"}, "ports": [{"port": 80}]},
+        ),
+        "ingresses": ("Ingress", "nginx.ingress.kubernetes.io/auth-url", {"rules": [rule]}),
+    }  # fmt: skip
+    noted = {"kube-vip.io/vipHost": "node-1", "note": "kept"}
+    for plural, (kind, key, spec) in doors.items():
+        metadata = {"name": "web", "annotations": {key: "true", **noted}}
+        home.create(plural, story.namespace, {"kind": kind, "metadata": metadata, "spec": spec})
+    metadata = {"name": "noted", "annotations": noted}
+    home.create("services", story.namespace, {"kind": "Service", "metadata": metadata, "spec": {"ports": [{"port": 80}]}})
+
+    def told(kind: str, name: str, reason: str, words: str) -> bool:
+        return any(
+            event["reason"] == reason and words in event.get("message", event.get("note", ""))
+            for event in story.consumer.events(story.namespace, name)
+            if event.get("involvedObject", event.get("regarding", {})).get("kind") == kind
+        )
+
+    for kind, key, _ in doors.values():
+        wait_for(lambda: told(kind, "web", "FailedReflection", key), 30, f"the {kind} at home to say what is refused")
+    # What home has only noted closes no door.
+    copy = wait_for(lambda: there.find("services", story.twin, "noted"), 30, "the Service without what home noted")
+    assert noted.items() - copy["metadata"]["annotations"].items() == {("kube-vip.io/vipHost", "node-1")}
+    wait_for(lambda: told("Service", "noted", "OffloadingLeftOut", "kube-vip.io/vipHost"), 30, "the Service to say so")
+    stays(lambda: not any(there.find(plural, story.twin, "web") for plural in doors), 5, "both doors, shut,")
+
+    policy = json.dumps({f"{kind.lower()}Annotations": [key] for kind, key, _ in doors.values()})
+    there.patch("namespaces", None, tenant, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
+    try:
+        for plural, (kind, key, _) in doors.items():
+            made = wait_for(lambda: there.find(plural, story.twin, "web"), 120, f"the {kind} to be in milan")
+            assert made["metadata"]["annotations"][key] == "true", "it came with what keeps it shut"
+    finally:
+        there.patch("namespaces", None, tenant, {"metadata": {"annotations": {"liqo.io/pod-policy": None}}})
+
+
 def test_endpoints_of_home_are_there_behind_the_same_service(story: Story) -> None:
     home, there = story.consumer.api, story.provider.api
     tenant = f"liqo-tenant-{story.consumer.name}"

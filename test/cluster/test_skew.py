@@ -5,6 +5,8 @@ Not part of a plain run: `tools/test skew` says which version of Liqo or of Kube
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,3 +242,26 @@ def test_a_loaded_pair_is_upgraded_whose_objects_break_todays_bounds(loaded: Pai
     for side, namespace in ((home, "liqo-tenant-verona"), (away, "liqo-tenant-padua")):
         slices = lambda s=side, n=namespace: s.api.find("resourceslices", n, "large") is None  # noqa: E731
         wait_for(slices, SOON, f"the large slice to be gone in {side.name}")
+
+
+@pytest.mark.refusals("an earlier version lets nothing in under a policy that it does not understand")
+def test_keys_of_todays_policy_are_taken_off_before_a_rollback(loaded: Pair) -> None:
+    home, away = loaded.consumer, loaded.provider
+    policy = json.dumps({"hostPorts": True, "objectLabels": ["grafana_dashboard"], "strictMetadata": True})
+    away.cluster.kubectl("annotate", "namespace", "liqo-tenant-padua", f"liqo.io/pod-policy={policy}")
+    away.upgrade(settings.skewed())
+    pod = busybox("five")
+    pod["spec"]["nodeName"] = "verona"
+    home.api.create("pods", "shop", pod)
+
+    def told() -> bool:
+        return "liqo.io/pod-policy" in str(home.cluster.events("shop", "five"))
+
+    wait_for(told, SOON, "the pod to say that the policy cannot be understood")
+    text = (settings.TREE / "docs/operations.md").read_text(encoding="utf-8")
+    (line,) = [block for block in re.findall(r"(?:^    .*\n)+", text, re.MULTILINE) if "tojson" in block]
+    kubectl = " ".join(str(word) for word in away.cluster.kubectl_command())
+    away.cluster.space.run("bash", "-c", f'kubectl() {{ {kubectl} "$@"; }}; set -o pipefail; {line}', timeout=60)
+    left = away.api.get("namespaces", None, "liqo-tenant-padua")["metadata"]["annotations"]["liqo.io/pod-policy"]
+    assert json.loads(left) == {"hostPorts": True}
+    wait_for(lambda: running(home)["five"][1] == "Running", SOON, "the pod to run")

@@ -7,6 +7,7 @@
 
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/exposure.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
@@ -28,7 +29,8 @@ void check(const Request& request, const Answer& answer) {
 
 void ask_all(const Request& request) {
   check(request, mutate_shadow_pod(request));
-  for (const PodPolicy& policy : {PodPolicy(), PodPolicy{.host_namespaces = true, .tolerations = {"*"}}}) {
+  for (const PodPolicy& policy :
+       {PodPolicy(), PodPolicy{.host_namespaces = true, .strict_metadata = true, .tolerations = {"*"}}}) {
     const std::string_view origin = request.object.label("offloading.liqo.io/origin");
     check(request, validate_shadow_pod(
                        request, {.remote_cluster = std::string(origin), .policy = policy, .offered_classes = {}}));
@@ -38,7 +40,9 @@ void ask_all(const Request& request) {
       return ns == "shop-rome" ? NamespaceOwner::consumer : NamespaceOwner::others;
     };
     check(request, check_service(request, origin, policy, {.owner_of = owner_of, .is_backend = true}));
-    check(request, check_ingress(request, origin, policy, names));
+    check(request, check_ingress(request, origin, policy, {.external_names = names, .offered = names}));
+    for (const TwinKind kind : {TwinKind::secret, TwinKind::config_map})
+      check(request, check_orders(request, origin, kind, policy));
     check(request, check_claim(request, origin, policy, names));
     const liqo::core::ShadowPlan plan = liqo::core::plan_shadow_pod({request.object, nullptr}, {}, nullptr, policy);
     if (const auto* create = std::get_if<liqo::core::shadow_action::Create>(&plan))

@@ -81,6 +81,7 @@ struct Settings {
   std::vector<reflection::CustomResource> custom_resources;  ///< that are reflected beside the kinds of the table
   /// What no copy has, and no ShadowPod.
   core::ReflectionFilters not_reflected{.labels = {}, .annotations = core::default_annotations_not_reflected()};
+  std::vector<std::string> kept_keys;      ///< ForgingContext::kept_keys
   bool reflect_ips = true;                 ///< false: pods at home show no addresses
   bool denies_direct_connections = false;  ///< consumers' endpoints in third clusters are left out
   int pod_workers = 64;                    ///< pods reconciled at a time, per virtual node

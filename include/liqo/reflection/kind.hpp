@@ -115,6 +115,8 @@ struct ReflectionRule {
   const ReflectedKind& kind;
   SelectionPolicy policy;
   const core::ForgingContext& ctx;
+  /// The provider refuses what controllers of home have noted on the object (core::admission::take_out_notes).
+  bool without_notes = false;
 };
 
 /// The copy that an object is to have, its digest among the annotations; nothing where it is not to be reflected.

@@ -166,6 +166,8 @@ class Reflector {
   bool is_constant(const Namespace& ns) const;
   bool is_known_at_home() const;
   void tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected);
+  /// Tells once that a copy goes without the notes of controllers of home.
+  void tell_notes(Namespace& ns, const kube::Object& local);
   void tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected);
   void forget_references(Namespace& ns);
   /// No longer all are wanted: pods may come back for what they use, or need it until they have gone.

@@ -86,13 +86,15 @@ class Reviews {
   };
   /// Whose namespace is written into, and its policy where that matters for the request.
   asio::awaitable<kube::Result<Consumer>> consumer_of(const Request& request, const Hold& hold);
-  /// The storage classes that were granted to the slices of a consumer, from the caches.
-  std::vector<std::string> offered_classes(std::string_view consumer) const;
+  /// The classes that were granted to the slices of a consumer, from the caches.
+  core::admission::OfferedClasses offered_classes(std::string_view consumer) const;
   /// Whether a consumer may have one more of a kind in its tenant namespace. It can get a few more than that, because
   /// replicas do not know what the others have just admitted.
   asio::awaitable<Answer> check_amount(const Request& request, kube::Resource kind, const Hold& hold);
   /// Waits a second at most until that is known.
   asio::awaitable<bool> comes_from_api_server(const Request& request) const;
+  /// A consumer and its policy, from the cache.
+  Consumer policy_of(std::string_view id) const;
   /// Whether an object of a consumer is small enough for how many there are, from the caches.
   Answer check_size(const Request& request, std::string_view consumer) const;
   /// The policy of a consumer's tenant namespace, from the cache.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kube/runtime/informer_set.hpp"
+#include "liqo/core/admission/offered_classes.hpp"
 
 namespace liqo::webhook {
 
@@ -27,8 +28,8 @@ class TenantHoldings {
   std::size_t others_than(const kube::Resource& kind, const kube::ObjectKey& key);
   /// Takes in that one more is about to be stored. Only an API server knows that.
   void admit(const kube::Resource& kind, const kube::ObjectKey& key);
-  /// The storage classes that the slices of the consumer with that tenant namespace were granted.
-  std::vector<std::string> offered_classes(std::string_view tenant_namespace) const;
+  /// The classes that the slices of the consumer with that tenant namespace were granted.
+  core::admission::OfferedClasses offered_classes(std::string_view tenant_namespace) const;
 
  private:
   /// The replicas of one kind by namespace.
@@ -43,7 +44,8 @@ class TenantHoldings {
   void take_classes(const kube::Change& slice);
 
   kube::async::Clock& clock_;
-  std::map<std::string, std::map<std::string, std::vector<std::string>>, std::less<>> classes_;  ///< by slice
+  /// By slice.
+  std::map<std::string, std::map<std::string, core::admission::OfferedClasses>, std::less<>> classes_;
   Kind slices_, maps_, renews_;
 };
 

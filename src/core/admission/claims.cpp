@@ -1,9 +1,11 @@
 #include "liqo/core/admission/claims.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "kube/base/printable.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 
 namespace liqo::core::admission {
@@ -67,6 +69,7 @@ Answer check_claim(const Request& request, std::string_view consumer, const PodP
   const std::size_t max_found = updates ? all_findings : max_findings;
   std::vector<Finding> found = look_at(request.object, policy, offered, max_found);
   if (updates) keep_new(found, look_at(request.old_object, policy, offered, max_found));
+  std::ranges::move(find_orders(request, TwinKind::claim, policy, max_findings), std::back_inserter(found));
   if (found.empty()) return Answer::allow();
   return Answer::deny(known_as(request, "PersistentVolumeClaim") + " may not be in this cluster: " + describe(found));
 }
@@ -88,14 +91,6 @@ std::vector<Finding> check_claim_templates(const json::object& pod_spec, const P
     found.push_back(std::move(*finding));
   }
   return found;
-}
-
-std::vector<std::string> offered_classes(const kube::Object& slice) {
-  std::vector<std::string> names;
-  for (const json::value& entry : kube::array_at(slice.status(), {"storageClasses"}))
-    if (const std::string_view name = kube::string_at(entry, {"storageClassName"}); !name.empty())
-      names.emplace_back(name);
-  return names;
 }
 
 }  // namespace liqo::core::admission

@@ -1,10 +1,11 @@
 #include "liqo/core/admission/exposure.hpp"
 
 #include <algorithm>
+#include <iterator>
 
-#include "core/admission/key_table.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/names.hpp"
@@ -28,8 +29,6 @@ std::size_t findings_wanted(const Request& request) {
 /// Kubernetes takes no longer hosts, so two different hosts never make the same finding, by which `keep_new` compares
 /// them.
 constexpr std::size_t max_name = 253;
-
-constexpr std::string_view changes_exposure = "makes controllers of this cluster expose the object in another way; ";
 
 /// Zones that are not public: their names lead into the network of this cluster.
 constexpr std::string_view private_zones[] = {"internal",    "intranet", "lan",  "local",
@@ -95,27 +94,15 @@ std::string_view refuse_name(std::string_view name, const PodPolicy& policy, con
   return "";
 }
 
-/// The annotations that expose objects of a kind, and the list in the policy that allows some.
-struct ExposingAnnotations {
-  bool (*exposes)(std::string_view key);
-  std::vector<std::string> PodPolicy::* listed;
-  std::string_view policy_key;
-};
-constexpr ExposingAnnotations of_services{exposes_service, &PodPolicy::service_annotations, "serviceAnnotations"};
-constexpr ExposingAnnotations of_ingresses{exposes_ingress, &PodPolicy::ingress_annotations, "ingressAnnotations"};
-
-/// Reports exposing annotations that the policy does not list and that the stored object does not have with this value.
-void look_at_annotations(const Request& request, const ExposingAnnotations& annotations, const PodPolicy& policy,
-                         std::vector<Finding>& found) {
-  const std::size_t max_found = findings_wanted(request);
-  for (const auto& [key, value] : request.object.annotations()) {
-    if (found.size() >= max_found) return;
-    const json::value* had = request.old_object.annotations().if_contains(key);
-    if ((had && *had == value) || !annotations.exposes(key) || lists_key(policy.*annotations.listed, key)) continue;
-    found.push_back({"annotation " + std::string(std::string_view(key).substr(0, 100)),
-                     std::string(changes_exposure) + std::string(annotations.policy_key) + " in the policy allows it"});
-  }
+/// What is wrong with a class that an object names: it is neither offered nor, where the policy lists classes, there.
+std::string_view refuse_class(std::string_view name, const std::optional<std::vector<std::string>>& listed,
+                              std::span<const std::string> offered, std::string_view advice) {
+  const bool may = name.empty() || (listed ? lists(*listed, name) : std::ranges::find(offered, name) != offered.end());
+  return may ? std::string_view() : advice;
 }
+
+/// The older way to name the class of an Ingress, which its controllers prefer to the field.
+constexpr std::string_view class_annotation = "kubernetes.io/ingress.class";
 
 std::vector<Finding> look_at_service(const kube::Object& service, const PodPolicy& policy,
                                      const ServiceSurroundings& around, std::size_t max_found) {
@@ -135,6 +122,15 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
   const std::string_view type = kube::string_at(spec, {"type"});
   if (!type.empty() && lists(policy.refused_service_types, type) && type != "ClusterIP")
     report("spec.type " + kube::in_quotes(type), "is among refusedServiceTypes of the policy");
+  if (type == "LoadBalancer") {
+    const std::string_view name = kube::string_at(spec, {"loadBalancerClass"});
+    if (const std::string_view why =
+            refuse_class(name, policy.load_balancer_classes, around.offered,
+                         "is not among the classes of load balancers that the tenant is offered; "
+                         "loadBalancerClasses in the policy names others");
+        !why.empty())
+      report("spec.loadBalancerClass " + kube::in_quotes(name), why);
+  }
   if (is_external_name(service)) {
     const std::string_view name = kube::string_at(spec, {"externalName"});
     if (const std::string_view why = refuse_name(canonical(name), policy, around.owner_of); !why.empty())
@@ -166,8 +162,18 @@ bool is_listed_host(std::string_view host, const std::vector<std::string>& list)
 }
 
 std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolicy& policy,
-                                     std::span<const std::string> external_names, std::size_t max_found) {
+                                     const IngressSurroundings& around, std::size_t max_found) {
   std::vector<Finding> found;
+  const std::span<const std::string> external_names = around.external_names;
+  const auto check_class = [&](std::string path, std::string_view name) {
+    const std::string_view why = refuse_class(name, policy.ingress_classes, around.offered,
+                                              "is not among the classes of Ingresses that the tenant is offered; "
+                                              "ingressClasses in the policy names others");
+    if (!why.empty() && found.size() < max_found)
+      found.push_back({std::move(path) + " " + kube::in_quotes(name), std::string(why)});
+  };
+  check_class("spec.ingressClassName", kube::string_at(ingress.spec(), {"ingressClassName"}));
+  check_class("annotation " + std::string(class_annotation), ingress.annotation(class_annotation));
   if (!policy.external_name_backends)
     for (const std::string& name : backends_of(ingress))
       if (found.size() < max_found && std::ranges::find(external_names, name) != external_names.end())
@@ -189,10 +195,13 @@ std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolic
   return found;
 }
 
-Answer answer(const Request& request, std::string_view kind, std::vector<Finding> found, std::vector<Finding> known) {
+Answer answer(const Request& request, TwinKind kind, const PodPolicy& policy, std::vector<Finding> found,
+              std::vector<Finding> known) {
   keep_new(found, std::move(known));
+  std::ranges::move(find_orders(request, kind, policy, max_findings), std::back_inserter(found));
   if (found.empty()) return Answer::allow();
-  return Answer::deny(known_as(request, kind) + " may not be in this cluster: " + describe(found));
+  return Answer::deny(known_as(request, kind == TwinKind::service ? "Service" : "Ingress") +
+                      " may not be in this cluster: " + describe(found));
 }
 
 }  // namespace
@@ -219,19 +228,16 @@ Answer check_service(const Request& request, std::string_view consumer, const Po
                      const ServiceSurroundings& around) {
   if (!applies(request, consumer)) return Answer::allow();
   const std::size_t max_found = findings_wanted(request);
-  std::vector<Finding> found = look_at_service(request.object, policy, around, max_found);
-  look_at_annotations(request, of_services, policy, found);
-  return answer(request, "Service", std::move(found), look_at_service(request.old_object, policy, around, max_found));
+  return answer(request, TwinKind::service, policy, look_at_service(request.object, policy, around, max_found),
+                look_at_service(request.old_object, policy, around, max_found));
 }
 
 Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
-                     std::span<const std::string> external_names) {
+                     const IngressSurroundings& around) {
   if (!applies(request, consumer)) return Answer::allow();
   const std::size_t max_found = findings_wanted(request);
-  std::vector<Finding> found = look_at_ingress(request.object, policy, external_names, max_found);
-  look_at_annotations(request, of_ingresses, policy, found);
-  return answer(request, "Ingress", std::move(found),
-                look_at_ingress(request.old_object, policy, external_names, max_found));
+  return answer(request, TwinKind::ingress, policy, look_at_ingress(request.object, policy, around, max_found),
+                look_at_ingress(request.old_object, policy, around, max_found));
 }
 
 }  // namespace liqo::core::admission

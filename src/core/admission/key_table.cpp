@@ -58,63 +58,8 @@ constexpr std::string_view common_domains[] = {"app.kubernetes.io",
                                                "offloading.liqo.io",
                                                "prometheus.io"};
 
-/// Domains of controllers for load balancers, addresses, DNS names and certificates.
-constexpr std::string_view exposing_domains[] = {"cert-manager.io",
-                                                 "cilium.io",
-                                                 "cloud.google.com",
-                                                 "consul.hashicorp.com",
-                                                 "digitalocean.com",
-                                                 "getambassador.io",
-                                                 "gke.io",
-                                                 "hetzner.cloud",
-                                                 "io.cilium",
-                                                 "k8s.aws",
-                                                 "konghq.com",
-                                                 "kube-vip.io",
-                                                 "kubesphere.io",
-                                                 "linode.com",
-                                                 "metallb.io",
-                                                 "metallb.universe.tf",
-                                                 "networking.istio.io",
-                                                 "openstack.org",
-                                                 "oraclecloud.com",
-                                                 "ovn.kubernetes.io",
-                                                 "ovn.org",
-                                                 "projectcalico.org",
-                                                 "purelb.io",
-                                                 "service.beta.kubernetes.io",
-                                                 "service.beta.openshift.io",
-                                                 "submariner.io",
-                                                 "tailscale.com",
-                                                 "vultr.com"};
-
-/// Names in any domain. "*" at an end stands for any text.
-constexpr std::string_view exposing_names[] = {"*load-balancer*", "*loadbalancer*"};
-
-/// Ingress controllers for which every annotation configures a load balancer outside the cluster.
-constexpr std::string_view ingress_domains[] = {"alb.ingress.kubernetes.io", "appgw.ingress.kubernetes.io"};
-
-/// Names of annotations that tell an Ingress controller more than hosts and paths, whichever controller it is.
-constexpr std::string_view ingress_names[] = {"*snippet*",         "*server-alias*",   "*canary*",      "*auth-*",
-                                              "*secret*",          "*mirror*",         "*scheme*",      "*certificate*",
-                                              "*-plugins",         "*upstream-vhost*", "*middlewares*", "*tls-acme*",
-                                              "*default-backend*", "*tls.options*",    "*proxy-ssl*"};
-
 bool any_below(std::string_view domain, Texts known) {
   return std::ranges::any_of(known, [domain](std::string_view each) { return is_below(domain, each); });
-}
-
-bool matches(std::string_view name, std::string_view pattern) {
-  const bool open_front = pattern.starts_with('*'), open_end = pattern.ends_with('*');
-  if (open_front) pattern.remove_prefix(1);
-  if (open_end) pattern.remove_suffix(1);
-  if (open_front && open_end) return name.contains(pattern);
-  return open_front ? name.ends_with(pattern) : name.starts_with(pattern);
-}
-
-bool any_matches(std::string_view key, Texts patterns) {
-  const std::string_view name = key.substr(std::min(key.find('/') + 1, key.size()));
-  return std::ranges::any_of(patterns, [name](std::string_view pattern) { return matches(name, pattern); });
 }
 
 }  // namespace
@@ -132,15 +77,6 @@ bool is_reserved_label(std::string_view key) {
 bool is_common_annotation(std::string_view key) {
   const std::string_view domain = domain_of(key);
   return !domain.contains('.') || std::ranges::find(common_domains, domain) != std::ranges::end(common_domains);
-}
-
-bool exposes_service(std::string_view key) {
-  const std::string_view domain = domain_of(key);
-  return any_below(domain, exposing_domains) || domain.starts_with("external-dns.") || any_matches(key, exposing_names);
-}
-
-bool exposes_ingress(std::string_view key) {
-  return exposes_service(key) || any_below(domain_of(key), ingress_domains) || any_matches(key, ingress_names);
 }
 
 }  // namespace liqo::core::admission

@@ -1,5 +1,5 @@
-// Labels and annotations by which software in a cluster takes orders, by the domains of their keys.
-// Tested by test/unit/core/admission/exposure_test.cpp and test/unit/core/admission/pod_metadata_test.cpp.
+// Labels and annotations of pods by which software in a cluster takes orders, by the domains of their keys;
+// order_table.hpp has those of other objects. Tested by test/unit/core/admission/pod_metadata_test.cpp.
 #pragma once
 
 #include <string_view>
@@ -14,12 +14,5 @@ bool is_reserved_label(std::string_view key);
 /// Whether an annotation is allowed on every pod: its domain has no dot, or is one of those that only describe. All
 /// others are left out, because nobody knows what reads them in the provider's cluster.
 bool is_common_annotation(std::string_view key);
-
-/// Whether an annotation changes how a Service is reached: controllers of load balancers, names and certificates take
-/// orders from it.
-bool exposes_service(std::string_view key);
-
-/// The same for an Ingress; among these are pieces of configuration, other hosts, and Secrets of other namespaces.
-bool exposes_ingress(std::string_view key);
 
 }  // namespace liqo::core::admission

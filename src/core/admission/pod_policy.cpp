@@ -38,23 +38,19 @@ struct Amounts {
 };
 
 constexpr Switch switches[] = {
-    {"hostNamespaces", &PodPolicy::host_namespaces},
-    {"hostPath", &PodPolicy::host_path},
-    {"hostPorts", &PodPolicy::host_ports},
-    {"privileged", &PodPolicy::privileged},
-    {"unconfined", &PodPolicy::unconfined},
-    {"nodeName", &PodPolicy::node_name},
-    {"probeHosts", &PodPolicy::probe_hosts},
-    {"otherNamespaces", &PodPolicy::other_namespaces},
-    {"resourceClaims", &PodPolicy::resource_claims},
-    {"nodeVolumes", &PodPolicy::node_volumes},
-    {"externalIPs", &PodPolicy::external_ips},
-    {"externalNameBackends", &PodPolicy::external_name_backends},
-    {"alwaysPullImages", &PodPolicy::always_pull_images},
+    {"hostNamespaces", &PodPolicy::host_namespaces}, {"hostPath", &PodPolicy::host_path},
+    {"hostPorts", &PodPolicy::host_ports},           {"privileged", &PodPolicy::privileged},
+    {"unconfined", &PodPolicy::unconfined},          {"nodeName", &PodPolicy::node_name},
+    {"probeHosts", &PodPolicy::probe_hosts},         {"otherNamespaces", &PodPolicy::other_namespaces},
+    {"resourceClaims", &PodPolicy::resource_claims}, {"nodeVolumes", &PodPolicy::node_volumes},
+    {"externalIPs", &PodPolicy::external_ips},       {"externalNameBackends", &PodPolicy::external_name_backends},
+    {"strictMetadata", &PodPolicy::strict_metadata}, {"alwaysPullImages", &PodPolicy::always_pull_images},
 };
 constexpr List list_members[] = {
     {"annotations", &PodPolicy::annotations},
     {"labels", &PodPolicy::labels},
+    {"objectAnnotations", &PodPolicy::object_annotations},
+    {"objectLabels", &PodPolicy::object_labels},
     {"serviceAnnotations", &PodPolicy::service_annotations},
     {"ingressAnnotations", &PodPolicy::ingress_annotations},
     {"capabilities", &PodPolicy::capabilities},
@@ -68,8 +64,8 @@ constexpr List list_members[] = {
     {"refusedServiceTypes", &PodPolicy::refused_service_types},
 };
 constexpr Choice choices[] = {
-    {"ingressHosts", &PodPolicy::ingress_hosts},
-    {"storageClasses", &PodPolicy::storage_classes},
+    {"ingressClasses", &PodPolicy::ingress_classes}, {"loadBalancerClasses", &PodPolicy::load_balancer_classes},
+    {"ingressHosts", &PodPolicy::ingress_hosts},     {"storageClasses", &PodPolicy::storage_classes},
     {"twinNames", &PodPolicy::twin_names},
 };
 constexpr Amounts amounts[] = {

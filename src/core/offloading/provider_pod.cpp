@@ -8,6 +8,7 @@
 #include "core/offloading/label_keys.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/digest.hpp"
 #include "liqo/core/offloading/left_out.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
@@ -43,6 +44,7 @@ std::string mutable_digest(const api::ShadowPod& shadow) {
 json::object pod_labels(const kube::Object& shadow) {
   json::object labels = shadow.labels();
   labels[api::labels::managed_by] = api::labels::managed_by_shadow_pod;
+  if (!shadow.uid().empty()) labels[api::labels::shadow_pod_uid] = shadow.uid();
   return labels;
 }
 
@@ -116,6 +118,7 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
     spec["tolerations"] = std::move(tolerations.kept);
     std::ranges::move(tolerations.left_out, std::back_inserter(left_out));
   }
+  std::ranges::move(admission::leave_out_orders(spec, policy), std::back_inserter(left_out));
   if (const std::string_view of_consumer = shadow.annotation(api::annotations::priority_class);
       !map_priority(spec, of_consumer, policy))
     left_out.push_back(left_out_priority_class(of_consumer));

@@ -7,6 +7,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/reflection/meta.hpp"
 #include "liqo/core/selector_text.hpp"
@@ -203,6 +204,7 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
     made.set_label(key, value.is_string() ? std::string_view(value.get_string()) : "");
   for (const auto& [key, value] : reflected_annotations(claim, context))
     if (!is_of_this_claim(key) && value.is_string()) made.set_annotation(key, value.get_string());
+  admission::leave_at_home(made.mutable_metadata(), admission::TwinKind::claim, context.kept_keys);
   return made;
 }
 

@@ -49,9 +49,9 @@ OPEN_POLICY = {
     ),
     **dict.fromkeys(
         (
-            "annotations", "labels", "serviceAnnotations", "ingressAnnotations", "capabilities", "sysctls",
-            "serviceAccounts", "priorityClasses", "schedulers", "runtimeClasses", "tolerations", "storageClasses",
-            "twinNames",
+            "annotations", "labels", "objectAnnotations", "objectLabels", "serviceAnnotations", "ingressAnnotations",
+            "ingressClasses", "loadBalancerClasses", "capabilities", "sysctls", "serviceAccounts", "priorityClasses",
+            "schedulers", "runtimeClasses", "tolerations", "storageClasses", "twinNames",
         ),
         ["*"],
     ),

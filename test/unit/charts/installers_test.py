@@ -121,6 +121,7 @@ VALUES = {
     "keys left out": {
         "offloading": {"reflection": {"skip": {"labels": ["team", "example.org/tier"], "annotations": ["note"]}}}
     },
+    "keys kept": {"offloading": {"reflection": {"keepKeys": ["grafana_dashboard", "velero.io/*"]}}},
     "nothing left out": {"offloading": {"reflection": {"skip": {"annotations": []}}}},
     "ingress classes": {
         "offloading": {"reflection": {"ingress": {"ingressClasses": [{"name": "nginx", "default": True}, {"name": "t"}]}}}

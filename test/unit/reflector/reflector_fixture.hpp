@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "kube/async/task_group.hpp"
 #include "kube/testing/fake_api_server.hpp"
@@ -29,15 +30,28 @@ inline core::ForgingContext forging() {
   return out;
 }
 
-/// Changes requests on their way, as webhooks of the server would.
+/// The body of a refusal.
+class RefusedBody final : public kube::net::Body {
+ public:
+  asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
+
+ private:
+  std::string text_ = R"({"kind":"Status","status":"Failure","reason":"Forbidden","code":403})";
+};
+
+/// Changes requests on their way, or refuses them, as webhooks of the server would.
 class Rewriting final : public kube::net::Transport {
  public:
   explicit Rewriting(kube::testing::SimLink& link) : transport_(link) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (rewrite) rewrite(request);
+    if (refuses && refuses(request))
+      co_return kube::net::Response{.head = {.status = 403, .headers = {{"content-type", "application/json"}}},
+                                    .body = std::make_unique<RefusedBody>()};
     co_return co_await transport_.send(std::move(request), deadline);
   }
   std::function<void(kube::HttpRequest&)> rewrite;
+  std::function<bool(const kube::HttpRequest&)> refuses;
 
  private:
   kube::testing::SimTransport transport_;

@@ -197,6 +197,67 @@ TEST_CASE("a provider that fails is asked again, and a namespace that is given u
   CHECK(w.reaches([&] { return w.at_milan("words") == "addio"; }));
 }
 
+TEST_CASE(
+    "what controllers of home only note goes out where the provider takes it, and is left out where it does not") {
+  const auto service = [](json::object annotations) -> json::object {
+    return {
+        {"metadata", json::object{{"name", "door"}, {"namespace", "shop"}, {"annotations", std::move(annotations)}}},
+        {"spec", json::object{{"ports", json::array{json::object{{"port", 80}}}}}}};
+  };
+  const auto& services = kube::resources::services;
+  World w("Service");
+  const auto at_milan = [&](std::string_view key) {
+    const auto tree = w.milan.get(services, {"shop-rome", "door"});
+    return !tree ? "(none)" : std::string(kube::string_at(*tree, {"metadata", "annotations", key}));
+  };
+  constexpr std::string_view note = "metallb.io/ip-allocated-from-pool", order = "metallb.io/address-pool";
+  SUBCASE("it is taken") {
+    REQUIRE(w.rome.create(services, service({{note, "a"}, {"team", "b"}}), actor));
+    CHECK(w.reaches([&] { return at_milan(note) == "a"; }, 5s));
+    CHECK(w.events("OffloadingLeftOut") == 0);
+  }
+  SUBCASE("it is refused") {
+    w.milan_transport.refuses = [note](const kube::HttpRequest& asked) { return asked.body.contains(note); };
+    REQUIRE(w.rome.create(services, service({{note, "a"}, {"team", "b"}}), actor));
+    CHECK(w.reaches([&] { return at_milan("team") == "b"; }, 5s));
+    CHECK(at_milan(note).empty());
+    // It is remembered: a change is not refused first.
+    const std::size_t before = w.to_milan.requests();
+    REQUIRE(w.rome.update(
+        {services, {"shop", "door"}},
+        [](json::object& tree) { kube::ensure_object(tree["metadata"].as_object(), "annotations")["team"] = "c"; },
+        actor));
+    CHECK(w.reaches([&] { return at_milan("team") == "c"; }, 5s));
+    CHECK(w.to_milan.requests() <= before + 2);
+    w.pass(2min);
+    CHECK(w.events("OffloadingLeftOut") == 1);
+    CHECK(w.events("FailedReflection") == 0);
+  }
+  SUBCASE("an order is refused with it, and may be what keeps a door shut") {
+    w.milan_transport.refuses = [order](const kube::HttpRequest& asked) { return asked.body.contains(order); };
+    REQUIRE(w.rome.create(services, service({{note, "a"}, {order, "internal"}}), actor));
+    w.pass(1min);
+    CHECK(at_milan("team") == "(none)");
+    CHECK(w.events("FailedReflection") == 1);
+    CHECK(w.events("OffloadingLeftOut") == 0);
+  }
+}
+
+TEST_CASE("copies of Secrets, ConfigMaps and claims leave at home what would be an order at the provider") {
+  const auto made = [](core::ForgingContext forging) {
+    World w("ConfigMap", std::move(forging));
+    REQUIRE(w.rome.create(kind, World::config_map("shop", "board", "x", {{"grafana_dashboard", "1"}, {"team", "a"}}),
+                          actor));
+    REQUIRE(w.reaches([&] { return w.at_milan("board") == "x"; }));
+    return kube::object_at(*w.milan.get(kind, {"shop-rome", "board"}), {"metadata", "labels"});
+  };
+  CHECK_FALSE(made(forging()).contains("grafana_dashboard"));
+  CHECK(made(forging()).contains("team"));
+  core::ForgingContext keeping = forging();
+  keeping.kept_keys = {"grafana_dashboard"};
+  CHECK(made(keeping).contains("grafana_dashboard"));
+}
+
 TEST_CASE("a namespace that its provider does not show costs nothing at home") {
   World w("Secret");
   w.to_milan.refuse();

@@ -625,6 +625,23 @@ TEST_CASE("what decisions read is held for them, and read together by those who 
   CHECK(held < 3 * LiveReads::one_list);
 }
 
+TEST_CASE("amounts of a Quota change without a look at all others") {
+  World world;
+  world.make(kinds::quotas, quota);
+  world.start();
+  std::size_t lists = 0;
+  world.link.on_send([&](const kube::HttpRequest& request) { lists += request.target.contains("/quotas?") ? 1 : 0; });
+  const std::string_view more = R"({"metadata":{"name":"q","namespace":"liqo-tenant-rome"},"spec":{"user":"pool-1f",
+      "resources":{"cpu":"9"}}})";
+  CHECK(world.ask("/validate/quotas", "liqo-tenant-rome", more, "admin", "", quota) == "");
+  CHECK(lists == 0);
+  const std::string_view other = R"({"metadata":{"name":"r","namespace":"x"},"spec":{"user":"pool-2","resources":{}}})";
+  const std::string_view renamed =
+      R"({"metadata":{"name":"r","namespace":"x"},"spec":{"user":"pool-1f","resources":{}}})";
+  CHECK(world.ask("/validate/quotas", "x", renamed, "admin", "", other).contains("has a Quota already"));
+  CHECK(lists == 1);
+}
+
 TEST_CASE("what cannot be read to its end is a reason to try again, not a verdict") {
   World world({}, 2);
   world.start();

@@ -112,7 +112,7 @@ TEST_CASE("what was admitted counts until the caches show it, and for ten second
 
 TEST_CASE("the classes on offer are those of a consumer's replicas, as they are granted now") {
   Milan milan;
-  const auto offered = [&] { return milan.holdings.offered_classes(rome); };
+  const auto offered = [&] { return milan.holdings.offered_classes(rome).storage; };
   milan.make(kinds::resource_slices, "own", rome, false);
   milan.grant("own", {json::object{{"storageClassName", "gold"}}});
   CHECK(offered().empty());

@@ -13,7 +13,8 @@ namespace liqo::core::admission {
 
 /// Rules for a PersistentVolumeClaim that a consumer writes into a namespace of `consumer` ("" where it is nobody's);
 /// everybody else passes. Its class is one of `offered`, or of the policy where that lists classes; it names no volume,
-/// selects none, and takes no data from another namespace. What a stored claim has already may stay.
+/// selects none, and takes no data from another namespace; its metadata gives no orders (orders.hpp). What a stored
+/// claim has already may stay.
 Answer check_claim(const Request& request, std::string_view consumer, const PodPolicy& policy,
                    std::span<const std::string> offered);
 
@@ -23,8 +24,5 @@ bool has_claim_templates(const kube::json::object& pod_spec);
 /// Checks the classes of the templates of claims in a pod; the pod firewall checks their other fields.
 std::vector<Finding> check_claim_templates(const kube::json::object& pod_spec, const PodPolicy& policy,
                                            std::span<const std::string> offered);
-
-/// The names of the storage classes that a ResourceSlice was granted.
-std::vector<std::string> offered_classes(const kube::Object& slice);
 
 }  // namespace liqo::core::admission

@@ -22,21 +22,31 @@ struct ServiceSurroundings {
   OwnerOf owner_of;
   /// An Ingress of its namespace sends traffic to it; it cannot be an `externalName` then.
   bool is_backend = false;
+  /// The classes of load balancers that the consumer was offered.
+  std::span<const std::string> offered = {};
+};
+
+/// The same for an Ingress.
+struct IngressSurroundings {
+  /// The Services of the namespace that are an `externalName`; a controller would carry traffic from outside to
+  /// wherever they lead.
+  std::span<const std::string> external_names = {};
+  /// The classes of Ingresses that the consumer was offered.
+  std::span<const std::string> offered = {};
 };
 
 /// Rules for a Service that a consumer writes into a namespace of `consumer` ("" where it is nobody's); everybody else
 /// passes. Addresses that the Service names itself (`externalIPs`, `loadBalancerIP`) would take traffic that is not the
-/// consumer's (CVE-2020-8554), and are refused unless the policy says otherwise, as are annotations that change how it
-/// is exposed, and an `externalName` that is an address or leads to somebody else in this cluster or its network. Every
-/// type passes that the policy does not refuse, because the Go version reflects all. What a stored Service has already
-/// may stay.
+/// consumer's (CVE-2020-8554), and are refused unless the policy says otherwise, as are labels and annotations that
+/// change how it is exposed, an `externalName` that is an address or leads to somebody else in this cluster or its
+/// network, and a class of load balancer that was not offered. Every type passes that the policy does not refuse,
+/// because the Go version reflects all. What a stored Service has already may stay.
 Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
                      const ServiceSurroundings& around);
 
-/// The same for an Ingress: where the policy lists hosts, every rule names one of them. `external_names`: the Services
-/// of the namespace that are an `externalName`; a controller would carry traffic from outside to wherever they lead.
+/// The same for an Ingress: where the policy lists hosts, every rule names one of them.
 Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
-                     std::span<const std::string> external_names = {});
+                     const IngressSurroundings& around);
 
 /// The names of the Services that an Ingress sends traffic to, in order.
 std::vector<std::string> backends_of(const kube::Object& ingress);

@@ -32,12 +32,16 @@ struct PodPolicy {
   bool resource_claims = false;   ///< devices by dynamic resource allocation, which no Quota counts
   bool external_ips = false;      ///< Services that name their own addresses
   bool external_name_backends = false;  ///< Ingresses that send traffic to Services of the type ExternalName
+  bool strict_metadata = false;     ///< no labels and annotations that nobody knows, on what is in twins beside pods
   bool always_pull_images = false;  ///< containers always pull, so that cached images of other tenants need credentials
   // In lists of keys an entry that ends in "/*" names every key of that domain (`lists_key`).
-  std::vector<std::string> annotations;          ///< onto pods, beside the common ones
-  std::vector<std::string> labels;               ///< of pods, of reserved domains
-  std::vector<std::string> service_annotations;  ///< among those that change how a Service is exposed
-  std::vector<std::string> ingress_annotations;  ///< among those that change how an Ingress is exposed
+  std::vector<std::string> annotations;  ///< onto pods, beside the common ones
+  std::vector<std::string> labels;       ///< of pods, of reserved domains
+  // Orders to controllers of this cluster (orders.hpp).
+  std::vector<std::string> object_annotations;   ///< on Secrets, ConfigMaps, claims and templates of claims
+  std::vector<std::string> object_labels;        ///< on these, Services and Ingresses
+  std::vector<std::string> service_annotations;  ///< on Services
+  std::vector<std::string> ingress_annotations;  ///< on Ingresses
   std::vector<std::string> capabilities;
   std::vector<std::string> sysctls;
   std::vector<std::string> service_accounts;  ///< beside "default"
@@ -51,7 +55,9 @@ struct PodPolicy {
   std::vector<std::string> tolerations;            ///< keys of taints; other tolerations are left out of the pod
   std::vector<std::string> refused_service_types;  ///< e.g. "LoadBalancer"; none by default
   std::optional<std::vector<std::string>> storage_classes;  ///< of claims; unset = those that are offered
-  std::optional<std::vector<std::string>> ingress_hosts;    ///< that Ingresses may name; unset = any
+  std::optional<std::vector<std::string>> ingress_classes;  ///< that Ingresses may name; unset = those that are offered
+  std::optional<std::vector<std::string>> load_balancer_classes;  ///< likewise of Services
+  std::optional<std::vector<std::string>> ingress_hosts;          ///< that Ingresses may name; unset = any
   /// The ranges in which the endpoints of the consumer's Services may be, as this cluster reaches them; for unset see
   /// core/addresses/consumer_addresses.hpp.
   std::optional<std::vector<Cidr>> endpoint_ranges;

@@ -36,6 +36,9 @@ struct ForgingContext {
   ClusterPair clusters;
   std::string node_name;
   api::OffloadingPatch patch;  ///< with every key that is left out of copies, from all sources
+  /// Keys that copies of Secrets, ConfigMaps and claims keep, though controllers of the provider may take orders by
+  /// them.
+  std::vector<std::string> kept_keys;
 
   ApiServerMode api_server_mode = ApiServerMode::never;
   /// The API server as pods at the provider reach it, in place of `kubernetes.default`; "" = not known.

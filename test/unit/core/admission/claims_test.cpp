@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "liqo/core/admission/offered_classes.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
@@ -104,7 +105,7 @@ TEST_CASE("templates of claims in pods have the same classes") {
 }
 
 TEST_CASE("the classes on offer are those that a slice of the consumer was granted") {
-  const auto classes = [](std::string_view slice) { return offered_classes(liqo::test::object_of(slice)); };
+  const auto classes = [](std::string_view slice) { return offered_classes(liqo::test::object_of(slice)).storage; };
   CHECK(
       classes(
           R"({"status":{"storageClasses":[{"storageClassName":"a","default":true},{},7,{"storageClassName":"b"}]}})") ==

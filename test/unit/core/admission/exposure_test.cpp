@@ -28,7 +28,7 @@ std::string refusal(std::string_view spec, std::string_view policy = "") {
 
 std::string ingress_refusal(std::string_view spec, std::string_view policy) {
   const auto answer =
-      check_ingress(creating(service(spec), "pool-1f", {"rome"}), "rome", read_pod_policy(policy).value());
+      check_ingress(creating(service(spec), "pool-1f", {"rome"}), "rome", read_pod_policy(policy).value(), {});
   return answer.allowed ? "" : answer.message;
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("what Go Liqo reflects of a Service passes, whatever its type") {
            "type":"ClusterIP","sessionAffinity":"ClientIP","externalName":"","externalTrafficPolicy":"",
            "publishNotReadyAddresses":false,"ipFamilyPolicy":"SingleStack","internalTrafficPolicy":"Cluster"})",
         R"({"clusterIP":"None","selector":{"a":"b"}})", R"({"type":"NodePort","ports":[{"port":80,"nodePort":30080}]})",
-        R"({"type":"LoadBalancer","loadBalancerClass":"x","loadBalancerSourceRanges":["10.0.0.0/8"]})",
+        R"({"type":"LoadBalancer","loadBalancerSourceRanges":["10.0.0.0/8"]})",
         R"({"type":"ExternalName","externalName":"db.example.com"})", R"({"externalIPs":[],"loadBalancerIP":""})",
         "{}"})
     CHECK(refusal(spec) == "");
@@ -188,13 +188,16 @@ TEST_CASE("annotations that change how a Service or an Ingress is exposed are re
     return check_service(request, "rome", policy, {.owner_of = owner_of});
   };
   const auto of_ingress = [](const Request& request, const PodPolicy& policy) {
-    return check_ingress(request, "rome", policy);
+    return check_ingress(request, "rome", policy, {});
   };
   for (std::string_view key :
        {"service.beta.kubernetes.io/aws-load-balancer-scheme", "external-dns.alpha.kubernetes.io/hostname",
         "metallb.universe.tf/address-pool", "metallb.io/loadBalancerIPs", "projectcalico.org/ipv4pools",
         "load-balancer.hetzner.cloud/location", "networking.gke.io/load-balancer-type", "cert-manager.io/issuer",
-        "service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", "lbipam.cilium.io/ips"}) {
+        "service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", "lbipam.cilium.io/ips", "kubernetes.io/elb.id",
+        "service.kubernetes.io/tke-existed-lbid", "service.antrea.io/external-ip-pool", "loxilb.io/staticIP",
+        "skupper.io/proxy", "dns.gardener.cloud/dnsnames", "cert.gardener.cloud/secretname",
+        "co.elastic.metrics/hosts"}) {
     CAPTURE(key);
     const std::string one = R"({")" + std::string(key) + R"(":"x"})";
     CHECK(says(of_service, one, "").contains("annotation " + std::string(key)));
@@ -206,7 +209,10 @@ TEST_CASE("annotations that change how a Service or an Ingress is exposed are re
   for (std::string_view key :
        {"nginx.ingress.kubernetes.io/configuration-snippet", "nginx.ingress.kubernetes.io/server-alias",
         "nginx.ingress.kubernetes.io/auth-tls-secret", "nginx.ingress.kubernetes.io/canary-weight",
-        "alb.ingress.kubernetes.io/group.order", "cert-manager.io/cluster-issuer", "kubernetes.io/tls-acme"}) {
+        "alb.ingress.kubernetes.io/group.order", "cert-manager.io/cluster-issuer", "kubernetes.io/tls-acme",
+        "kubernetes.io/ingress.global-static-ip-name", "ingress.gcp.kubernetes.io/pre-shared-cert",
+        "traefik.ingress.kubernetes.io/router.entrypoints", "traefik.ingress.kubernetes.io/router.priority",
+        "haproxy-ingress.github.io/config-backend", "nginx.org/mergeable-ingress-type"}) {
     CAPTURE(key);
     const std::string one = R"({")" + std::string(key) + R"(":"x"})";
     CHECK(says(of_ingress, one, "").contains("annotation " + std::string(key)));
@@ -216,12 +222,56 @@ TEST_CASE("annotations that change how a Service or an Ingress is exposed are re
   for (std::string_view key :
        {"note", "team/owner", "service.kubernetes.io/topology-mode", "liqo.io/force-remote-node-port",
         "nginx.ingress.kubernetes.io/rewrite-target", "nginx.ingress.kubernetes.io/proxy-body-size",
-        "nginx.ingress.kubernetes.io/backend-protocol", "kubectl.kubernetes.io/last-applied-configuration"}) {
+        "nginx.ingress.kubernetes.io/backend-protocol", "field.cattle.io/publicEndpoints",
+        "kubectl.kubernetes.io/last-applied-configuration"}) {
     CAPTURE(key);
     const std::string one = R"({")" + std::string(key) + R"(":"x"})";
     CHECK(says(of_service, one, "") == "");
     CHECK(says(of_ingress, one, "") == "");
   }
+}
+
+TEST_CASE("a class that is named is one that is offered, or one of the policy") {
+  const std::string offered[] = {"public"};
+  struct Row {
+    std::string_view service, ingress;  // spec, and whether they pass with what is offered and with a policy
+    bool passes, with_policy;
+  };
+  constexpr Row rows[] = {
+      {R"({"type":"LoadBalancer","loadBalancerClass":"public"})", R"({"ingressClassName":"public"})", true, false},
+      {R"({"type":"LoadBalancer","loadBalancerClass":"internal"})", R"({"ingressClassName":"internal"})", false, true},
+      {R"({"type":"LoadBalancer"})", R"({"rules":[]})", true, true},
+      {R"({"type":"LoadBalancer","loadBalancerClass":null})", R"({"ingressClassName":null})", true, true},
+  };
+  const PodPolicy listed =
+      read_pod_policy(R"({"ingressClasses":["internal"],"loadBalancerClasses":["internal"]})").value();
+  for (const Row& row : rows) {
+    CAPTURE(row.service);
+    const auto made = creating(service(row.service), "pool-1f", {"rome"});
+    const auto route = creating(service(row.ingress), "pool-1f", {"rome"});
+    const ServiceSurroundings around{.owner_of = owner_of, .offered = offered};
+    CHECK(check_service(made, "rome", {}, around).allowed == row.passes);
+    CHECK(check_ingress(route, "rome", {}, {.offered = offered}).allowed == row.passes);
+    CHECK(check_service(made, "rome", listed, around).allowed == row.with_policy);
+    CHECK(check_ingress(route, "rome", listed, {.offered = offered}).allowed == row.with_policy);
+  }
+  CHECK(refusal(R"({"type":"LoadBalancer","loadBalancerClass":"x"})") ==
+        "Service \"s\" may not be in this cluster: spec.loadBalancerClass \"x\" is not among the classes of load "
+        "balancers "
+        "that the tenant is offered; loadBalancerClasses in the policy names others");
+  CHECK(refusal(R"({"type":"LoadBalancer","loadBalancerClass":"x"})", R"({"loadBalancerClasses":["*"]})") == "");
+  CHECK(refusal(R"({"type":"ClusterIP","loadBalancerClass":"x"})") == "");
+  // A class that is stored may stay, and no other one come.
+  const std::string one = service(R"({"ingressClassName":"x"})"), other = service(R"({"ingressClassName":"y"})");
+  CHECK(check_ingress(updating(one, one, "pool-1f", {"rome"}), "rome", {}, {}).allowed);
+  CHECK_FALSE(check_ingress(updating(one, other, "pool-1f", {"rome"}), "rome", {}, {}).allowed);
+  // The older way to name a class.
+  const std::string older =
+      R"({"metadata":{"name":"s","annotations":{"kubernetes.io/ingress.class":"internal"}},"spec":{}})";
+  const auto asked = creating(older, "pool-1f", {"rome"});
+  CHECK(check_ingress(asked, "rome", {}, {.offered = offered})
+            .message.contains("annotation kubernetes.io/ingress.class \"internal\" is not among the classes"));
+  CHECK(check_ingress(asked, "rome", listed, {}).allowed);
 }
 
 TEST_CASE("an annotation that is stored can stay as it is, and no other value take its place") {
@@ -246,11 +296,11 @@ TEST_CASE("no Ingress sends traffic to a Service that only stands for another na
   CHECK_FALSE(sends_to(liqo::test::object_of(route), "x"));
   const auto asked = creating(route, "pool-1f", {"rome"});
   const std::string names[] = {"api", "other"};
-  CHECK(check_ingress(asked, "rome", {}).allowed);
-  const Answer refused = check_ingress(asked, "rome", {}, names);
+  CHECK(check_ingress(asked, "rome", {}, {}).allowed);
+  const Answer refused = check_ingress(asked, "rome", {}, {.external_names = names});
   CHECK(refused.message.contains("backend \"api\" would have an Ingress carry traffic"));
   CHECK(refused.message.contains("externalNameBackends in the policy"));
-  CHECK(check_ingress(asked, "rome", {.external_name_backends = true}, names).allowed);
+  CHECK(check_ingress(asked, "rome", {.external_name_backends = true}, {.external_names = names}).allowed);
   // The other way round.
   const std::string alias = R"({"metadata":{"name":"api","namespace":"shop-rome"},"spec":{"type":"ExternalName",
       "externalName":"db.example.com"}})";

@@ -45,7 +45,7 @@ const Kind kinds[] = {
        return service_of("", R"("rules":[)" + numbered(bad, R"({"host":")", std::string(150, 'a') + R"("})") + "]");
      },
      [](const Request& request) {
-       return check_ingress(request, "rome", read_pod_policy(R"({"ingressHosts":["b.example.com"]})").value());
+       return check_ingress(request, "rome", read_pod_policy(R"({"ingressHosts":["b.example.com"]})").value(), {});
      }},
     {"labels of a ShadowPod",
      [](int bad) {

@@ -8,6 +8,7 @@
 
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/exposure.hpp"
+#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/offloading/left_out.hpp"
@@ -37,7 +38,7 @@ Request sent(const json::object& object) {
 }
 
 Answer ask(std::string_view plural, const Request& request) {
-  const std::string offered[] = {"standard"};
+  const std::string offered[] = {"standard"}, balancers[] = {"metallb"}, routes[] = {"nginx"};
   const auto owner_of = [](std::string_view ns) {
     return ns == "shop-rome" ? NamespaceOwner::consumer : NamespaceOwner::none;
   };
@@ -47,13 +48,16 @@ Answer ask(std::string_view plural, const Request& request) {
     stamped.object.mutable_metadata()["uid"] = "uid-1";
     return validate_shadow_pod(stamped, {.remote_cluster = "rome", .policy = {}, .offered_classes = {}});
   }
-  if (plural == "services") return check_service(request, "rome", {}, {.owner_of = owner_of});
-  if (plural == "ingresses") return check_ingress(request, "rome", {});
-  if (plural == "secrets") return check_secret(request, "rome");
+  if (plural == "services") return check_service(request, "rome", {}, {.owner_of = owner_of, .offered = balancers});
+  if (plural == "ingresses") return check_ingress(request, "rome", {}, {.offered = routes});
+  if (plural == "secrets") {
+    const Answer answer = check_secret(request, "rome");
+    return answer.allowed ? check_orders(request, "rome", TwinKind::secret, {}) : answer;
+  }
+  if (plural == "configmaps") return check_orders(request, "rome", TwinKind::config_map, {});
   if (plural == "persistentvolumeclaims") return check_claim(request, "rome", {}, offered);
   // No rule of admission is about these.
-  const bool is_free = plural == "configmaps" || plural == "shadowendpointslices";
-  CHECK(is_free);
+  CHECK(plural == "shadowendpointslices");
   return Answer::allow();
 }
 
