@@ -14,6 +14,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/offloading/resize.hpp"
+#include "liqo/core/peering/names.hpp"
 
 namespace liqo::quota {
 namespace {
@@ -49,6 +50,7 @@ StoredPods::StoredPods(const LedgerContext& context, kube::Api& replica_api, cor
       changed_(std::move(changed)),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       surroundings_(context.home),
       progress_(context.executor),
       more_to_read_(context.executor),
@@ -62,6 +64,10 @@ StoredPods::StoredPods(const LedgerContext& context, kube::Api& replica_api, cor
                           [this](const std::string& name) { recount_runtime_class(name); });
   shadows_.follow(stored, [this] { progress_.set(); });
   pods_.follow(stored);
+  namespaces_.follow([this](const kube::Change& ns) {
+    const auto consumer = [](const kube::Object& of) { return of.label(api::labels::remote_cluster_id); };
+    if (ns.changes(consumer)) recount_later(pods_->store().keys_in(ns.key.name));
+  });
 }
 
 bool StoredPods::has_synced() const {
@@ -123,7 +129,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
     if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);
     if (seen_) seen_(key, *held_shadow);
   }
-  if (const auto pod = pods_->find(key)) {
+  if (const auto pod = pods_->find(key); pod && is_in_twin(*pod)) {
     held_pod = core::HeldPod{.uid = std::string(pod->uid()),
                              .shadow_uid = owner_uid(*pod),
                              .user = std::string(pod->label(api::labels::creator_user)),
@@ -142,6 +148,14 @@ void StoredPods::recount(const kube::ObjectKey& key) {
   }
   progress_.set();
   changed_();
+}
+
+bool StoredPods::is_in_twin(const kube::Object& pod) const {
+  // What is not known yet counts.
+  const auto ns = namespaces_->find({{}, std::string(pod.ns())});
+  if (!ns) return true;
+  const std::string_view consumer = ns->label(api::labels::remote_cluster_id);
+  return !consumer.empty() && !core::is_user_of_another(pod.label(api::labels::creator_user), consumer);
 }
 
 void StoredPods::recount_later(std::vector<kube::ObjectKey> keys) {

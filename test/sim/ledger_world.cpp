@@ -15,7 +15,7 @@ using quota::QuotaLedger;
 
 namespace {
 
-constexpr std::string_view tenant = "liqo-tenant-rome", twin = "shop-rome", user = "pool-573ffa690333";
+constexpr std::string_view tenant = "liqo-tenant-rome", twin = "shop-rome", user = "pool-a8a4c692b93b";
 constexpr kube::Duration request_timeout = 60s;
 constexpr int asks = 60;
 

@@ -23,6 +23,8 @@ inline constexpr std::string_view node_name = "offloading.liqo.io/nodename";
 /// On a provider's objects that were made of a consumer's: of which kind.
 inline constexpr std::string_view managed_by = "liqo.io/managed-by";
 inline constexpr std::string_view managed_by_shadow_pod = "shadowpod";
+/// On a Pod at a provider: the UID of the ShadowPod that it was made for.
+inline constexpr std::string_view shadow_pod_uid = "offloading.liqo.io/shadowpod-uid";
 inline constexpr std::string_view managed_by_shadow_endpoint_slice = "shadowendpointslice";
 /// Of Kubernetes: which controller keeps an EndpointSlice.
 inline constexpr std::string_view endpoint_slice_manager = "endpointslice.kubernetes.io/managed-by";

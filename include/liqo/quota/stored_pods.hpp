@@ -59,6 +59,8 @@ class StoredPods {
 
  private:
   void recount(const kube::ObjectKey& key);
+  /// Whether a Pod is where its consumer's pods are: anybody may give a Pod of his own the labels of theirs.
+  bool is_in_twin(const kube::Object& pod) const;
   void weigh(const kube::ObjectKey& key, const kube::Object* shadow);
   /// What is around these pods has changed: they are counted anew, a few in each turn of the loop.
   void recount_later(std::vector<kube::ObjectKey> keys);
@@ -81,7 +83,7 @@ class StoredPods {
   core::Counting counting_;
   std::function<void()> changed_;
   std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> seen_;
-  kube::InformerHandle shadows_, pods_;
+  kube::InformerHandle shadows_, pods_, namespaces_;
   PodSurroundings surroundings_;
   core::QuotaAccount account_;
   struct Weight {

@@ -24,6 +24,14 @@ using kube::Outcome;
 
 /// A Quota that was deleted by mistake is made again in moments.
 constexpr kube::Duration grace = 30s;
+/// Whether a Pod has lost its owner and was made for another ShadowPod than that of its name. Whoever deletes a
+/// ShadowPod with the policy Orphan would otherwise keep its Pod by another one of that name. A Pod of an earlier
+/// version is known by its owner alone.
+bool is_orphan(const kube::Object& pod, const kube::Object* shadow) {
+  const std::string_view made_for = pod.label(api::labels::shadow_pod_uid);
+  return !pod.is_deleting() && !pod.controller() && (!shadow || made_for.empty() || shadow->uid() != made_for);
+}
+
 /// How long the live answer that a user has no Quota holds for its other pods.
 constexpr kube::Duration confirmation = 10s;
 
@@ -86,10 +94,11 @@ asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string 
 asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
   const auto pod = pods_->find(key);
   // The garbage collector removes a Pod that has an owner.
-  if (!pod || pod->is_deleting() || pod->controller()) co_return Outcome::done();
+  if (!pod || pod->controller()) co_return Outcome::done();
   auto live = co_await context_.home.api().get(api::kinds::shadow_pods, key);
-  if (live) co_return Outcome::done();
-  if (!live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+  if (!live && !live.error().is_not_found())
+    co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+  if (!is_orphan(*pod, live ? &*live : nullptr)) co_return Outcome::done();
   auto removed = co_await kube::remove_object(
       context_.home.api(), kube::resources::pods, key,
       {.options = {.uid = std::string(pod->uid())}, .phase = "removing a Pod without ShadowPod"});
@@ -103,14 +112,17 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   const auto shadow = shadows_->find(key);
   const auto pod = pods_->find(key);
   const bool is_left = !shadow && pod && !pod->is_deleting();
+  if (is_left || (pod && is_orphan(*pod, shadow ? &*shadow : nullptr))) {
+    noticed_.erase(key);
+    co_return co_await end_orphan(key);
+  }
   // A ShadowPod that our webhook did not admit bears no user, and is not counted.
   const std::string user(shadow ? shadow->label(api::labels::creator_user)
                          : pod  ? pod->label(api::labels::creator_user)
                                 : std::string_view());
   const std::vector<kube::ObjectKey> counting = quotas_->store().keys(quota::quotas_by_user, user);
-  if (is_left || user.empty() || !counting.empty()) {
+  if (user.empty() || !counting.empty()) {
     noticed_.erase(key);
-    if (is_left) co_return co_await end_orphan(key);
     if (user.empty() || !is_drained(counting)) co_return Outcome::done();
     co_return co_await end(key, user, {"SliceDrained", "the provider has drained its ResourceSlice"});
   }

@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 namespace action = core::certificate_action;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
+/// A consumer that begins anew a few times has a new key each time.
+constexpr TokenBucket::Rate changes_rate{.per_second = 1.0 / 60, .burst = 5};
 constexpr kube::Duration max_signing_time = 20s, first_look = 10ms, max_pause = 1s;
 
 }  // namespace
@@ -69,7 +71,10 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
     co_return kube::fail(std::move(found.error()), "reading the certificate");
   }
   std::optional<core::StoredCertificate> stored;
-  if (secret) stored = core::read_stored_certificate(*secret, order.csr_pem, *request);
+  if (secret) stored = core::read_stored_certificate(*secret, *request);
+  if (secret && !stored && !may_change(secret->key()))
+    co_return kube::fail(kube::Errc::missing,
+                         "the consumer asks for certificates of ever other keys, of which one a minute is signed");
 
   api::AuthParams params{
       .ca_pem = context_.settings.ca_pem, .api_server = std::move(*server), .proxy_url = order.proxy_url};
@@ -94,6 +99,11 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
   params.certificate_pem = std::move(stored->pem);
   co_return IssuedParams{.auth_params = api::write_auth_params(params),
                          .renew_at = std::get<action::UseStored>(plan).renew_at};
+}
+
+bool CertificateIssuer::may_change(const kube::ObjectKey& secret) {
+  std::erase_if(changes_, [&](const auto& entry) { return entry.first != secret && entry.second.is_full(); });
+  return changes_.try_emplace(secret, context_.clock, changes_rate).first->second.try_take();
 }
 
 asio::awaitable<kube::Result<core::StoredCertificate>> CertificateIssuer::issue(const CertificateOrder& order,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "controllers/providers/provider_budget.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/core/peering/consumer_certificate.hpp"
@@ -31,8 +33,9 @@ struct IssuedParams {
 };
 
 /// Issues certificates by CertificateSigningRequests of the signer kubernetes.io/kube-apiserver-client, which it makes,
-/// approves, waits for and clears away. A certificate is signed anew when its request has changed, it is due, it has
-/// ended, or its Secret is gone. Any number may exist. One thread.
+/// approves, waits for and clears away. A certificate is signed anew when its request has another name or key, which a
+/// consumer may change five times and then once a minute, it is due, it has ended, or its Secret is gone. Any number
+/// may exist. One thread.
 class CertificateIssuer {
  public:
   explicit CertificateIssuer(Context context);
@@ -57,9 +60,12 @@ class CertificateIssuer {
   asio::awaitable<kube::Result<void>> store(const CertificateOrder& order, std::optional<kube::Object> stored,
                                             std::string certificate_pem);
   kube::Result<std::string> api_server() const;
+  /// Whether a certificate of another key than the stored one may be signed now.
+  bool may_change(const kube::ObjectKey& secret);
 
   Context context_;
   std::vector<kube::InformerHandle> control_plane_nodes_;  ///< in the order of the labels that say so
+  std::map<kube::ObjectKey, TokenBucket> changes_;         ///< of keys, by the Secret of the certificate
   kube::Log log_{"certificate-issuer"};
 };
 

@@ -18,10 +18,8 @@ bool is_for(const IssuedCertificate& certificate, const SigningRequest& request)
 
 }  // namespace
 
-std::optional<StoredCertificate> read_stored_certificate(const kube::Object& secret, std::string_view csr_pem,
-                                                         const SigningRequest& request) {
+std::optional<StoredCertificate> read_stored_certificate(const kube::Object& secret, const SigningRequest& request) {
   std::string pem = secret_bytes(secret, "certificate");
-  if (!is_same_request(secret_bytes(secret, "csr"), csr_pem)) return std::nullopt;
   const auto certificate = read_certificate(pem);
   if (!certificate || !is_for(*certificate, request)) return std::nullopt;
   const auto received = kube::parse_time(secret.annotation(api::annotations::certificate_received));

@@ -89,11 +89,6 @@ kube::Result<SigningRequest> read_signing_request(std::string_view pem) {
   return SigningRequest{.name = std::move(*name), .key = std::move(*key)};
 }
 
-bool is_same_request(std::string_view a, std::string_view b) {
-  const auto first = read_pem(a), second = read_pem(b);
-  return first && second && first->type == second->type && first->der == second->der;
-}
-
 kube::Result<void> check_signing_request(std::string_view pem, const CertificateName& name, const PublicKey* key) {
   auto request = read_signing_request(pem);
   if (!request) return std::unexpected(std::move(request.error()));

@@ -25,6 +25,13 @@ std::string slice_user(std::string_view slice, std::string_view consumer) {
 
 std::string user_suffix(std::string_view consumer) { return "-" + sha256_hex(consumer).substr(0, user_digits); }
 
+bool is_user_of_another(std::string_view user, std::string_view consumer) {
+  const std::string own = user_suffix(consumer);
+  if (user.size() < own.size() || user.ends_with(own)) return false;
+  const std::string_view suffix = user.substr(user.size() - own.size());
+  return suffix.front() == '-' && suffix.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+}
+
 std::string control_plane_identity_name(std::string_view provider) { return joined("controlplane-", provider); }
 
 std::string slice_identity_name(std::string_view slice) { return joined("resourceslice-", slice); }

@@ -1,6 +1,7 @@
 // The quota ledger of one replica: what it counts. That no replica ever admits too much is for its simulation.
 #include "ledger_fixture.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
+#include "liqo/core/peering/names.hpp"
 
 namespace liqo::quota {
 namespace {
@@ -18,6 +19,45 @@ TEST_CASE("what stored ShadowPods hold follows the overhead of their RuntimeClas
   CHECK(fixture.reaches([&] { return fixture.used_cpu() == "2250m"; }));
   static_cast<void>(fixture.server.remove(runtime_classes, {"", "kata"}, {}, "operator"));
   CHECK(fixture.reaches([&] { return fixture.used_cpu() == "2"; }));
+  fixture.stop();
+}
+
+TEST_CASE("a Pod counts in a twin of its consumer alone, whatever labels others give to theirs") {
+  LedgerFixture fixture;
+  const auto space = [&](std::string_view name, json::object labels) {
+    fixture.apply(kube::resources::namespaces,
+                  {{"metadata", json::object{{"name", name}, {"labels", std::move(labels)}}}});
+  };
+  const std::string user = core::slice_user("pool", "rome");
+  const auto pod = [&](std::string_view ns, std::string_view cpu) {
+    json::object tree = LedgerFixture::shadow("web", cpu);
+    json::object& metadata = tree["metadata"].as_object();
+    metadata["namespace"] = ns;
+    metadata["labels"] =
+        json::object{{api::labels::creator_user, user}, {api::labels::managed_by, api::labels::managed_by_shadow_pod}};
+    fixture.apply(kube::resources::pods,
+                  {{"metadata", std::move(metadata)}, {"spec", tree["spec"].as_object()["pod"].as_object()}});
+  };
+  fixture.apply(api::kinds::quotas,
+                {{"metadata", json::object{{"name", user}, {"namespace", "liqo-tenant-rome"}}},
+                 {"spec", json::object{{"user", user}, {"limitsEnforcement", "None"}, {"resources", {{"cpu", "8"}}}}}});
+  const auto used = [&] { return core::amount(fixture.ledger.usage({"liqo-tenant-rome", user}).used, "cpu").text(); };
+  space("dev", {});
+  space("shop-paris", {{api::labels::remote_cluster_id, "paris"}});
+  space("shop-rome", {{api::labels::remote_cluster_id, "rome"}});
+  pod("dev", "100");
+  pod("shop-paris", "10");
+  pod("shop-rome", "1");
+  fixture.start();
+  CHECK(fixture.reaches([&] { return used() == "1"; }));
+  // A namespace that becomes a twin.
+  fixture.server.update(
+      {kube::resources::namespaces, {"", "dev"}},
+      [](json::object& tree) {
+        tree["metadata"].as_object()["labels"] = json::object{{api::labels::remote_cluster_id, "rome"}};
+      },
+      "operator");
+  CHECK(fixture.reaches([&] { return used() == "101"; }));
   fixture.stop();
 }
 

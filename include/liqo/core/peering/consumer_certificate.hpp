@@ -19,10 +19,9 @@ struct StoredCertificate {
   kube::WallTime renew_at, not_after;
 };
 
-/// The certificate of the Secret (`forge_certificate_secret`); nothing where it was issued for another request than
-/// `csr_pem`, which is `request` in PEM, or has another name or key.
-std::optional<StoredCertificate> read_stored_certificate(const kube::Object& secret, std::string_view csr_pem,
-                                                         const SigningRequest& request);
+/// The certificate of the Secret (`forge_certificate_secret`); nothing where it has another name or key than `request`
+/// asks for. Two requests for the same may differ in their bytes: signatures of ECDSA keys do.
+std::optional<StoredCertificate> read_stored_certificate(const kube::Object& secret, const SigningRequest& request);
 
 /// What a cluster has signed for the request. Errors: those of read_certificate(); Errc::unsupported where it has
 /// another name or key.

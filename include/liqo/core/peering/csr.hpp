@@ -39,9 +39,6 @@ struct SigningRequest {
 /// sentence that says what is wrong, and those of PublicKey::from_der().
 kube::Result<SigningRequest> read_signing_request(std::string_view pem);
 
-/// Whether both texts hold the same request; text around the PEM block and its line breaks do not count.
-bool is_same_request(std::string_view a, std::string_view b);
-
 /// As read_signing_request(), and refuses one that is not for exactly that name and, where `key` is given, that key.
 kube::Result<void> check_signing_request(std::string_view pem, const CertificateName& name, const PublicKey* key);
 

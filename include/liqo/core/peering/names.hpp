@@ -37,6 +37,8 @@ std::string tenant_namespace_name(std::string_view peer);
 std::string slice_user(std::string_view slice, std::string_view consumer);
 /// What the users of all slices of the consumer end with, and no others: "-<12 hex digits>".
 std::string user_suffix(std::string_view consumer);
+/// Whether the name is that of a slice's user of another consumer; a name of another form is nobody's.
+bool is_user_of_another(std::string_view user, std::string_view consumer);
 /// "controlplane-<provider>".
 std::string control_plane_identity_name(std::string_view provider);
 /// "resourceslice-<slice>".

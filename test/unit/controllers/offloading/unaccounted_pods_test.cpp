@@ -117,6 +117,39 @@ TEST_CASE("pods whose Quota is gone end within the time of a drain, and so do th
   }
 }
 
+TEST_CASE("a Pod that a ShadowPod has left behind is not kept by another one of its name") {
+  SlowProvider milan;
+  milan.start();
+  milan.add("web", 10);
+  const auto orphan = [&](const char* uid) {
+    // As the garbage collector leaves it where the ShadowPod was deleted with the policy Orphan.
+    milan.change(resources::pods, {"shop-rome", "web"}, "", [uid](json::object& pod) {
+      json::object& metadata = kube::ensure_object(pod, "metadata");
+      metadata.erase("ownerReferences");
+      if (uid) kube::ensure_object(metadata, "labels")[api::labels::shadow_pod_uid] = uid;
+    });
+  };
+  SUBCASE("it was made for an earlier one") {
+    orphan("of-an-earlier-one");
+    CHECK(milan.reaches([&] { return milan.grace("web") != -1; }));
+  }
+  SUBCASE("it is of an earlier version, which did not say for whom it was made") {
+    milan.change(resources::pods, {"shop-rome", "web"}, "", [](json::object& pod) {
+      kube::ensure_object(pod["metadata"].as_object(), "labels").erase(api::labels::shadow_pod_uid);
+    });
+    // While it has an owner, it is labelled.
+    CHECK(milan.reaches(
+        [&] { return milan.find(resources::pods, {"shop-rome", "web"})->has_label(api::labels::shadow_pod_uid); }));
+    milan.pass(1min);
+    CHECK(milan.grace("web") == -1);
+  }
+  SUBCASE("it is its own") {
+    orphan(nullptr);
+    milan.pass(1min);
+    CHECK(milan.grace("web") == -1);
+  }
+}
+
 TEST_CASE("pods of a drained slice end within the time that the policy of their consumer gives them") {
   SlowProvider milan(R"({"maxDrainGracePeriodSeconds": 60})");
   milan.start();

@@ -58,6 +58,32 @@ TEST_CASE("an idle peering has nothing signed but renewals, whatever is around i
   CHECK(milan.signer.signed_requests <= expected);
 }
 
+TEST_CASE("whoever asks by ever other keys has few certificates signed") {
+  PeeringProvider milan;
+  milan.start();
+  // It shows no key, so its slices may have any.
+  kube::Object tenant = kube::Object::make(kinds::tenants, milan.tenant_key);
+  tenant.mutable_spec() = json::object{{"clusterID", "rome"}, {"authzPolicy", "TolerateNoHandshake"}};
+  milan.apply(kinds::tenants, tenant);
+  milan.add_slice("pool");
+  const auto ask = [&milan](int number) {
+    const core::PrivateKey key = key_of(char(number));
+    milan.change(kinds::resource_slices, {milan.ns, "pool"}, "", [&](json::object& next) {
+      kube::ensure_object(next, "spec")["csr"] =
+          kube::encode_base64(*core::make_signing_request(key, core::slice_name("pool", "rome")));
+    });
+  };
+  const int before = milan.signer.signed_requests;
+  ask(1);
+  REQUIRE(milan.reaches([&] { return milan.signer.signed_requests == before + 1; }));
+  for (int number = 2; number < 100; ++number) {
+    ask(number);
+    milan.pass(600ms);
+  }
+  CHECK(milan.signer.signed_requests - before > 2);
+  CHECK(milan.signer.signed_requests - before < 10);
+}
+
 TEST_CASE("a signer that does not do as it is asked is not asked again and again") {
   struct Case {
     const char* title;

@@ -31,14 +31,6 @@ kube::net::Response forbidden() {
   return {.head = {.status = 403, .headers = {{"content-type", "application/json"}}}, .body = std::make_unique<Text>()};
 }
 
-std::string http_date(kube::WallTime time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[40];
-  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
-}
-
 /// A link over which reads of several objects, or all requests, are refused, whose server has a clock of its own, and
 /// may answer as if it were asked for the objects of everybody.
 class GuardedLink final : public PlainLink {

@@ -106,16 +106,6 @@ TEST_CASE("a request that would make its certificate say more than one user and 
   CHECK(read_signing_request("a text before\n" + good));
 }
 
-TEST_CASE("a request is the same whatever stands before it, and another one is another") {
-  const std::string pem(fixtures::tenant_a_csr);
-  CHECK(is_same_request(pem, pem));
-  CHECK(is_same_request(pem, "subject=O=liqo.io\nsome text\n" + pem));
-  CHECK(is_same_request(pem, pem_of(der_of(pem))));  // in one line
-  CHECK_FALSE(is_same_request(pem, fixtures::slice_csr));
-  CHECK_FALSE(is_same_request(pem, ""));
-  CHECK_FALSE(is_same_request("", ""));
-}
-
 TEST_CASE("every shortened request is refused, and none makes the reader stumble") {
   const std::string der = der_of(fixtures::tenant_a_csr);
   for (std::size_t length = 0; length < der.size(); ++length) {
