@@ -274,7 +274,7 @@ def test_an_image_that_cannot_be_pulled_is_named(sides: Sides) -> None:
     assert done.code == 1 and "gave up waiting for liqod to run" in line, done.err
     assert f"image {releases.REPOSITORY}:missing cannot be pulled (" in line and "load it on the nodes" in line, line
     assert ready_pods(lyon) <= before and ready_pods(lyon)
-    sides.liqoctl("upgrade")
+    sides.liqoctl("upgrade", "--reset-values")
 
 
 def test_helm_does_not_remove_what_is_in_use(sides: Sides) -> None:

@@ -173,14 +173,25 @@ def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqo
         wait_for(lambda: lodi.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 60, "the ID of the cluster")
         assert lodi.api.find("poddisruptionbudgets", "liqo", "liqod") and lodi.api.find("runtimeclasses", None, "liqo")
 
-        # The ID stays although it is not given again; objects of other values go.
+        # The ID and all values stay that are not given again; objects of other values go.
         liqoctl("upgrade", "--wait=false", "--set", IMAGE, "--set", "replicas=1,webhook.allowedCIDRs={10.0.0.0/8}")
         deployment = lodi.api.get("deployments", "liqo", "liqod")
         assert deployment["spec"]["replicas"] == 1
         assert "--cluster-id=lodi" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
         assert lodi.api.find("networkpolicies", "liqo", "liqod")
         assert not lodi.api.find("poddisruptionbudgets", "liqo", "liqod")
-        liqoctl("install", "--wait=false", "--cluster-id", "lodi", "--set", IMAGE)
+        done = liqoctl.attempt("upgrade", "--wait=false", "--set", "webhook.allowedCIDRs={10.9.0.0/16}")
+        assert "keeps the values that it was given: " in done.err and "image.repository" in done.err, done
+        assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
+        policy = lodi.api.get("networkpolicies", "liqo", "liqod")
+        assert "10.9.0.0/16" in str(policy) and "10.0.0.0/8" not in str(policy)
+        # An installation that has no record shows some of them.
+        lodi.kubectl("delete", "secret", "liqo-given-values", "-n", "liqo")
+        done = liqoctl.attempt("upgrade", "--wait=false")
+        assert "give again what else it had" in done.err and "replicas" in done.err, done
+        assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
+        assert not lodi.api.find("networkpolicies", "liqo", "liqod"), "which nothing shows"
+        liqoctl("install", "--wait=false", "--reset-values", "--cluster-id", "lodi", "--set", IMAGE)
         assert not lodi.api.find("networkpolicies", "liqo", "liqod")
         assert lodi.api.find("poddisruptionbudgets", "liqo", "liqod")
 

@@ -2,6 +2,7 @@
 #include "model/check.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "daemon_sets.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
 #include "installation/installed.hpp"
@@ -15,6 +16,7 @@
 #include "liqo/core/secret_bytes.hpp"
 #include "liqo/core/slices/policy.hpp"
 #include "model/daemon_arguments.hpp"
+#include "model/daemon_sets.hpp"
 #include "model/install.hpp"
 #include "peering/addresses.hpp"
 #include "text/yaml.hpp"
@@ -71,6 +73,7 @@ class Checkup {
   asio::awaitable<void> look_at_sharing();
   asio::awaitable<void> look_at_peers();
   asio::awaitable<void> look_at_kept_twins();
+  asio::awaitable<void> look_at_daemon_sets();
   asio::awaitable<std::string> reach(model::ApiServerAddress address);
 
   Session& session_;
@@ -354,6 +357,15 @@ asio::awaitable<void> Checkup::look_at_kept_twins() {
           kept->front().why + (kept->size() == 1 ? "" : " (and " + std::to_string(kept->size() - 1) + " more)")});
 }
 
+asio::awaitable<void> Checkup::look_at_daemon_sets() {
+  const auto look = co_await liqoctl::look_at_daemon_sets(cluster_);
+  if (!look) {
+    tell({"daemonsets", State::bad, "cannot be looked at: " + look.error().text()});
+  } else if (auto finding = model::judge_daemon_sets(look->sitting, look->nodes)) {
+    tell(std::move(*finding));
+  }
+}
+
 asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_installation();
   co_await look_at_virtual_kubelets();
@@ -374,6 +386,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_sharing();
   co_await look_at_peers();
   co_await look_at_kept_twins();
+  co_await look_at_daemon_sets();
   model::put_first_things_first(findings_);
   co_return std::move(findings_);
 }

@@ -14,6 +14,7 @@ void add_commands(CommandLine& line) {
   add_identity(line);
   add_peering_user(line);
   add_control(line);
+  add_exclude(line);
   add_force(line);
   add_prune(line);
   add_get(line);

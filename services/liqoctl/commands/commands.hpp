@@ -9,6 +9,7 @@ void add_authenticate(CommandLine& line);
 void add_check(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_control(CommandLine& line);
+void add_exclude(CommandLine& line);
 void add_force(CommandLine& line);
 void add_get(CommandLine& line);
 void add_identity(CommandLine& line);

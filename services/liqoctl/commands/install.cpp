@@ -2,14 +2,18 @@
 #include "model/install.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "daemon_sets.hpp"
 #include "documents.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
 #include "installation/installation.hpp"
 #include "installation/installed.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/slices/policy.hpp"
 #include "model/check.hpp"
+#include "model/given_values.hpp"
 #include "model/objects.hpp"
 #include "model/platform.hpp"
 #include "peering/addresses.hpp"
@@ -23,8 +27,10 @@ namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
+constexpr std::size_t max_named = 12;
+
 struct Flags {
-  bool print = false, deployment = true, wait = true, kinds = false;
+  bool print = false, deployment = true, wait = true, kinds = false, reset_values = false;
   model::Platform platform = model::Platform::any;
   std::string cluster_id, api_server;
   std::vector<std::string> values, set, set_string, pod_cidrs;
@@ -124,6 +130,39 @@ asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) 
   co_return Result<void>();
 }
 
+/// What an installation that has no record of its values shows of them.
+asio::awaitable<Result<json::object>> read_shown_values(Cluster& cluster) {
+  auto defaults = model::default_values(chart_files());
+  if (!defaults) co_return std::unexpected(std::move(defaults.error()));
+  auto deployment = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
+  if (!deployment) co_return std::unexpected(std::move(deployment.error()));
+  auto policy = co_await cluster.find(kube::resources::config_maps,
+                                      {cluster.liqo_namespace(), std::string(liqo::core::policy_config_map)});
+  if (!policy) co_return std::unexpected(std::move(policy.error()));
+  co_return model::shown_values(*deployment ? &**deployment : nullptr, *policy ? &**policy : nullptr, *defaults);
+}
+
+/// Puts what was named now over what the installation was given before, and says what stays.
+asio::awaitable<Result<void>> keep_given_values(Session& session, Cluster& cluster, json::object& values) {
+  auto secret = co_await cluster.find(kube::resources::secrets,
+                                      {cluster.liqo_namespace(), std::string(model::given_values_secret)});
+  if (!secret) co_return std::unexpected(std::move(secret.error()));
+  auto given = *secret ? model::read_given_values(**secret) : co_await read_shown_values(cluster);
+  if (!given) co_return std::unexpected(std::move(given.error()));
+  const std::string kept = kube::join_some(model::paths_of(*given), max_named);
+  if (*secret)
+    session.output().info(cluster.scope(), "keeps the values that it was given: " + kept);
+  else
+    session.output().warn(
+        cluster.scope(), "was installed before values were recorded; what its Deployment and ConfigMap show is kept: " +
+                             (kept.empty() ? "nothing but defaults" : kept) +
+                             "; give again what else it had (resources, placement, labels, extraArgs, metrics, "
+                             "custom resources)");
+  chart::overlay(*given, values);
+  values = std::move(*given);
+  co_return Result<void>();
+}
+
 /// Marks a namespace that is made for Liqo, and so goes with it.
 asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& manifest) {
   auto space = co_await cluster.find(kube::resources::namespaces, {"", cluster.liqo_namespace()});
@@ -171,12 +210,17 @@ asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
   auto there = co_await look_for_installation(cluster);
   if (!there) co_return std::unexpected(std::move(there.error()));
   if (auto good = check_installers(*there, ns, "upgrade"); !good) co_return good;
+  if (!there->ns.empty() && !flags.reset_values)
+    if (auto kept = co_await keep_given_values(session, cluster, *values); !kept) co_return kept;
   if (auto settled = co_await settle_id(cluster, *values); !settled) co_return settled;
   auto made = model::installation(chart_files(), *values, ns);
   if (!made) co_return std::unexpected(std::move(made.error()));
   tell_without_effect(session, *made);
   if (auto good = co_await check_cluster(cluster, made->manifests); !good) co_return good;
   if (auto marked = co_await mark_namespace(cluster, made->manifests.front()); !marked) co_return marked;
+  // Behind the namespace, before whatever may fail.
+  const Object last(made->manifests.back().as_object());
+  made->manifests.insert(made->manifests.begin() + 1, model::forge_given_values(last, ns, *values).tree());
   if (auto done = co_await apply_installation(session, cluster, made->manifests); !done) co_return done;
   const std::string id = id_of(*values);
   const bool has_daemon = kube::string_at(made->manifests.back(), {"kind"}) == kinds::deployments.kind;
@@ -185,6 +229,7 @@ asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
     co_return Result<void>();
   }
   if (auto done = co_await wait_for_daemon(session, cluster); !done) co_return done;
+  co_await warn_of_daemon_sets(cluster);
   session.output().success("", "Liqo runs as cluster " + id + "; next: liqoctl peer");
   co_return Result<void>();
 }
@@ -206,8 +251,9 @@ void add_install(CommandLine& line) {
            "  liqoctl upgrade -f values.yaml \\\n"
            "    --set offloading.defaultNodeResources.cpu=2 --set offloading.defaultNodeResources.memory=4Gi \\\n"
            "    --set controllerManager.config.defaultLimitsEnforcement=Hard\n"
-           "Values are those of this command line and of its files: those that it does not name are the defaults,\n"
-           "also where it was installed with others. A cluster keeps its ID."},
+           "Values are those that the installation was given before, which are recorded in its namespace, with those\n"
+           "of this command line and of its files over them; all others are the defaults. --print shows what the\n"
+           "command line alone gives. A cluster keeps its ID."},
       [flags](Session& session) { return install(session, *flags); });
   const auto read = [flags](const std::string& name) -> Result<void> {
     auto platform = model::read_platform(name);
@@ -229,6 +275,7 @@ void add_install(CommandLine& line) {
   app.list("--set", flags->set, "A value, e.g. controllerManager.config.defaultLimitsEnforcement=Hard")
       .type_name("KEY=VALUE");
   app.list("--set-string", flags->set_string, "A value that is always a string").type_name("KEY=VALUE");
+  app.flag("--reset-values", flags->reset_values, "Forget what it was given before: other values are the defaults");
   app.flag("--kinds", flags->kinds, "Only bring the kinds (CustomResourceDefinitions) up to date");
   app.flag("--deployment", flags->deployment, "Install the daemon, too (default true)");
 }

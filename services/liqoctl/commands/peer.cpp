@@ -2,6 +2,7 @@
 #include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "daemon_sets.hpp"
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -97,7 +98,9 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   if (flags.wait != "node" || !wants_node) co_return Result<void>();
   auto node = co_await wait_for_virtual_node(session, consumer, key);
   if (!node) co_return std::unexpected(std::move(node.error()));
-  co_return co_await wait_for_node(session, consumer, *node, key.name);
+  auto ready = co_await wait_for_node(session, consumer, *node, key.name);
+  if (ready) co_await warn_of_daemon_sets(consumer);
+  co_return ready;
 }
 
 /// Writes the names into the consumer's policy at the provider, before the Tenant, which is checked against them. The

@@ -6,6 +6,7 @@
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/handshake.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/secret_bytes.hpp"
 #include "model/handed_over.hpp"
@@ -86,7 +87,13 @@ void add_tenant(CommandLine& line) {
                    [flags](Session& session) { return generate_tenant(session, *flags); });
   add_remote_cluster_id(printed, flags->peer, "ID of the provider");
   printed.option("--nonce", flags->nonce, "The provider's nonce; that of the last time where none is given")
-      .type_name("TEXT");
+      .type_name("TEXT")
+      .check([](const std::string& text) -> Result<void> {
+        if (core::is_nonce(text)) return {};
+        return kube::fail(Errc::invalid_input,
+                          "is no nonce, which has 88 characters of base64: give it as liqoctl get nonce prints it at "
+                          "the provider");
+      });
   printed.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the provider")
       .type_name("NAME");
 

@@ -70,6 +70,10 @@ kube::Result<void> add_documents(std::vector<json::value>& manifests, std::strin
 
 }  // namespace
 
+kube::Result<json::object> default_values(std::span<const chart::File> files) {
+  return read_object(files, "values.yaml");
+}
+
 kube::Result<std::vector<json::value>> kinds_of_chart(std::span<const chart::File> files) {
   std::vector<json::value> definitions;
   for (const chart::File& file : files)

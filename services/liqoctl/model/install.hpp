@@ -25,6 +25,9 @@ struct Installation {
 kube::Result<Installation> installation(std::span<const chart::File> files, const kube::json::object& values,
                                         const std::string& ns);
 
+/// The chart's own values. Fails where they cannot be read.
+kube::Result<kube::json::object> default_values(std::span<const chart::File> files);
+
 /// The CustomResourceDefinitions of the chart, which are the same for all values. Fails where one cannot be read.
 kube::Result<std::vector<kube::json::value>> kinds_of_chart(std::span<const chart::File> files);
 

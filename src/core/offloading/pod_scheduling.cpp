@@ -39,19 +39,6 @@ bool is_pinned_by_daemon_set(const json::object& pod) {
   return owned && !terms.empty() && std::ranges::all_of(terms, names_node);
 }
 
-bool tolerates_virtual_nodes(const json::object& pod) {
-  return std::ranges::any_of(kube::array_at(pod, {"spec", "tolerations"}), [](const json::value& toleration) {
-    const std::string_view key = kube::string_at(toleration, {"key"});
-    const std::string_view op = kube::string_at(toleration, {"operator"});
-    const std::string_view effect = kube::string_at(toleration, {"effect"});
-    const json::value* seconds = kube::find(toleration, {"tolerationSeconds"});
-    if (seconds && !seconds->is_null()) return false;  // tolerates for a time only
-    if (!effect.empty() && effect != "NoExecute") return false;
-    if (op == "Exists") return key.empty() || key == api::virtual_node_taint;
-    return key == api::virtual_node_taint && kube::string_at(toleration, {"value"}) == "true";
-  });
-}
-
 json::object on_virtual_nodes(std::string_view op) {
   return requirement(api::labels::type, op, {json::value(api::labels::type_virtual_node)});
 }
@@ -140,6 +127,19 @@ json::object add_terms(const json::object& pod, json::array terms) {
 }
 
 }  // namespace
+
+bool tolerates_virtual_nodes(const json::object& pod) {
+  return std::ranges::any_of(kube::array_at(pod, {"spec", "tolerations"}), [](const json::value& toleration) {
+    const std::string_view key = kube::string_at(toleration, {"key"});
+    const std::string_view op = kube::string_at(toleration, {"operator"});
+    const std::string_view effect = kube::string_at(toleration, {"effect"});
+    const json::value* seconds = kube::find(toleration, {"tolerationSeconds"});
+    if (seconds && !seconds->is_null()) return false;  // tolerates for a time only
+    if (!effect.empty() && effect != "NoExecute") return false;
+    if (op == "Exists") return key.empty() || key == api::virtual_node_taint;
+    return key == api::virtual_node_taint && kube::string_at(toleration, {"value"}) == "true";
+  });
+}
 
 kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api::NamespaceOffloading& offloading) {
   json::array patch;

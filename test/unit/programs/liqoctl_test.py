@@ -74,6 +74,14 @@ def test_a_dry_run_drains_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
     assert (milan.objects[tenant], milan.objects[granted]) == before
 
 
+def test_a_nonce_that_was_cut_is_told_at_once(tmp_path: pathlib.Path) -> None:
+    with FakeCluster("rome").served(tmp_path / "rome.yaml") as kubeconfig:
+        cut = ("--remote-cluster-id", "milan", "--nonce", "TQ==", "--kubeconfig", kubeconfig)
+        done = liqoctl("generate", "tenant", *cut)
+    assert done.returncode == 2
+    assert "--nonce" in done.stderr and "has 88 characters of base64" in done.stderr, done.stderr
+
+
 def test_who_names_nothing_that_is_there_is_told_how_to_list(tmp_path: pathlib.Path) -> None:
     with FakeCluster("rome").served(tmp_path / "rome.yaml") as kubeconfig:
         done = liqoctl("delete", "identity", "milan", "--kubeconfig", kubeconfig)

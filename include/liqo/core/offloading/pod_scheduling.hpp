@@ -9,6 +9,9 @@ namespace liqo::core {
 /// The most node selector terms that a pod gets, from its own terms and those of the cluster selector.
 inline constexpr std::size_t max_node_selector_terms = 1000;
 
+/// Whether a pod, or a template of one, tolerates the taint of virtual nodes for ever.
+bool tolerates_virtual_nodes(const kube::json::object& pod);
+
 /// The JSON patch (RFC 6902) for a pod that is created in the namespace of `offloading`; empty = it stays as it is.
 ///
 /// A pod gets the toleration of virtual nodes, unless it tolerates them already, and a required node affinity:
