@@ -8,15 +8,31 @@
 namespace liqod {
 namespace {
 
+/// What a kubeconfig Secret says. Failures: one sentence.
+kube::Result<kube::wire::ClusterConfig> read_config(const kube::Object& secret) {
+  const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
+  if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
+  auto text = kube::decode_base64(encoded);
+  if (!text) return kube::fail(std::move(text.error()), "key \"kubeconfig\"");
+  auto config = kube::wire::parse_kubeconfig(*text, {.origin = kube::wire::KubeconfigOrigin::secret});
+  if (!config) return kube::fail(std::move(config.error()), "key \"kubeconfig\"");
+  return config;
+}
+
+/// The client's certificate, where it has one.
+std::optional<kube::net::CertificateInfo> certificate_of(const kube::wire::ClusterConfig& config) {
+  auto read = kube::net::read_certificate(config.client_certificate_pem);
+  return read ? std::optional(std::move(*read)) : std::nullopt;
+}
+
 class NetworkLink final : public liqo::controllers::ProviderLink {
  public:
   NetworkLink(const kube::Environment& environment, const std::string& cluster,
-              std::shared_ptr<kube::net::Credentials> credentials,
-              std::optional<kube::net::CertificateInfo> certificate)
-      : client_(environment.executor, environment.clock, std::move(credentials),
-                {.user_agent = "liqod/" LIQOD_VERSION}),
+              std::shared_ptr<kube::net::Credentials> credentials)
+      : credentials_(std::move(credentials)),
+        client_(environment.executor, environment.clock, credentials_, {.user_agent = "liqod/" LIQOD_VERSION}),
         gauges_(environment.metrics, cluster, client_),
-        certificate_(std::move(certificate)) {}
+        certificate_(certificate_of(credentials_->config())) {}
 
   kube::net::Transport& transport() override { return client_; }
   kube::net::Upgrader* upgrader() override { return &client_; }
@@ -29,9 +45,22 @@ class NetworkLink final : public liqo::controllers::ProviderLink {
              kube::format_time(certificate_->not_before) + ": compare the clocks of the two clusters";
     return {};
   }
+  bool renew(const kube::Object& secret) override {
+    auto config = read_config(secret);
+    const kube::wire::ClusterConfig& now = credentials_->config();
+    // Behind another name or authority may be another cluster.
+    if (!config || config->server != now.server || config->tls_server_name != now.tls_server_name ||
+        config->insecure_skip_tls_verify != now.insecure_skip_tls_verify || config->ca_pem != now.ca_pem)
+      return false;
+    auto certificate = certificate_of(*config);
+    if (!credentials_->replace(std::move(*config))) return false;
+    certificate_ = std::move(certificate);
+    return true;
+  }
   boost::asio::awaitable<void> stop() override { co_await client_.stop(); }
 
  private:
+  std::shared_ptr<kube::net::Credentials> credentials_;
   kube::net::HttpClient client_;
   ClientGauges gauges_;
   std::optional<kube::net::CertificateInfo> certificate_;  // of the client, where it has one
@@ -42,17 +71,11 @@ class NetworkLink final : public liqo::controllers::ProviderLink {
 liqo::controllers::ConnectProvider connect_over_network(const kube::Environment& environment) {
   using Link = std::unique_ptr<liqo::controllers::ProviderLink>;
   return [environment](const std::string& cluster, const kube::Object& secret) -> kube::Result<Link> {
-    const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
-    if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
-    auto text = kube::decode_base64(encoded);
-    if (!text) return kube::fail(std::move(text.error()), "key \"kubeconfig\"");
-    auto config = kube::wire::parse_kubeconfig(*text, {.origin = kube::wire::KubeconfigOrigin::secret});
-    if (!config) return kube::fail(std::move(config.error()), "key \"kubeconfig\"");
-    std::optional<kube::net::CertificateInfo> certificate;
-    if (auto read = kube::net::read_certificate(config->client_certificate_pem)) certificate = std::move(*read);
+    auto config = read_config(secret);
+    if (!config) return std::unexpected(std::move(config.error()));
     auto credentials = kube::net::Credentials::make(std::move(*config), environment.clock);
     if (!credentials) return kube::fail(std::move(credentials.error()), "key \"kubeconfig\"");
-    return std::make_unique<NetworkLink>(environment, cluster, std::move(*credentials), std::move(certificate));
+    return std::make_unique<NetworkLink>(environment, cluster, std::move(*credentials));
   };
 }
 

@@ -12,8 +12,9 @@
 namespace liqo::controllers {
 
 /// One account for each provider, on which everything is drawn that this process reads of it: by the sessions of its
-/// virtual nodes, replication and storage. All providers together leave a quarter of the memory for answers to the API
-/// server at home. One thread.
+/// virtual nodes, replication and storage. All providers together share half of the memory for answers, also when all
+/// of them are read for the first time after a start. A few that use it up reach no other: each provider has a floor.
+/// One thread.
 class ProviderAccounts {
  public:
   /// A provider gets a quarter of what its objects may take (`provider_cache_mib`), at least least_mib.
@@ -25,12 +26,17 @@ class ProviderAccounts {
   void prune();
 
   static constexpr int least_mib = 16;
+  /// The floor of a provider, and the most that the floors of all may add to what providers share.
+  static constexpr std::size_t floor = 4 << 20, max_floors = 32 << 20;
 
  private:
   struct Known {
     std::weak_ptr<kube::MemoryAccount> account;
     kube::Metrics::Reading held, limit;
   };
+  /// Floors become lower with more providers.
+  void set_floors();
+
   std::size_t limit_;
   kube::Metrics& metrics_;
   std::shared_ptr<kube::MemoryAccount> all_;

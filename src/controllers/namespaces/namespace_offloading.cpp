@@ -98,8 +98,11 @@ asio::awaitable<void> NamespaceOffloadingController::spread() {
 }
 
 NamespaceOffloadingController::Offer NamespaceOffloadingController::offer_of(const kube::Object& virtual_node) {
+  json::object spec = virtual_node.spec();
+  // Grants of a share change all the time, and select nothing.
+  spec.erase("resourceQuota");
   json::object tree{{"metadata", {{"name", virtual_node.name()}, {"namespace", virtual_node.ns()}}},
-                    {"spec", virtual_node.spec()}};
+                    {"spec", std::move(spec)}};
   return {.cluster = std::string(api::VirtualNode(virtual_node).cluster_id()), .node = kube::Object(std::move(tree))};
 }
 

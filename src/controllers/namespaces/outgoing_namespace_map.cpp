@@ -35,6 +35,13 @@ core::WantedTwins twins_of(const kube::Object& map) {
 
 std::string labels_of(const kube::Object& node) { return kube::json::serialize(node.labels()); }
 
+/// What of a VirtualNode decides about twins: all but what it was granted, which changes all the time, and its status.
+std::string choice_of(const kube::Object& virtual_node) {
+  kube::json::object spec = virtual_node.spec();
+  spec.erase("resourceQuota");
+  return kube::json::serialize(spec) + (virtual_node.is_deleting() ? "-" : "+");
+}
+
 /// Between two writes of a map. Each carries the whole of it to both clusters' etcd, and so does what is answered:
 /// a thousand namespaces that come in a minute and a half cost less than a hundred writes.
 kube::Duration rest_between_writes(std::size_t twins) { return 200ms + 2ms * std::int64_t(twins); }
@@ -58,13 +65,8 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
             if (!before || !now || *before != *now) enqueue_all();
           },
           [this] { enqueue_all(); }),
-      clusters_(
-          virtual_nodes_, [](const kube::Object& object) { return std::string(api::VirtualNode(object).cluster_id()); },
-          [this](const kube::ObjectKey&, const std::string* before, const std::string* now) {
-            for (const std::string* cluster : {now, before})
-              if (cluster) enqueue(*cluster);
-          },
-          [this] { enqueue_all(); }),
+      clusters_(virtual_nodes_,
+                [](const kube::Object& object) { return std::string(api::VirtualNode(object).cluster_id()); }),
       destinations_(maps_,
                     [](const kube::Object& map) {
                       const bool goes_out = map.label(labels::replication) == "true";
@@ -80,6 +82,13 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
                               out.emplace_back(api::VirtualNode(object).cluster_id());
                             });
   const auto synced = [this] { enqueue_all(); };
+  virtual_nodes_.subscribe(
+      [this](const kube::Change& node) {
+        if (!node.changes(choice_of)) return;
+        for (const kube::Object* object : {node.now, node.previous()})
+          if (object) enqueue(api::VirtualNode(*object).cluster_id());
+      },
+      synced);
   nodes_.subscribe(
       [this](const kube::Change& node) {
         // Nodes are written often; only their labels, and which cluster they stand for, count here.

@@ -2,6 +2,7 @@
 
 #include "controllers/keep_fields.hpp"
 #include "controllers/scopes.hpp"
+#include "kube/k8s/condition.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/nodes/node_failure.hpp"
@@ -28,8 +29,13 @@ NodeFailureController::NodeFailureController(Context context)
                   {.name = "node_failure", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
-  // Nodes report every few seconds; what is being deleted on them is little.
-  nodes_.subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, all);
+  // Nodes report every few seconds, and many pods may end at a time: only what a Node says of itself anew counts.
+  nodes_.subscribe(
+      [this](const kube::Change& node) {
+        if (node.changes([](const kube::Object& object) { return kube::has_condition(object, "Ready"); }))
+          enqueue_all();
+      },
+      all);
   pods_.follow([this](const kube::Change& pod) { pod_changed(pod); });
 }
 

@@ -64,6 +64,8 @@ class ReplicationSession {
   /// Asks the provider itself whether replicas of ours are left there.
   asio::awaitable<kube::Result<bool>> has_replicas();
   bool is_busy() const { return controller_.is_busy(); }
+  /// Goes on with the credentials of the Secret, where the connection can (ProviderLink::renew).
+  bool renew(const kube::Object& secret) { return link_->renew(secret); }
 
  private:
   struct Kind {

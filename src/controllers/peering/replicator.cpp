@@ -39,11 +39,12 @@ bool is_of_identity(const kube::Object& secret) {
   return owner && owner->kind == api::kinds::identities.kind;
 }
 
-std::string digest_of(const kube::Object& secret) {
-  kube::json::object parts;
-  parts["data"] = kube::object_at(secret.tree(), {"data"});
-  parts["namespace"] = secret.annotation(api::annotations::remote_tenant_namespace);
-  return core::sha256_hex(kube::json::serialize(parts));
+std::string_view remote_namespace_of(const kube::Object& secret) {
+  return secret.annotation(api::annotations::remote_tenant_namespace);
+}
+
+std::string credentials_of(const kube::Object& secret) {
+  return core::sha256_hex(kube::json::serialize(kube::object_at(secret.tree(), {"data"})));
 }
 
 }  // namespace
@@ -328,7 +329,7 @@ kube::Result<core::ReplicationPeer> Replicator::check(const PeerKey& key, const 
   if (ns && !cluster_of(*ns).empty() && cluster_of(*ns) != key.name)
     return refuse("it is for cluster " + key.name + ", and its namespace belongs to cluster " +
                   std::string(cluster_of(*ns)));
-  const std::string remote(secret.annotation(api::annotations::remote_tenant_namespace));
+  const std::string remote(remote_namespace_of(secret));
   if (!core::is_dns_label(remote))
     return refuse("its annotation " + std::string(api::annotations::remote_tenant_namespace) +
                   " must name our tenant namespace in " + key.name + ", and is \"" + remote + "\"");
@@ -344,7 +345,8 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   Peer& entry = peers_[key];
   entry.trouble.reset();
   entry.refused_since.reset();
-  entry.digest = digest_of(secret);
+  entry.digest = remote_namespace_of(secret);
+  entry.credentials = credentials_of(secret);
   entry.session =
       std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), home_, budgets_.of(key.name), context_);
   entry.session->on_health_change([this, cluster = key.name] { tell(cluster); });
@@ -355,6 +357,18 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   log_.info("replication started",
             {{"cluster", key.name}, {"namespace", key.ns}, {"remote", entry.session->peer().remote_namespace}});
   return {};
+}
+
+bool Replicator::goes_on_with(Peer& peer, const kube::Object& secret) {
+  if (peer.digest != remote_namespace_of(secret)) return false;
+  std::string credentials = credentials_of(secret);
+  if (peer.credentials == credentials) return true;
+  // What waits because of refused credentials begins sooner in a session that is made anew.
+  const bool is_well = peer.session->answers().value_or(false) && !peer.session->is_withdrawn().value_or(false);
+  if (!is_well || !peer.session->renew(secret)) return false;
+  peer.credentials = std::move(credentials);
+  log_.info("replication goes on with other credentials", {{"secret", secret.key()}});
+  return true;
 }
 
 asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
@@ -401,8 +415,8 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   if (const kube::TimePoint at = peers_[key].not_before;
       !peers_[key].session && context_.clock.now() < at && !(secret.is_deleting() && is_lost(key.name)))
     co_return Outcome::again_after(at - context_.clock.now());
-  if (peers_[key].session && peers_[key].digest != digest_of(secret)) {
-    log_.info("replication starts anew: the credentials have changed", {{"cluster", key.name}, {"namespace", key.ns}});
+  if (peers_[key].session && !goes_on_with(peers_[key], secret)) {
+    log_.info("replication starts anew: it leads elsewhere", {{"cluster", key.name}, {"namespace", key.ns}});
     co_await stop_session(key);
   }
   // A session with a Secret that is being deleted is opened only if there is something to end with it.

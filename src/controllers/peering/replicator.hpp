@@ -61,6 +61,8 @@ class Replicator final : public Runnable {
   asio::awaitable<kube::Outcome> close(PeerKey key, kube::Object secret);
   kube::Result<core::ReplicationPeer> check(const PeerKey& key, const kube::Object& secret) const;
   kube::Result<void> open(const PeerKey& key, const kube::Object& secret);
+  /// Whether its session is made from this Secret, or goes on with the credentials that are in it now.
+  bool goes_on_with(Peer& peer, const kube::Object& secret);
   asio::awaitable<void> stop_session(PeerKey key);
   /// Stops every session, once nobody works on them any more.
   asio::awaitable<void> stop_sessions(kube::async::TaskGroup& workers);

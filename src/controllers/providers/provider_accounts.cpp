@@ -32,7 +32,7 @@ kube::Metrics::Reading show_limit(kube::Metrics& metrics, const std::string& clu
 ProviderAccounts::ProviderAccounts(int provider_cache_mib, kube::Metrics& metrics)
     : limit_(std::size_t(std::max(provider_cache_mib / 4, least_mib)) << 20),
       metrics_(metrics),
-      all_(std::make_shared<MemoryAccount>("all providers together", MemoryAccount::of_process()->limit() / 4 * 3)),
+      all_(std::make_shared<MemoryAccount>("all providers together", MemoryAccount::of_process()->limit() / 2)),
       held_(show_held(metrics, everybody, MemoryAccount::of_process())),
       max_(show_limit(metrics, everybody, MemoryAccount::of_process())) {}
 
@@ -44,11 +44,19 @@ std::shared_ptr<MemoryAccount> ProviderAccounts::of(const std::string& cluster) 
   known = {.account = account,
            .held = show_held(metrics_, cluster, account),
            .limit = show_limit(metrics_, cluster, account)};
+  set_floors();
   return account;
 }
 
 void ProviderAccounts::prune() {
   std::erase_if(known_, [](const auto& entry) { return entry.second.account.expired(); });
+  set_floors();
+}
+
+void ProviderAccounts::set_floors() {
+  const std::size_t each = std::min(floor, max_floors / std::max<std::size_t>(known_.size(), 1));
+  for (const auto& [cluster, known] : known_)
+    if (const auto account = known.account.lock()) account->set_floor(each);
 }
 
 }  // namespace liqo::controllers

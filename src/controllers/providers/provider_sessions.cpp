@@ -276,12 +276,23 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   }
   auto makings = read_makings(*object);
   if (!makings) co_return std::move(makings.error());
-  if (Entry& entry = entries_[work.object]; entry.session && entry.digest == makings->digest) {
-    // What kept it from being replaced has been put back.
-    entry.trouble.reset();
-    co_return Outcome::done();
-  }
+  if (has_session_of(work.object, *makings)) co_return Outcome::done();
   co_return co_await begin_session(*object, std::move(*makings));
+}
+
+bool ProviderSessions::has_session_of(const kube::ObjectKey& key, const Makings& makings) {
+  Entry& entry = entries_[key];
+  if (!entry.session || entry.digest != makings.digest) return false;
+  if (entry.credentials != makings.credentials) {
+    // Caches and watches stay, since it is the same server. What waits because of refused credentials begins sooner in
+    // a session that is made anew.
+    if (!entry.session->is_usable() || !entry.session->link()->renew(makings.secret)) return false;
+    entry.credentials = makings.credentials;
+    log_.info("the session goes on with other credentials", {{"virtual_node", key}});
+  }
+  // What kept it from being replaced has been put back.
+  entry.trouble.reset();
+  return true;
 }
 
 asio::awaitable<void> ProviderSessions::forget(kube::ObjectKey key) {
@@ -365,6 +376,7 @@ void ProviderSessions::start_session(const kube::Object& virtual_node, Makings m
   entry.trouble.reset();
   entry.is_settled = true;
   entry.digest = std::move(makings.digest);
+  entry.credentials = std::move(makings.credentials);
   core::ForgingContext forging = forging_of(virtual_node, makings.left_out);
   forging.api_server_ips = std::move(makings.addresses);
   if (makings.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;

@@ -67,14 +67,17 @@ class ProviderSessions {
     core::ReflectionFilters left_out;
     std::vector<std::string> addresses;  ///< of the API server here, as the network module gives them
     bool withholds_tokens;
-    std::string digest;  ///< of all of it
+    std::string credentials;  ///< a digest of the Secret
+    std::string digest;       ///< of the rest
   };
-  /// Of everything that a session is made from.
+  /// Of everything that a session is made from, but for its credentials.
   static std::string digest_of(const kube::Object& virtual_node, const Makings& makings);
 
   /// The tenant namespace here, and the cluster that it is of.
   static kube::ObjectKey home_of(const kube::Object& virtual_node);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Whether there is a session that is made from this, or that can go on with these credentials.
+  bool has_session_of(const kube::ObjectKey& key, const Makings& makings);
   /// The VirtualNode has gone.
   asio::awaitable<void> forget(kube::ObjectKey key);
   /// Stops a session that was lost. Answers how long to wait before the next one; nothing = it may begin.

@@ -44,7 +44,6 @@ std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& vir
 std::string ProviderSessions::digest_of(const kube::Object& virtual_node, const Makings& makings) {
   const auto texts = [](const auto& of) { return kube::json::array(of.begin(), of.end()); };
   kube::json::object parts;
-  parts["secret"] = kube::object_at(makings.secret.tree(), {"data"});
   parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
   parts["cluster"] = VirtualNode(virtual_node).cluster_id();
   parts["labels"] = texts(makings.left_out.labels);
@@ -81,10 +80,11 @@ std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings
   if (auto wait = read_options(virtual_node, entry)) return std::unexpected(std::move(*wait));
   if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
     return std::unexpected(Outcome::again_after(200ms));
-  Makings makings{.secret = std::move(*secret),
+  Makings makings{.secret = *secret,
                   .left_out = *entry.left_out,
                   .addresses = given_addresses(home_of(virtual_node)),
                   .withholds_tokens = !entry.tokens_withheld.empty(),
+                  .credentials = core::sha256_hex(kube::json::serialize(kube::object_at(secret->tree(), {"data"}))),
                   .digest = {}};
   makings.digest = digest_of(virtual_node, makings);
   return makings;
@@ -141,6 +141,7 @@ core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_no
       .clusters = {.local = settings.cluster_id, .remote = std::string(VirtualNode(virtual_node).cluster_id())},
       .node_name = std::string(virtual_node.name()),
       .patch = std::move(patch),
+      .kept_keys = settings.kept_keys,
       .api_server_mode = settings.api_server_mode,
       .api_server_host = settings.api_server_host,
       .api_server_port = settings.api_server_port,

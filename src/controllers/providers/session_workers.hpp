@@ -68,7 +68,8 @@ struct LostSession {
 /// The place of one session: what is in it, and when the next one may begin.
 template <class Session>
 struct SessionSlot {
-  std::string digest;                ///< of everything the session was made from
+  std::string digest;                ///< of what the session was made from, but for its credentials
+  std::string credentials;           ///< a digest of these
   std::shared_ptr<Session> session;  ///< null where there is none; shared by what waits for its provider
   kube::TimePoint not_before{};      ///< of the next session, where one was lost
   SessionRestarts restarts;

@@ -6,8 +6,8 @@
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/offloading/service_account_token.hpp"
-#include "liqo/reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -63,7 +63,7 @@ std::shared_ptr<TwinWatch> TwinWatches::watch(const std::string& local, const st
 }
 
 void TwinWatches::wake_anew(TwinWatch& watch) {
-  watch.late_at = clock_.now() + reflector::late_after;
+  watch.late_at = clock_.now() + core::late_after;
   wake(watch);
 }
 

@@ -149,7 +149,8 @@ CopyEvents::Found ClusterReflection::find_copy(const std::string& local, const c
 }
 
 core::ForgingContext ClusterReflection::forging_of(const kube::Object* decides) const {
-  core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = home_.name}};
+  core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = home_.name},
+                               .kept_keys = context_.settings.kept_keys};
   if (context_.settings.reflect_ips) forging.endpoints = &endpoints_;
   if (!decides) return forging;
   const api::VirtualNode node(*decides);

@@ -10,10 +10,10 @@
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/tenant_index.hpp"
 #include "liqo/core/reflection/was_there_before.hpp"
-#include "liqo/reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -349,7 +349,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
   if (!live && !applied.error().is_conflict() && !applied.error().is_permanent()) {
     unsure_.insert(key);
     // Somebody else may take the name before it is.
-    late_[key] = context_.clock.now() + reflector::late_after;
+    late_[key] = context_.clock.now() + core::late_after;
   }
   // The one that was seen has gone, or another has come.
   if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);

@@ -11,10 +11,10 @@
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/slices/policy.hpp"
 #include "liqo/core/storage/claim_plan.hpp"
-#include "liqo/reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -33,6 +33,8 @@ namespace claim_action = storage::claim_action;
 constexpr kube::Duration silence = 20s;
 /// How many Events of one claim are read at most.
 constexpr std::int64_t max_events = 50;
+/// An index: the claims of the class that have no volume yet, under "".
+constexpr std::string_view waiting_claims = "waiting";
 
 }  // namespace
 
@@ -54,6 +56,9 @@ StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   index_by_node_name(*virtual_nodes_);
+  claims_->add_index(std::string(waiting_claims), [this](const kube::Object& claim, std::vector<std::string>& out) {
+    if (is_of_class(claim) && !storage::is_bound(claim)) out.emplace_back();
+  });
   claims_.subscribe([this](const kube::ObjectKey& key) { see_claim(key); }, [this] { doubt_held(); });
   volumes_.subscribe([this](const kube::ObjectKey& key) { see_volume(key); });
   const auto read_policy = [this] {
@@ -94,8 +99,7 @@ void StorageProvisioner::see_volume(const kube::ObjectKey& key) {
 }
 
 void StorageProvisioner::enqueue_waiting() {
-  for (const kube::Object& claim : claims_->objects())
-    if (is_of_class(claim) && !storage::is_bound(claim)) enqueue(claim.key());
+  for (const kube::ObjectKey& key : claims_->store().keys(waiting_claims, "")) enqueue(key);
 }
 
 void StorageProvisioner::enqueue_all() {
@@ -111,7 +115,7 @@ kube::Duration StorageProvisioner::waited(std::string_view uid) {
 
 void StorageProvisioner::doubt(std::string_view uid, kube::TimePoint sent_at) {
   std::erase_if(in_doubt_until_, [now = context_.clock.now()](const auto& entry) { return entry.second <= now; });
-  in_doubt_until_[std::string(uid)] = sent_at + reflector::late_after;
+  in_doubt_until_[std::string(uid)] = sent_at + core::late_after;
 }
 
 void StorageProvisioner::doubt_held() {
@@ -119,7 +123,7 @@ void StorageProvisioner::doubt_held() {
     // One that has its volume had its answer.
     if (claim.has_finalizer(api::finalizers::storage_provisioning) &&
         kube::string_at(claim.spec(), {"volumeName"}).empty())
-      in_doubt_until_[std::string(claim.uid())] = context_.clock.now() + reflector::late_after;
+      in_doubt_until_[std::string(claim.uid())] = context_.clock.now() + core::late_after;
 }
 
 kube::Duration StorageProvisioner::left_of_doubt(std::string_view uid) const {

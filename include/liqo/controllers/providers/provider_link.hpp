@@ -24,6 +24,10 @@ class ProviderLink {
   /// What is wrong with the credentials at that time, as the rest of a sentence; "" where nothing shows. The server
   /// decides; this tells people why it may refuse.
   virtual std::string credentials_trouble(kube::WallTime) const { return {}; }
+  /// Takes over credentials that have changed in the Secret: what is asked for from now on goes out with them, over new
+  /// connections, and what is under way ends over the old ones. False where the Secret leads to another server, or
+  /// cannot be used: making a new link tells why.
+  virtual bool renew(const kube::Object&) { return false; }
   /// Closes every connection. Await before destroying.
   virtual asio::awaitable<void> stop() = 0;
 };

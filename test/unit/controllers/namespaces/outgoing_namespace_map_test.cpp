@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
 
@@ -40,6 +41,14 @@ struct Consumer : ClusterFixture {
       if (write.actor == link.actor() && write.plural == "namespacemaps") ++count;
     return count;
   }
+  /// How many keys a controller was given so far.
+  double adds(const std::string& controller) const {
+    const std::string all = metrics();
+    for (const std::string_view line : kube::split(all, '\n'))
+      if (line.starts_with("workqueue_adds_total{") && line.contains('"' + controller + '"'))
+        return std::stod(std::string(line.substr(line.rfind(' '))));
+    return 0;
+  }
   /// Why a namespace is not offloaded, "" = it may be.
   std::string trouble(std::size_t number) {
     const auto found = find(kinds::namespace_offloadings, {name_of(number), "offloading"});
@@ -58,6 +67,26 @@ TEST_CASE_FIXTURE(Consumer, "the first namespaces are asked for at once") {
   pass(1s);
   offload(1);
   CHECK(reaches([&] { return asked() == 2; }, 100ms));
+}
+
+TEST_CASE_FIXTURE(Consumer,
+                  "a grant that changes has no namespace looked at again, and other labels of the node have") {
+  for (std::size_t number = 0; number < 20; ++number) offload(number);
+  REQUIRE(reaches([&] { return asked() == 20; }));
+  pass(30s);
+  const auto set = [this](std::string_view field, json::value value) {
+    kube::Object node = kube::Object::make(kinds::virtual_nodes, {map_key.ns, "milan"});
+    node.mutable_spec()[field] = std::move(value);
+    apply(kinds::virtual_nodes, node);
+    pass(1s);
+  };
+  const auto looked = [this] { return adds("outgoing-namespacemap") + adds("namespaceoffloading"); };
+  const double before = looked();
+  for (int cpu = 1; cpu <= 10; ++cpu)
+    set("resourceQuota", json::object{{"hard", json::object{{"cpu", std::to_string(cpu)}}}});
+  CHECK(looked() == before);
+  set("labels", json::object{{"region", "south"}});
+  CHECK(looked() >= before + 21);
 }
 
 TEST_CASE("a map of another name that somebody deletes is followed by one of ours") {

@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 struct Line {
   bool is_refused = false;  ///< the provider does not know the credentials any more
   bool is_dead = false;     ///< it leads nowhere any more
+  bool is_renewed = false;  ///< it goes on with credentials that have changed
+  int renewals = 0;
   std::vector<std::string> watches, lists, orders;
   int token_lists = 0;  ///< of the Secrets with tokens in a twin
 };
@@ -31,6 +33,10 @@ class CountedLink final : public PlainLink {
       line_.token_lists += request.target.contains("labelSelector=") ? 1 : 0;
     if (request.verb == "create" && request.resource == "shadowpods") line_.orders.push_back(path);
     co_return co_await PlainLink::send(std::move(request), deadline);
+  }
+  bool renew(const kube::Object&) override {
+    line_.renewals += line_.is_renewed ? 1 : 0;
+    return line_.is_renewed;
   }
 
  private:
@@ -338,6 +344,34 @@ TEST_CASE("a session that is made anew for new credentials reads nothing of the 
   world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
   CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
   CHECK(TwoNodes::of_pods(world.milan_line().lists) == read);
+}
+
+TEST_CASE("a connection that goes on with new credentials keeps the session, its caches and its watches") {
+  TwoNodes world;
+  world.create_pod("web");
+  world.run_at_milan("web");
+  Line& line = world.milan_line();
+  line.is_renewed = true;
+  const auto renew = [&world](std::string_view text) {
+    world.change(resources::secrets, {tenant, "kubeconfig"}, "",
+                 [&](json::object& next) { next["data"] = json::object{{"kubeconfig", kube::encode_base64(text)}}; });
+    world.pass(1s);
+  };
+  const auto lists = line.lists.size(), watches = line.watches.size();
+  renew("new");
+  CHECK(line.renewals == 1);
+  CHECK(line.lists.size() == lists);
+  CHECK(line.watches.size() == watches);
+  world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
+  CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
+  // What was refused is made anew.
+  line.is_refused = true;
+  world.pass(1min);
+  line.is_refused = false;
+  renew("newer");
+  CHECK(line.renewals == 1);
+  world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "well"; });
+  CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "well"; }));
 }
 
 }  // namespace liqo::testing
