@@ -3,6 +3,7 @@
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/nodes/virtual_node.hpp"
 #include "controllers/scopes.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -12,6 +13,7 @@
 #include "liqo/core/offloading/final_status.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -25,6 +27,8 @@ using kube::Outcome;
 constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
 constexpr std::size_t few_pods = 50;
 constexpr std::string_view node_not_wanted = "NodeNotWanted";
+/// On a pod that keeps its Node from being removed.
+constexpr std::string_view eviction_refused = "EvictionRefused";
 
 /// Removes a pod of which nobody will tell any more; one on which others have finalizers has its final phase first.
 asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object pod, std::string phase) {
@@ -47,6 +51,31 @@ asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object 
       {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = 0}, .phase = std::move(phase)});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> evict(Context context, kube::Object pod) {
+  kube::json::object eviction{
+      {"apiVersion", api::kinds::evictions.api_version()},
+      {"kind", api::kinds::evictions.kind},
+      {"metadata", kube::json::object{{"name", pod.name()}, {"namespace", pod.ns()}}},
+      {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod.uid()}}}}}};
+  auto evicted = co_await context.home.api().post(kube::resources::pods, pod.key(), "eviction", std::move(eviction));
+  if (!evicted) co_return kube::fail(std::move(evicted.error()), "evicting a pod");
+  co_return kube::Result<void>();
+}
+
+/// Whether the next look at the Node is all that has to follow: a disruption budget asks for patience (429), or the pod
+/// is gone (404), or is another one by now (409).
+bool may_pass(const kube::Failure& failure) {
+  return failure.http_code() == 429 || failure.http_code() == 404 || failure.http_code() == 409;
+}
+
+void tell_stays(const Context& context, const kube::Object& pod, const kube::Object& node,
+                const kube::Failure& failure) {
+  context.events.warning(pod, kube::resources::pods, eviction_refused,
+                         "the API server refuses to end the pod, for which the removal of node " +
+                             std::string(node.name()) + " waits; correct what it names, or delete the pod: " +
+                             kube::one_line(core::refusal_words(failure), core::max_refusal));
 }
 
 }  // namespace
@@ -172,6 +201,8 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   Drained drained;
   std::size_t left = 0;
   bool all_end = true;
+  // Of one pod: the others are not to wait for whoever can mend it.
+  std::optional<kube::Failure> first_failure;
   for (kube::Object& pod : pods) {
     // Whoever holds it may do so for long, and wants nothing of the Node.
     if (core::is_only_held(pod)) continue;
@@ -180,25 +211,20 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
       continue;
     }
     ++left;
-    if (force) {
-      // Nobody will ever tell of its end: no budget and no grace period can be waited for.
-      auto removed = co_await remove_untold(context_, std::move(pod), "removing a pod of a provider that is gone");
-      if (!removed) co_return std::unexpected(std::move(removed.error()));
-      continue;
-    }
-    if (pod.is_deleting()) continue;
-    kube::json::object eviction{
-        {"apiVersion", api::kinds::evictions.api_version()},
-        {"kind", api::kinds::evictions.kind},
-        {"metadata", kube::json::object{{"name", pod.name()}, {"namespace", pod.ns()}}},
-        {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod.uid()}}}}}};
-    auto evicted = co_await home.post(kube::resources::pods, pod.key(), "eviction", std::move(eviction));
-    // 429: a disruption budget asks for patience; 404 and 409: gone, or another pod by now.
-    all_end = all_end && evicted;
-    if (!evicted && evicted.error().http_code() != 429 && evicted.error().http_code() != 404 &&
-        evicted.error().http_code() != 409)
-      co_return kube::fail(std::move(evicted.error()), "evicting a pod");
+    if (pod.is_deleting() && !force) continue;
+    // Nobody will ever tell of the end of a pod of a lost provider: no budget and no grace period can be waited for.
+    auto ended = force ? co_await remove_untold(context_, pod, "removing a pod of a provider that is gone")
+                       : co_await evict(context_, pod);
+    if (ended) continue;
+    all_end = false;
+    if (may_pass(ended.error())) continue;
+    // No other pod would get another answer.
+    if (const int code = ended.error().http_code(); code == 0 || code > 500)
+      co_return std::unexpected(std::move(ended.error()));
+    tell_stays(context_, pod, node, ended.error());
+    if (!first_failure) first_failure = std::move(ended.error()).in("pod " + pod.key().text());
   }
+  if (first_failure) co_return std::unexpected(std::move(*first_failure));
   if (left > 0) drained.look_again = all_end && left <= few_pods ? ending_pause : drain_pause;
   co_return drained;
 }

@@ -36,10 +36,11 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       provider_(provider),
       budget_(budget),
       context_(context),
-      begun_(context.clock.wall()),
+      begun_(context.clock.now()),
       local_pods_(context.home.acquire(scope_of_pods_on(forging_.node_name))),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      nodes_(context.home.acquire(scope_of_virtual_nodes())),
       controller_(
           context,
           {.name = "pod",
@@ -83,6 +84,10 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
     const auto node = virtual_nodes_->find({slice.ns, forging_.node_name});
     if (node && node->label(api::labels::resource_slice_name) == slice.name) ask_again();
   });
+  nodes_.subscribe([this](const kube::ObjectKey& node) {
+    if (node.name == forging_.node_name) see_node();
+  });
+  see_node();
   if (!context.settings.storage_class.empty()) claims_ = context.home.acquire({.resource = api::kinds::claims});
   start_times_ = context.metrics.histogram(
       families::pod_start, {{"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}},
@@ -93,7 +98,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
 PodController::~PodController() { provider_.twins.leave(reader_); }
 
 asio::awaitable<void> PodController::run() {
-  begun_ = context_.clock.wall();
+  begun_ = context_.clock.now();
   for (auto& [key, memory] : memory_) memory.plan.seen = false;
   // A leader before this process may have ended pods that a late watch still shows. They must not be made again.
   co_await local_pods_->wait_synced();
@@ -169,7 +174,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   if (twin && local_pods_->store().contains(key.object)) provider_.twins.wake(*twin->watch);
   if (twin && !twin->has_synced()) co_return Outcome::done();
   if (!twin || !local_pods_->store().contains(key.object)) {
-    note_refusal(key.object, false);
+    forget_refusal(key.object);
     note_resize(key.object, false);
   }
 
@@ -195,7 +200,7 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
   const std::string message =
       withdrawal_.empty() ? "Namespace " + key.ns + " has no twin in cluster " + forging_.clusters.remote +
                                 ": offload the namespace, or keep the pod off nodes labelled liqo.io/type=virtual-node "
-                                "(a DaemonSet needs an affinity for that)"
+                                "(liqoctl exclude daemonsets does that for a DaemonSet)"
                           : withdrawal_;
   const auto plan = core::plan_unmapped_pod(local, message, mapping_.is_troubled(key.ns));
   if (plan == core::UnmappedPodPlan::nothing) co_return Outcome::done();

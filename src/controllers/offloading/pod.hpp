@@ -19,6 +19,7 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/refused_orders.hpp"
+#include "liqo/core/quota/resources.hpp"
 #include "liqo/reflector/counters.hpp"
 
 namespace liqo::controllers {
@@ -52,8 +53,9 @@ class PodController {
   asio::awaitable<void> run_questions() { return warnings_.run(); }
   bool is_busy() const { return controller_.is_busy(); }
 
-  /// Whether a pod waits because its last order was refused for lack of room, or one did until a moment ago.
-  bool has_no_room() const { return !without_room_.empty() || context_.clock.now() < refused_until_; }
+  /// Whether a pod that the Node could hold waits because its last order was refused for lack of room, or one did until
+  /// a moment ago.
+  bool has_no_room() const { return closing_ > 0 || context_.clock.now() < refused_until_; }
   /// How many pods wait because their last order was refused for lack of room.
   std::size_t pods_without_room() const { return without_room_.size(); }
   /// Sets what is called when `has_no_room` may have changed.
@@ -241,8 +243,13 @@ class PodController {
 
   /// Notes how an order of the pod was answered; null = it was taken.
   void note_order(const kube::Object& local, const kube::Failure* refusal);
-  /// Notes whether the pod waits because there is no room for it.
-  void note_refusal(const kube::ObjectKey& key, bool refused);
+  /// Notes that the pod waits because there is no room for it, and that it does no longer.
+  void note_refusal(const kube::Object& local);
+  void forget_refusal(const kube::ObjectKey& key);
+  /// Takes what the Node has for pods.
+  void see_node();
+  /// Why the Node could never hold the pod, which waits for room; "" = it could, or the pod does not wait.
+  std::string why_too_large(const kube::ObjectKey& key) const;
 
   Twin* find_twin(const std::string& local_namespace);
   reflector::ReflectionSeries series_of(std::string_view local_namespace) const {
@@ -300,7 +307,7 @@ class PodController {
   Provider provider_;
   ProviderBudget& budget_;
   Context context_;
-  kube::WallTime begun_;  ///< since when only this process has offloaded pods
+  kube::TimePoint begun_;  ///< since when only this process has offloaded pods
   std::optional<core::PeerAddresses> addresses_;
   bool told_address_left_out_ = false;
   std::string withdrawal_;
@@ -311,16 +318,24 @@ class PodController {
   std::map<std::string, std::string> left_;         ///< withdrawn twins that hold nothing, likewise
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   core::RefusedOrders refused_;
-  kube::TimePoint asking_at_{};             ///< when `ask_again` makes pods ask
-  std::set<kube::ObjectKey> without_room_;  ///< pods whose last order was refused for lack of room
-  std::set<kube::ObjectKey> resizes_;       ///< pods whose last resize was refused for lack of room
-  kube::ObjectKey last_resize_;             ///< the one of them that `ask_again` made ask last
-  kube::TimePoint refused_until_{};         ///< until when the provider counts as full though no pod waits
+  kube::TimePoint asking_at_{};  ///< when `ask_again` makes pods ask
+  /// A pod whose last order was refused for lack of room.
+  struct Waiting {
+    core::Resources demand;
+    bool fits = false;  ///< the Node could hold it if nothing else were on it
+  };
+  std::map<kube::ObjectKey, Waiting> without_room_;
+  std::size_t closing_ = 0;            ///< those of them that fit
+  core::Resources allocatable_;        ///< of the Node; nothing where it is not known
+  std::set<kube::ObjectKey> resizes_;  ///< pods whose last resize was refused for lack of room
+  kube::ObjectKey last_resize_;        ///< the one of them that `ask_again` made ask last
+  kube::TimePoint refused_until_{};    ///< until when the provider counts as full though no pod waits
   bool closed_ = false, closed_is_told_ = false;
   std::function<void()> room_changed_;
   kube::InformerHandle local_pods_;
   kube::InformerHandle claims_;                  ///< acquired where a storage class has volumes that follow their pods
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
+  kube::InformerHandle nodes_;                   ///< what the scheduler at home goes by
   kube::Controller controller_;
   PodTokens tokens_;
   PodWarnings warnings_;

@@ -64,6 +64,7 @@ core::PodMemory PodController::remember(const Look& look) {
   if (remote) see_placed(memory, *remote);
   memory.needs_final_phase = core::needs_final_phase(*local);
   memory.plan.shut_out = closed_ && without_room_.contains(look.key);
+  memory.plan.too_large = why_too_large(look.key);
   memory.plan.order_in_doubt = context_.clock.now() < memory.in_doubt_until;
   see_ending(memory, remote ? &*remote : nullptr);
   return memory.plan;
@@ -75,7 +76,7 @@ void PodController::note_plan(const Look& look, const core::PodAction& plan) {
   if (look.local && look.shadow && api::ShadowPod(*look.shadow).is_finished() &&
       !std::exchange(memory_of(look.key, look.local->uid()).freed, true))
     ask_again();
-  if (!is_order) note_refusal(look.key, false);
+  if (!is_order) forget_refusal(look.key);
 }
 
 std::optional<kube::Duration> PodController::ending_left(const Look& look) {
@@ -247,7 +248,9 @@ asio::awaitable<kube::Result<void>> PodController::end_pod(const Look& look, con
     done = co_await evict_local(*look.local, look.remote_key, *evict);
   } else if (const auto* fail = std::get_if<action::FailLocal>(&plan)) {
     auto wanted = core::forge_rejection(
-        *look.local, {.phase = "Failed", .reason = fail->reason, .message = fail->message}, context_.clock.wall());
+        *look.local,
+        {.phase = "Failed", .reason = fail->reason, .message = fail->message, .never_ran = fail->never_ran},
+        context_.clock.wall());
     done = co_await write_status(*look.local, std::move(wanted));
     if (done) context_.events.warning(*look.local, kube::resources::pods, fail->reason, fail->message);
   } else if (!look.local && !look.withdrawn) {

@@ -110,7 +110,9 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
     failure = std::move(created.error());
   }
   if (failure->is_permanent() || failure->code() == kube::Errc::invalid_input) {
-    const std::string message = core::refusal_message(forging_.clusters.remote, core::refusal_words(*failure));
+    std::string message = core::refusal_message(forging_.clusters.remote, core::refusal_words(*failure));
+    if (const std::string why = why_too_large(local.key()); !why.empty())
+      message += "; this node can never hold it: " + why + ": create it again with less, or have more granted";
     auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, context_.clock.wall());
     auto told = co_await write_status(local, std::move(wanted));
     if (!told) co_return told;
@@ -254,16 +256,59 @@ void PodController::note_order(const kube::Object& local, const kube::Failure* r
     since.reset();
   else if (!since)
     since = now;
-  note_refusal(local.key(),
-               refusal && (core::is_for_lack_of_room(*refusal) || (since && now - *since >= rights_patience)));
+  if (refusal && (core::is_for_lack_of_room(*refusal) || (since && now - *since >= rights_patience)))
+    note_refusal(local);
+  else
+    forget_refusal(local.key());
 }
 
-void PodController::note_refusal(const kube::ObjectKey& key, bool refused) {
-  if (refused ? !without_room_.insert(key).second : without_room_.erase(key) == 0) return;
-  if (without_room_.empty()) refused_until_ = context_.clock.now() + full_time;
+void PodController::note_refusal(const kube::Object& local) {
+  const kube::ObjectKey key = local.key();
+  Waiting waiting{.demand = core::scheduled_demand(local)};
+  waiting.fits = core::why_too_large(waiting.demand, allocatable_).empty();
+  const bool fits = waiting.fits;
+  const auto [at, is_new] = without_room_.try_emplace(key);
+  const bool fitted = std::exchange(at->second, std::move(waiting)).fits;
+  if (!is_new && fitted == fits) return;
+  if (fitted) --closing_;
+  if (fits) ++closing_;
   // Where the node is closed already, set_closed() does not enqueue the pod.
-  if (refused && closed_) enqueue(key);
+  if (closed_ || !fits) enqueue(key);
   if (room_changed_) room_changed_();
+}
+
+void PodController::forget_refusal(const kube::ObjectKey& key) {
+  const auto gone = without_room_.extract(key);
+  if (gone.empty()) return;
+  // What takes the place of a pod that never fits is not placed here, however open the node is.
+  if (gone.mapped().fits && --closing_ == 0) refused_until_ = context_.clock.now() + full_time;
+  if (room_changed_) room_changed_();
+}
+
+void PodController::see_node() {
+  const auto node = nodes_->find({"", forging_.node_name});
+  auto read = node ? core::read_resources(kube::object_at(node->status(), {"allocatable"}))
+                   : kube::Result<core::Resources>(core::Resources());
+  core::Resources now = read ? std::move(*read) : core::Resources();
+  if (now == allocatable_) return;
+  allocatable_ = std::move(now);
+  const std::size_t before = closing_;
+  for (auto& [key, waiting] : without_room_) {
+    const bool fits = core::why_too_large(waiting.demand, allocatable_).empty();
+    if (std::exchange(waiting.fits, fits) == fits) continue;
+    if (fits)
+      ++closing_;
+    else
+      --closing_;
+    enqueue(key);
+  }
+  if (closing_ != before && room_changed_) room_changed_();
+}
+
+std::string PodController::why_too_large(const kube::ObjectKey& key) const {
+  const auto waiting = without_room_.find(key);
+  if (waiting == without_room_.end() || waiting->second.fits) return {};
+  return core::why_too_large(waiting->second.demand, allocatable_);
 }
 
 void PodController::set_closed(bool closed, bool is_told) {
@@ -271,7 +316,7 @@ void PodController::set_closed(bool closed, bool is_told) {
   if (is_told) refused_until_ = {};
   const bool same = std::exchange(closed_, closed) == closed;
   if (std::exchange(closed_is_told_, is_told) == is_told && same) return;
-  for (const kube::ObjectKey& key : without_room_) enqueue(key);
+  for (const auto& [key, waiting] : without_room_) enqueue(key);
 }
 
 void PodController::wake(const std::vector<kube::ObjectKey>& refused, kube::Duration delay) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controllers/offloading/pod.hpp"
+#include "controllers/server_time.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 namespace reasons = api::reasons;
 
-/// How far our clock may be from that of the API server at home.
+/// What is known of the clock of the API server at home may be wrong by that.
 constexpr kube::Duration clock_slack = std::chrono::minutes(1);
 
 }  // namespace
@@ -139,7 +140,7 @@ bool PodController::is_needed(const TwinWatch& watch) const {
 
 bool PodController::is_ours_alone(const kube::Object& local) const {
   const auto created = kube::parse_time(local.creation_timestamp());
-  return created && *created > begun_ + clock_slack;
+  return created && *created > server_time(context_, begun_) + clock_slack;
 }
 
 asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object local) {

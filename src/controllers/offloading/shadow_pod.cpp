@@ -9,6 +9,7 @@
 #include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/scopes.hpp"
+#include "controllers/server_time.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -34,7 +35,7 @@ constexpr kube::Duration tell_interval = 30s;
 constexpr std::size_t max_woken = 32;
 /// How many records that may wait are written at a time: few, because Pods that are being made come first.
 constexpr int max_late_records = 8;
-/// How far the clock of the API server may be from this one.
+/// What is known of the clock of the API server may be wrong by that.
 constexpr kube::Duration clock_slack = 5s;
 
 }  // namespace
@@ -69,7 +70,7 @@ ShadowPodController::ShadowPodController(Context context)
 }
 
 asio::awaitable<void> ShadowPodController::run() {
-  begun_ = context_.clock.wall();
+  begun_ = context_.clock.now();
   unrecorded_.clear();
   kube::async::TaskGroup group(co_await asio::this_coro::executor);
   group.spawn(controller_.run());
@@ -109,7 +110,7 @@ asio::awaitable<Outcome> ShadowPodController::record(kube::WorkKey work) {
 
 bool ShadowPodController::is_inherited(const kube::Object& shadow) const {
   const auto created = kube::parse_time(shadow.creation_timestamp());
-  return !created || *created <= begun_ + clock_slack;
+  return !created || *created <= server_time(context_, begun_) + clock_slack;
 }
 
 void ShadowPodController::see_namespace(const kube::Change& change) {

@@ -34,10 +34,11 @@ class ShadowPodController final : public Runnable {
     std::string uid;
     core::ShadowMemory plan;
     kube::TimePoint created_at{};
-    kube::TimePoint in_doubt_until{};        ///< for `ShadowMemory::create_in_doubt`
-    std::string awaited;                     ///< UID of the pod whose node is waited for to report its end
-    kube::TimePoint awaited_since{};         ///< for `ShadowMemory::node_silent`
-    std::optional<kube::TimePoint> told_at;  ///< when the refusal was last written on the ShadowPod
+    kube::TimePoint in_doubt_until{};                  ///< for `ShadowMemory::create_in_doubt`
+    std::string awaited;                               ///< UID of the pod whose node is waited for to report its end
+    kube::TimePoint awaited_since{};                   ///< for `ShadowMemory::node_silent`
+    std::optional<kube::TimePoint> told_at;            ///< when the refusal was last written on the ShadowPod
+    std::optional<kube::TimePoint> unconfirmed_since;  ///< it came late, and its consumer has not confirmed it
     /// Since when its Pod waits for the bounds of its twin.
     std::optional<kube::TimePoint> waits_since;
     std::optional<kube::TimePoint> told_short;  ///< when an Event last said that there is no room for it
@@ -83,6 +84,7 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::Release& plan);
   asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::RemovePod& plan);
   asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::RecordLoss& plan);
+  asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::AwaitConfirmation& plan);
   asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::AwaitCreate& plan);
   asio::awaitable<kube::Outcome> act(const Look& look, const core::shadow_action::AwaitPod& plan);
   asio::awaitable<kube::Outcome> act(const Look& look, core::shadow_action::Create& plan);
@@ -154,7 +156,7 @@ class ShadowPodController final : public Runnable {
   std::set<kube::ObjectKey> unrecorded_;                       ///< ShadowPods whose record waits
   kube::Metrics::Reading unrecorded_shown_;
   kube::TimePoint busy_at_{};  ///< when the last Pod was made, or seen to run
-  kube::WallTime begun_{};     ///< since when only this process has made Pods
+  kube::TimePoint begun_{};    ///< since when only this process has made Pods
   kube::Controller controller_, records_;
 };
 

@@ -28,6 +28,8 @@ constexpr kube::Duration told_short_pause = 1min;
 constexpr kube::Duration cache_pause = 200ms;
 /// A refused resize is tried again after this time: nodes and bounds change.
 constexpr kube::Duration resize_pause = 1min;
+/// On a ShadowPod that came late.
+constexpr std::string_view order_expired = "OrderExpired";
 
 }  // namespace
 
@@ -273,6 +275,26 @@ asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action
   }
   auto recorded = co_await write_record(look.shadow.key(), plan.status);
   if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ShadowPodController::act(const Look& look, const action::AwaitConfirmation&) {
+  const kube::ObjectKey key = look.shadow.key();
+  const kube::TimePoint now = context_.clock.now();
+  auto& since = memory_[key].unconfirmed_since;
+  if (!since) since = now;
+  if (const kube::Duration left = core::confirm_patience - (now - *since); left > 0ms)
+    co_return Outcome::again_after(left);
+  context_.events.warning(look.shadow, api::kinds::shadow_pods, order_expired,
+                          "the order of this pod came late, and its consumer has not confirmed it for five minutes: it "
+                          "is removed, and ordered again if the consumer still has the pod");
+  // A confirmation that has come meanwhile is another version.
+  auto removed =
+      co_await kube::remove_object(context_.home.api(), api::kinds::shadow_pods, key,
+                                   {.options = {.uid = std::string(look.shadow.uid()),
+                                                .resource_version = std::string(look.shadow.resource_version())},
+                                    .phase = "removing an order that came late"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
   co_return Outcome::done();
 }
 

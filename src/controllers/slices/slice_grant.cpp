@@ -12,6 +12,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/offloading/order.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/slices/status.hpp"
@@ -33,8 +34,6 @@ constexpr kube::Duration stale_quota_pause = 5s;
 constexpr kube::Duration kind_pause = 1s;
 /// The use of pods changes all the time: slices that wait for room are looked at this long after it has.
 constexpr kube::Duration use_pause = 500ms;
-/// A write that failed may be carried out for so long: the API server gives up after a minute.
-constexpr kube::Duration write_doubt = 70s;
 /// The figures of a refusal are written anew after this time at the earliest.
 constexpr kube::Duration refusal_pause = 30s;
 /// A slice that waits for longer than this, because it is not known what the others hold, says so, and again after the
@@ -218,6 +217,7 @@ void SliceGrantController::remember(const Look& look) {
   const kube::ObjectKey key = look.slice.key();
   Memory& memory = memory_[key];
   memory.waits_since.reset();
+  memory.record = look.before;
   const auto* accept = std::get_if<action::Accept>(&look.plan);
   // Until the Quota is written, it may still be what was decided before.
   if (accept)
@@ -412,6 +412,9 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
     }
   } else if (accept) {
     look.wish.record = accept->record;
+  } else if (!look.quota) {
+    // Whatever becomes of the request, what is granted stays, also where somebody has deleted the Quota.
+    look.wish.record = look.before;
   }
   bool is_certain = false;
   if (look.quota || look.wish.record) {
@@ -419,7 +422,7 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
     const auto memory = memory_.find(key);
     if (!written) {
       if (memory != memory_.end() && core::may_be_carried_out(written.error()))
-        memory->second.in_doubt_until = context_.clock.now() + write_doubt;
+        memory->second.in_doubt_until = context_.clock.now() + core::late_after;
       co_return Outcome::retry(std::move(written.error()));
     }
     // A write that was sent before this one is refused while the Quota stays: it is of an older version.
@@ -435,7 +438,11 @@ void SliceGrantController::decide(Look& look) const {
   const kube::Object& slice = look.slice;
   const std::string_view consumer = api::ResourceSlice(slice).consumer();
   look.wish = {.user = core::slice_user(slice.name(), look.peer), .enforcement = policy_.limits_enforcement};
-  if (look.quota) look.before = core::read_slice_record(*look.quota, slice.uid());
+  const auto known = memory_.find(slice.key());
+  if (look.quota)
+    look.before = core::read_slice_record(*look.quota, slice.uid());
+  else if (known != memory_.end())
+    look.before = known->second.record;
   if (look.quota && !policy_.is_known(core::policy_settings::enforcement))
     look.wish.enforcement = api::Quota(*look.quota).enforcement();
   const auto tenant = tenant_of(tenants_->store(), std::string(slice.ns()), look.peer);

@@ -21,7 +21,8 @@ namespace liqo::controllers {
 /// Quota of a slice of a custom class follows what the controller of that class accepts.
 ///
 /// Guarantees: the Quota is written before the status, so that nobody uses what is not bounded yet. Decisions follow
-/// what is recorded on the Quota, and never the status, which others may tamper with. The Quotas of a cordoned tenant,
+/// what is recorded on the Quota, and never the status, which others may tamper with. A Quota that somebody deletes is
+/// made again with what was recorded on it, as long as this process remembers that. The Quotas of a cordoned tenant,
 /// and that of a cordoned slice, are cordoned, whatever becomes of a request. Where a policy bounds a consumer as a
 /// whole, a grant leaves alone what the pods of its other slices hold, also beyond their grants. One thread.
 class SliceGrantController final : public Runnable {
@@ -38,7 +39,8 @@ class SliceGrantController final : public Runnable {
   struct Memory {
     std::string uid;
     std::optional<core::PendingShare> pending;
-    core::Resources granting;          ///< by the last decisions; the Quota may not be written yet
+    std::optional<core::SliceRecord> record = {};  ///< that its Quota had last
+    core::Resources granting;                      ///< by the last decisions; the Quota may not be written yet
     kube::TimePoint in_doubt_until{};  ///< a write of the Quota has failed, and may be carried out until then
     /// When a refusal of amounts was told last, and the generation that it was told of: its figures change all the
     /// time.
@@ -51,9 +53,9 @@ class SliceGrantController final : public Runnable {
   /// A slice, what it has, and what is decided about it.
   struct Look {
     kube::Object slice;
-    std::string peer;                        ///< whose tenant namespace it is in
-    std::optional<kube::Object> quota = {};  ///< its own
-    std::optional<core::SliceRecord> before = {};
+    std::string peer;                              ///< whose tenant namespace it is in
+    std::optional<kube::Object> quota = {};        ///< its own
+    std::optional<core::SliceRecord> before = {};  ///< recorded on the Quota, or on one that somebody has deleted
     core::GrantPlan plan = {};
     core::QuotaWish wish = {};
     core::GrantLimits limits = {};  ///< where `is_judged`

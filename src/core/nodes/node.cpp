@@ -138,6 +138,10 @@ const json::value* find_taint(const json::array& taints, std::string_view key, s
   return nullptr;
 }
 
+/// The pods of a Node whose grant does not bound them, as many as kubelets take by default: on a Node without a number
+/// of pods the scheduler places none.
+constexpr std::string_view unbounded_pods = "110";
+
 json::object node_resources(const api::VirtualNode& virtual_node) {
   json::object resources;
   for (const auto& [name, value] : virtual_node.hard()) {
@@ -145,6 +149,7 @@ json::object node_resources(const api::VirtualNode& virtual_node) {
     const auto amount = kube::Quantity::from_json(value);
     if (amount && amount->sign() >= 0) resources[name] = amount->text();
   }
+  if (!resources.empty() && !virtual_node.hard().contains("pods")) resources["pods"] = unbounded_pods;
   return resources;
 }
 

@@ -6,6 +6,7 @@
 #include "kube/base/quantity.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/quota/pod_requests.hpp"
 #include "liqo/core/slices/denial.hpp"
 #include "liqo/core/slices/grant.hpp"
 
@@ -46,6 +47,24 @@ bool is_nothing(const kube::json::object& granted, std::string_view name) {
 bool is_for_lack_of_room(const kube::Failure& refusal) { return says_one_of(refusal, room_words); }
 
 bool is_for_lack_of_rights(const kube::Failure& refusal) { return says_one_of(refusal, rights_words); }
+
+Resources scheduled_demand(const kube::Object& pod) {
+  const auto needs = read_pod_needs(pod.spec());
+  if (!needs) return {};
+  Resources demand = pod_requests(*needs);
+  demand["pods"] = kube::Quantity(1);
+  return demand;
+}
+
+std::string why_too_large(const Resources& demand, const Resources& allocatable) {
+  for (const auto& [name, asked] : demand) {
+    const auto most = allocatable.find(name);
+    if (most == allocatable.end() || asked <= most->second) continue;
+    return "it asks for " + asked.readable() + " of " + name + ", and the node has " + most->second.readable() +
+           " in all";
+  }
+  return {};
+}
 
 Closed why_closed(const kube::Object* slice, bool no_room) {
   const auto said = slice ? api::ResourceSlice(*slice).condition(api::slice_conditions::resources) : std::nullopt;

@@ -124,6 +124,27 @@ FailLocal shut_out() {
           .message = "the provider ended the pod and takes no new ones: it is drained or has no room"};
 }
 
+/// Whether a controller makes another pod in the place of this one once it has failed, and the scheduler is free to
+/// place that elsewhere. A DaemonSet makes it for the same node, and so does everybody who has named the node; the
+/// scheduler leaves a condition on what it has bound.
+bool is_replaced(const kube::Object& pod) {
+  const auto owner = pod.controller();
+  if (!owner || !kube::find_condition(pod.status(), "PodScheduled")) return false;
+  constexpr std::pair<std::string_view, std::string_view> kinds[] = {
+      {"apps/", "ReplicaSet"}, {"apps/", "StatefulSet"}, {"v1", "ReplicationController"}, {"batch/", "Job"}};
+  return std::ranges::any_of(kinds, [&owner](const auto& known) {
+    return owner->api_version.starts_with(known.first) && owner->kind == known.second;
+  });
+}
+
+/// It would wait for ever, bound as it is, and keep its owner from making another one elsewhere.
+FailLocal too_large(const std::string& why) {
+  return {.reason = std::string(api::reasons::offloading_aborted),
+          .message = "this node can never hold the pod, so its controller makes another one: " + why +
+                     "; let it ask for less, or have more granted",
+          .never_ran = true};
+}
+
 /// The status at home may lag behind what was seen at the provider.
 bool may_not_run_again(const Known& known, const PodMemory& memory) {
   return !restarts_always(known.local.spec()) && (has_started(known.local) || memory.remote_started);
@@ -135,6 +156,8 @@ PodPlan plan_unsent(const Known& known, const PodMemory& memory) {
   if (known.remote || known.predecessor) return {Nothing{}, known.remote != nullptr};
   if (may_not_run_again(known, memory)) return {lost()};
   if (memory.shut_out && has_started(known.local)) return {shut_out()};
+  if (!memory.too_large.empty() && !may_have_run(known.local, memory) && is_replaced(known.local))
+    return {too_large(memory.too_large)};
   if (is_node_debugger(known.local)) return {RefuseNodeDebugger{}};
   return {CreateShadow{}, true};
 }

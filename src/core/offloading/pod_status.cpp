@@ -14,6 +14,7 @@
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/provider_pod.hpp"
 #include "liqo/core/offloading/remote_warning.hpp"
+#include "liqo/core/quota/resources.hpp"
 #include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
@@ -97,14 +98,19 @@ std::int64_t restart_offset(const kube::Object& local, const kube::Object& remot
   return std::max(offset + 1, restarts);
 }
 
-json::array container_statuses(const json::array& remote, std::int64_t offset, Bounds& bounds) {
+/// The remote statuses with their restarts as home counts them. The offset is that of the container named `counted`:
+/// the others, and sidecars, may have restarted more often before, and keep that count until they exceed it.
+json::array container_statuses(const json::array& remote, const json::array& shown, std::string_view counted,
+                               std::int64_t offset, Bounds& bounds) {
   json::array copied;
   for (const json::value& entry : remote) {
     if (copied.size() >= max_containers || bounds.left == 0) break;
     if (!entry.is_object()) continue;
     json::object& copy = copied.emplace_back(bounded(entry, bounds)).get_object();
     const std::int64_t count = std::clamp<std::int64_t>(kube::int_at(entry, {"restartCount"}), 0, INT32_MAX);
-    copy["restartCount"] = std::min<std::int64_t>(count + offset, INT32_MAX);
+    const std::string_view name = kube::string_at(entry, {"name"});
+    copy["restartCount"] = std::max(std::min<std::int64_t>(count + offset, INT32_MAX),
+                                    name == counted ? 0 : restart_count(shown, name, 0));
   }
   return copied;
 }
@@ -252,6 +258,18 @@ std::string_view shown_phase(const kube::Object& local, const kube::Object& remo
   return api::phase_of(local).empty() ? std::string_view("Pending") : api::phase_of(local);
 }
 
+/// What is set aside for a pod that asks for amounts as a whole, by which a resize shows that it is done. An amount
+/// that cannot be read would have the API server refuse the whole status.
+void copy_pod_resources(const kube::Object& local, const json::object& from, json::object& status) {
+  if (kube::object_at(local.spec(), {"resources"}).empty()) return;
+  if (const auto set_aside = read_resources(kube::object_at(from, {"allocatedResources"}));
+      set_aside && !set_aside->empty())
+    status["allocatedResources"] = write_resources(*set_aside);
+  for (std::string_view part : {"requests", "limits"})
+    if (const auto actual = read_resources(kube::object_at(from, {"resources", part})); actual && !actual->empty())
+      kube::ensure_object(status, "resources")[part] = write_resources(*actual);
+}
+
 /// The status while the remote pod exists.
 WantedStatus copy_status(const StatusObjects& of, const StatusContext& ctx, kube::WallTime now) {
   const kube::Object &local = of.local, &remote = *of.remote;
@@ -264,14 +282,19 @@ WantedStatus copy_status(const StatusObjects& of, const StatusContext& ctx, kube
     copy_text(from, status, "reason");
     copy_text(from, status, "message");
   }
-  copy_text(from, status, "startTime");
-  if (!status.contains("startTime")) copy_text(local.status(), status, "startTime");
+  // The pod has started once, whichever remote pod stands for it by now.
+  copy_text(local.status(), status, "startTime");
+  if (!status.contains("startTime")) copy_text(from, status, "startTime");
   const std::int64_t offset = restart_offset(local, remote);
+  const json::array& have = kube::array_at(local.status(), {"containerStatuses"});
+  const std::string_view counted = have.empty() ? std::string_view() : kube::string_at(have.front(), {"name"});
   Bounds bounds{.text = max_text, .left = max_containers_bytes};
-  if (json::array all = container_statuses(kube::array_at(from, {"containerStatuses"}), offset, bounds); !all.empty())
-    status["containerStatuses"] = std::move(all);
-  if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0, bounds); !all.empty())
-    status["initContainerStatuses"] = std::move(all);
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    if (json::array all = container_statuses(kube::array_at(from, {list}), kube::array_at(local.status(), {list}),
+                                             counted, offset, bounds);
+        !all.empty())
+      status[list] = std::move(all);
+  copy_pod_resources(local, from, status);
   if (json::array all = ephemeral_statuses(of, ctx.provider, ctx.ephemeral_refusal); !all.empty())
     status["ephemeralContainerStatuses"] = std::move(all);
   set_addresses(local, remote, ctx, wanted);

@@ -187,8 +187,9 @@ ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory,
   const bool started = memory.pod_started || view.phase() == "Running";
   if (started && !restarts_always(view.pod_spec())) return RecordLoss{phase_patch(shadow, "Failed")};
   if (memory.pod_created) return AwaitPod{};
-  // The consumer's confirmation, or the deletion of the ShadowPod, will bring it back here.
-  if (!is_timely(shadow) || ordered_grace(shadow)) return Nothing{};
+  if (!is_timely(shadow)) return AwaitConfirmation{};
+  // The deletion of the ShadowPod will bring it back here.
+  if (ordered_grace(shadow)) return Nothing{};
   if (memory.create_in_doubt) return AwaitCreate{};
   Create plan{.pod = forge_provider_pod(shadow, api_server_ips, policy)};
   if (started) leave_out_ephemeral(plan.pod, shadow);

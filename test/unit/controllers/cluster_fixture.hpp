@@ -1,6 +1,8 @@
 // One liqod over one fake API server in virtual time, for tests of controllers.
 #pragma once
 
+#include <chrono>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +36,15 @@ class PlainLink : public controllers::ProviderLink, public kube::net::Transport 
   kube::testing::SimTransport transport_;
 };
 
+/// As the header Date has it.
+inline std::string http_date(kube::WallTime time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[40];
+  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
+}
+
 /// A cluster named `id` and its liqod, which may be stopped and started anew. stop() before the end.
 class ClusterFixture {
  public:
@@ -44,7 +55,7 @@ class ClusterFixture {
         quota_controller(simulator, server),
         signer(simulator, server),
         link(simulator, server, "system:serviceaccount:liqo:liqo"),
-        transport_(link, reads, refuses),
+        transport_(link, *this),
         random_(1) {
     namespace kinds = api::kinds;
     for (const kube::Resource& kind :
@@ -158,6 +169,9 @@ class ClusterFixture {
   std::function<void(kube::HttpRequest&)> reads;
   /// The words with which admission refuses a request, "" = it does not; to be set before start().
   std::function<std::string(const kube::HttpRequest&)> refuses;
+  /// How far the clock of the server is ahead of liqod's, as its answers tell; objects are stamped by the latter all
+  /// the same.
+  std::chrono::seconds server_ahead{0};
 
  private:
   class RefusedBody final : public kube::net::Body {
@@ -174,22 +188,23 @@ class ClusterFixture {
   };
   class HomeTransport final : public kube::net::Transport {
    public:
-    HomeTransport(kube::testing::SimLink& to, const std::function<void(kube::HttpRequest&)>& reads,
-                  const std::function<std::string(const kube::HttpRequest&)>& refuses)
-        : transport_(to), reads_(reads), refuses_(refuses) {}
+    HomeTransport(kube::testing::SimLink& to, ClusterFixture& fixture) : transport_(to), fixture_(fixture) {}
     asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request,
                                                             kube::Deadline deadline) override {
-      if (reads_) reads_(request);
-      if (std::string words = refuses_ ? refuses_(request) : ""; !words.empty())
+      if (fixture_.reads) fixture_.reads(request);
+      if (std::string words = fixture_.refuses ? fixture_.refuses(request) : ""; !words.empty())
         co_return kube::net::Response{.head = {.status = 403, .headers = {{"content-type", "application/json"}}},
                                       .body = std::make_unique<RefusedBody>(std::move(words))};
-      co_return co_await transport_.send(std::move(request), deadline);
+      auto response = co_await transport_.send(std::move(request), deadline);
+      if (response && fixture_.server_ahead != std::chrono::seconds(0))
+        response->head.headers.emplace_back("date",
+                                            http_date(fixture_.simulator.clock().wall() + fixture_.server_ahead));
+      co_return response;
     }
 
    private:
     kube::testing::SimTransport transport_;
-    const std::function<void(kube::HttpRequest&)>& reads_;
-    const std::function<std::string(const kube::HttpRequest&)>& refuses_;
+    ClusterFixture& fixture_;
   };
   HomeTransport transport_;
   kube::Random random_;

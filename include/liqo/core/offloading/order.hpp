@@ -22,6 +22,11 @@ inline constexpr std::chrono::seconds order_lag{5};
 /// that a database may need to store an object whose creationTimestamp is set already.
 inline constexpr std::chrono::seconds order_doubt{15};
 
+/// A ShadowPod that came late and is not confirmed within this time is removed by the provider: it counts against what
+/// its consumer was granted, and a consumer that has no pod of the name any more may not look. One that still wants it
+/// orders it again.
+inline constexpr std::chrono::minutes confirm_patience{5};
+
 /// The provider's own POST of a Pod notes no time of sending. A POST that got no answer is repeated only this long
 /// after it was sent, when the connection that carried it has been given up as well.
 inline constexpr std::chrono::seconds create_doubt{40};

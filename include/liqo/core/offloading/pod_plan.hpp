@@ -27,6 +27,9 @@ struct PodMemory {
   kube::Duration remote_ending_for{};
   /// Its last order was refused for lack of room, and its node is closed to new pods.
   bool shut_out = false;
+  /// Its last order was refused for lack of room, and its node could never hold it: why (`why_too_large`); "" = it
+  /// could.
+  std::string too_large;
   /// The grace time that its remote pod was to have, in seconds, and that the provider does not give it.
   std::optional<std::int64_t> grace_given_up;
   bool sent = false;  ///< a ShadowPod of it is or was at the provider, or may have been: an order of it had no answer
@@ -83,9 +86,11 @@ struct EvictLocal {
 };
 /// Nothing of the pod is left in the twin that its namespace had: `plan_unmapped_pod` decides.
 struct Reject {};
-/// Make the local pod Failed (`forge_rejection`): it ran, what ran is gone, and it must not run a second time.
+/// Make the local pod Failed (`forge_rejection`): it ran, what ran is gone, and it must not run a second time; or it
+/// never ran, never can on its node, and its controller makes another one.
 struct FailLocal {
   std::string reason, message;
+  bool never_ran = false;
 };
 /// Make the local pod Failed (`forge_node_debugger_refusal`): a virtual node has nothing that it could look at.
 struct RefuseNodeDebugger {};

@@ -67,6 +67,9 @@ struct RemovePod {
 struct RecordLoss {
   kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
 };
+/// The order came late, and its consumer has not confirmed it: DELETE the ShadowPod once it has been seen so for
+/// `confirm_patience`.
+struct AwaitConfirmation {};
 /// A POST of the Pod is in doubt: do nothing until it can no longer be carried out.
 struct AwaitCreate {};
 /// The Pod was created and is not in the cache yet: read it live after a time.
@@ -113,8 +116,8 @@ const Kind* find_step(const shadow_action::Keep& plan) {
 /// What to do about one ShadowPod and its Pod.
 using ShadowPlan =
     std::variant<shadow_action::Nothing, shadow_action::Refuse, shadow_action::LeaveForeign, shadow_action::Release,
-                 shadow_action::RemovePod, shadow_action::RecordLoss, shadow_action::AwaitCreate,
-                 shadow_action::AwaitPod, shadow_action::Create, shadow_action::Keep>;
+                 shadow_action::RemovePod, shadow_action::RecordLoss, shadow_action::AwaitConfirmation,
+                 shadow_action::AwaitCreate, shadow_action::AwaitPod, shadow_action::Create, shadow_action::Keep>;
 
 /// Updates the memory by what the pod shows; a pod that is not the ShadowPod's own changes nothing.
 void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod);

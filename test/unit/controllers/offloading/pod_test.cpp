@@ -1,6 +1,8 @@
 // Offloaded pods whose provider is in trouble, seen by the liqod of the consumer; the provider's part is played here.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "../offloading_fixture.hpp"
 #include "controllers/providers/provider_budget.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
@@ -236,6 +238,96 @@ TEST_CASE("many that are refused alike ask by one, and all come in when there is
     next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "999"}}}};
   });
   CHECK(world.reaches([&] { return orders() == static_cast<std::size_t>(pods); }, 20s));
+}
+
+TEST_CASE("a pod that its node can never hold closes it to nobody, and its controller may place another one") {
+  Offloading world;
+  world.admit = [] { return "quota liqo-tenant-rome/milan has not enough cpu: asked 9, used 0 of 8, free 8"; };
+  const auto is_closed = [&] {
+    const auto node = world.find(resources::nodes, {"", "milan"});
+    return std::ranges::any_of(kube::array_at(node->spec(), {"taints"}), [](const json::value& taint) {
+      return kube::string_at(taint, {"key"}) == api::closed_taint;
+    });
+  };
+  // Of something that is there: the garbage collector asks for no more.
+  const std::string uid(world.find(resources::namespaces, {"", shop})->uid());
+  const auto create = [&](std::string_view name, std::string_view owner) {
+    kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
+    pod.mutable_metadata()["ownerReferences"] = json::array{
+        json::object{{"apiVersion", "apps/v1"}, {"kind", owner}, {"name", "web"}, {"uid", uid}, {"controller", true}}};
+    pod.mutable_spec()["nodeName"] = "milan";
+    pod.mutable_spec()["containers"] = json::array{json::object{
+        {"name", "main"}, {"image", "shop:1"}, {"resources", json::object{{"requests", json::object{{"cpu", "9"}}}}}}};
+    world.apply(resources::pods, pod);
+    world.change(resources::pods, pod.key(), "status", [](json::object& next) {
+      kube::ensure_array(kube::ensure_object(next, "status"), "conditions")
+          .push_back(json::object{{"type", "PodScheduled"}, {"status", "True"}});
+    });
+  };
+  const auto phase = [&](std::string_view name) {
+    return std::string(kube::string_at(world.local(name)->status(), {"phase"}));
+  };
+  world.create_pod("bare", "9");
+  create("daemon", "DaemonSet");
+  REQUIRE(world.reaches(
+      [&] { return world.condition("bare", api::offloaded_condition, "reason") == "OffloadingRefused"; }));
+  CHECK(world.condition("bare", api::offloaded_condition, "message") ==
+        "cluster milan refuses the pod: quota liqo-tenant-rome/milan has not enough cpu: asked 9, used 0 of 8, free 8; "
+        "this node can never hold it: it asks for 9 of cpu, and the node has 8 in all: create it again with less, or "
+        "have more granted");
+  world.pass(1min);
+  CHECK_FALSE(is_closed());
+  CHECK(phase("bare") != "Failed");
+  CHECK(phase("daemon") != "Failed");
+
+  create("web-1", "ReplicaSet");
+  REQUIRE(world.reaches([&] { return phase("web-1") == "Failed"; }));
+  CHECK(kube::string_at(world.local("web-1")->status(), {"reason"}) == "OffloadingAborted");
+  CHECK(world.condition("web-1", "DisruptionTarget", "status") == "True");
+  CHECK(kube::array_at(world.local("web-1")->status(), {"containerStatuses"}).empty());
+  world.pass(1min);
+  CHECK(world.events("OffloadingAborted").size() == 1);
+  CHECK_FALSE(is_closed());
+
+  // One that it could hold closes it until that is gone.
+  world.create_pod("small", "1");
+  CHECK(world.reaches([&] { return is_closed(); }));
+  (void)world.server.remove(resources::pods, {shop, "small"}, {}, "operator");
+  CHECK(world.reaches([&] { return !is_closed(); }));
+  // So does a larger grant, for those that it makes fit.
+  const auto grant = [&](std::string_view cpu) {
+    world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [&](json::object& next) {
+      next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", cpu}}}};
+    });
+  };
+  grant("12");
+  CHECK(world.reaches([&] { return is_closed(); }));
+  grant("8");
+  CHECK(world.reaches([&] { return !is_closed(); }));
+}
+
+TEST_CASE("whether another process may have offloaded a pod is told by the clock of the server at home") {
+  Offloading world({}, {}, [](Offloading& rome) { rome.server_ahead = 2min; });
+  world.admit = [] { return "the label team is missing"; };
+  int looks = 0;
+  world.refuse = [&](const kube::HttpRequest& request) {
+    looks += request.verb == "get" && request.resource == "shadowpods";
+    return std::string();
+  };
+  const auto remove_refused = [&](const char* name) {
+    world.create_pod(name);
+    REQUIRE(world.reaches(
+        [&] { return world.condition(name, api::offloaded_condition, "reason") == "OffloadingRefused"; }));
+    (void)world.server.remove(resources::pods, {shop, name}, {}, "operator");
+    REQUIRE(world.reaches([&] { return !world.local(name); }));
+  };
+  world.pass(90s);
+  remove_refused("early");
+  CHECK(looks > 0);
+  world.pass(3min);
+  looks = 0;
+  remove_refused("late");
+  CHECK(looks == 0);
 }
 
 TEST_CASE("a refused pod that somebody changes asks at once") {

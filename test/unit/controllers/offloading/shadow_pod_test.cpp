@@ -249,4 +249,52 @@ TEST_CASE("where a pod may have run before liqod was started, its ShadowPod is r
   CHECK(looks == 1);
 }
 
+TEST_CASE("what is older than liqod is told by the server's clock, wherever liqod's own stands") {
+  Provider milan;
+  milan.stop();
+  milan.server_ahead = 2min;
+  int looks = 0;
+  milan.reads = [&](kube::HttpRequest& request) {
+    looks += request.method == "GET" && request.target.contains("/shadowpods/web");
+  };
+  milan.start_liqod();
+  milan.pass(1min);
+  milan.order();
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  CHECK(looks == 1);
+  milan.pass(2min);
+  milan.order({}, "Always", "web-2");
+  REQUIRE(milan.reaches([&] { return milan.has(resources::pods, {key.ns, "web-2"}); }));
+  CHECK(looks == 1);
+}
+
+TEST_CASE("an order that came late is removed when its consumer has not confirmed it in time") {
+  Provider milan;
+  milan.pass(1min);
+  const auto order_late = [&](const std::string& name) {
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {key.ns, name});
+    shadow.set_label(api::labels::reflection_origin, "rome");
+    shadow.set_label(api::labels::reflection_destination, "milan");
+    shadow.set_annotation(api::annotations::ordered_at,
+                          kube::format_time(milan.simulator.clock().wall() - std::chrono::minutes(2)));
+    shadow.mutable_spec()["pod"] =
+        json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    milan.apply(kinds::shadow_pods, shadow);
+  };
+  order_late("web");
+  order_late("web-2");
+  milan.pass(4min);
+  CHECK(milan.has(kinds::shadow_pods, key));
+  CHECK_FALSE(milan.pod());
+  milan.change(kinds::shadow_pods, {key.ns, "web-2"}, "", [](json::object& next) {
+    next["metadata"].as_object()["annotations"].as_object().erase(api::annotations::ordered_at);
+  });
+  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, key); }, 2min));
+  milan.pass(10min);
+  CHECK(milan.events("OrderExpired").size() == 1);
+  CHECK(milan.has(resources::pods, {key.ns, "web-2"}));
+  CHECK(milan.has(kinds::shadow_pods, {key.ns, "web-2"}));
+  CHECK_FALSE(milan.pod());
+}
+
 }  // namespace liqo::testing

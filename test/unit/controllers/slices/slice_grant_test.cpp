@@ -76,7 +76,7 @@ struct FailingProvider : SliceProvider {
     REQUIRE(denies("batch"));
     pass(1min);
     CHECK(granted("batch").empty());
-    CHECK(reaches([&] { return granted("batch") == five; }, 15s));
+    CHECK(reaches([&] { return granted("batch") == five; }, 20s));
     CHECK(reaches([&] { return condition("Resources", "batch") == accepted; }));
   }
 };
@@ -116,8 +116,11 @@ TEST_CASE("what pods of a withdrawn slice hold is not granted again, until they 
   REQUIRE(milan.reaches([&] { return !milan.has(kinds::quotas, milan.quota_key); }));
   milan.add_slice(R"({"cpu": "3"})", "default", true, "batch");
   REQUIRE(milan.denies("batch"));
-  CHECK(milan.message("batch").find("the others have 8 (" + milan.quota_key.name +
-                                    " 8 by its pods, granted nothing any more)") != std::string::npos);
+  // Once the records show that nobody is admitted by its Quota any more.
+  CHECK(milan.reaches([&] {
+    return milan.message("batch").contains("the others have 8 (" + milan.quota_key.name +
+                                           " 8 by its pods, granted nothing any more)");
+  }));
   // They are ended, because no Quota counts them.
   REQUIRE(milan.reaches([&] { return milan.find(resources::pods, {"shop-rome", "web"})->is_deleting(); }));
   CHECK(milan.granted("batch").empty());
@@ -404,6 +407,36 @@ TEST_CASE("cordon and drain of a tenant, and back") {
   CHECK(milan.shown() == R"(cpu="9",memory="8Gi")");
   milan.set_tenant("Active");
   CHECK(milan.reaches([&] { return !milan.is_cordoned() && milan.condition() == accepted; }));
+}
+
+TEST_CASE("a Quota that somebody deletes is made again as it was, whatever the provider grants by now") {
+  SliceProvider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual_grant));
+  bool is_cordoned = false;
+  SUBCASE("while the tenant is cordoned") {
+    milan.set_tenant("Cordoned");
+    REQUIRE(milan.reaches([&] { return milan.is_cordoned(); }));
+    is_cordoned = true;
+  }
+  SUBCASE("when the policy allows less") { milan.set_pod_policy(R"({"maxSliceResources": {"cpu": "1"}})"); }
+  SUBCASE("while an edit is denied") {
+    milan.set_pod_policy(R"({"maxSliceResources": {"cpu": "8"}})");
+    milan.ask(R"({"cpu": "9"})");
+    REQUIRE(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
+  }
+  milan.pass(1s);
+  (void)milan.server.remove(kinds::quotas, milan.quota_key, {}, "operator");
+  CHECK(milan.reaches([&] { return milan.granted() == usual_grant; }, 5s));
+  CHECK(milan.is_cordoned() == is_cordoned);
+  CHECK(milan.shown() == usual_grant);
+  // Of an earlier slice nothing is remembered.
+  (void)milan.server.remove(kinds::resource_slices, milan.slice_key, {}, "operator");
+  CHECK(milan.reaches([&] { return !milan.has(kinds::quotas, milan.quota_key); }));
+  milan.set_tenant("Cordoned");
+  milan.add_slice(R"({"cpu": "8"})");
+  milan.pass(10s);
+  CHECK(milan.granted() == "");
 }
 
 TEST_CASE("a slice that comes while its tenant is cordoned is denied until it is active") {

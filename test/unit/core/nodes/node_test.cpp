@@ -393,8 +393,21 @@ TEST_CASE("a resource that disappears is advertised no more") {
   REQUIRE(changes.status.has_value());
   CHECK(changes.status->at("status").at("capacity") == parse_value(R"({"cpu": "4", "nvidia.com/gpu": null})"));
   node = after(node, changes);
-  CHECK(node.status().at("allocatable") == parse_value(R"({"cpu": "4", "memory": "3Gi"})"));
+  CHECK(node.status().at("allocatable") == parse_value(R"({"cpu": "4", "memory": "3Gi", "pods": "110"})"));
   CHECK_FALSE(update(node, wish).status.has_value());
+}
+
+TEST_CASE("a node whose grant does not bound pods takes as many as a kubelet does") {
+  const auto pods = [](std::string_view hard) {
+    const kube::Object node = node_of(virtual_node(R"({"resourceQuota": {"hard": )" + std::string(hard) + "}}"));
+    return std::string(kube::string_at(node.status(), {"allocatable", "pods"}));
+  };
+  CHECK(pods(R"({"cpu": "4", "memory": "3Gi"})") == "110");
+  CHECK(pods(R"({"cpu": "4", "memory": "3Gi", "pods": "20"})") == "20");
+  CHECK(pods(R"({"cpu": "4", "memory": "3Gi", "pods": "0"})") == "0");
+  // What cannot be read bounds them, though nobody knows how.
+  CHECK(pods(R"({"cpu": "4", "memory": "3Gi", "pods": "many"})") == "");
+  CHECK(pods("{}") == "");
 }
 
 TEST_CASE("a condition keeps its time while it says the same, and foreign ones stay") {

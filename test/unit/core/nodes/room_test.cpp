@@ -6,6 +6,7 @@
 #include "liqo/core/nodes/node.hpp"
 #include "liqo/core/offloading/pod_plan.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/quota/resources.hpp"
 #include "liqo/core/slices/denial.hpp"
 
 namespace liqo::core {
@@ -61,7 +62,7 @@ TEST_CASE("what is refused for lack of room is told from what is wrong with a po
   CHECK_FALSE(is_for_lack_of_room(refusal(500, "quota x has not enough cpu")));
 }
 
-TEST_CASE("a node is closed while its slice is denied or cordoned, or has no room for the smallest pod that waits") {
+TEST_CASE("a node is closed while its slice is denied or cordoned, or has no room for a pod that it could hold") {
   const auto denied = slice("Denied", "ResourceSliceResourcesDenied");
   const auto cordoned = slice("Accepted", "ResourceSliceCordoned");
   const auto open = slice("Accepted", "ResourceSliceResourcesAccepted");
@@ -169,6 +170,75 @@ TEST_CASE("a closed node has a taint that goes when it opens, and the taints of 
   CHECK(json::serialize(changes().at("spec").at("taints")) ==
         R"([{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"},)"
         R"({"key":"theirs","effect":"NoSchedule"}])");
+}
+
+TEST_CASE("a node that could never hold a demand says which amount is too large") {
+  const auto why = [](std::string_view spec, std::string_view allocatable) {
+    const kube::Object pod = local_pod("{}", spec);
+    const auto has = read_resources(parse_value(allocatable).get_object());
+    REQUIRE(has.has_value());
+    return why_too_large(scheduled_demand(pod), *has);
+  };
+  const std::string_view six = R"({"containers": [{"name": "a", "resources": {"requests": {"cpu": "4"}}},
+    {"name": "b", "resources": {"requests": {"cpu": "2", "memory": "1Gi"}, "limits": {"cpu": "9"}}}]})";
+  CHECK(why(six, R"({"cpu": "6", "memory": "1Gi", "pods": "1"})") == "");
+  CHECK(why(six, R"({"cpu": "5", "memory": "1Gi"})") == "it asks for 6 of cpu, and the node has 5 in all");
+  CHECK(why(six, R"({"cpu": "6", "memory": "1Gi", "pods": "0"})") ==
+        "it asks for 1 of pods, and the node has 0 in all");
+  // Its provider says that it grants none, which is no lack of room.
+  CHECK(why(six, R"({"cpu": "6"})") == "");
+  CHECK(why(six, "{}") == "");
+  // As the scheduler counts it: the larger of what runs together and what runs before.
+  CHECK(why(R"({"initContainers": [{"name": "i", "resources": {"requests": {"cpu": "3"}}}],
+    "containers": [{"name": "a", "resources": {"requests": {"cpu": "2"}}}]})",
+            R"({"cpu": "2"})") == "it asks for 3 of cpu, and the node has 2 in all");
+  CHECK(why(R"({"containers": [{"name": "a", "resources": {"requests": {"cpu": "much"}}}]})", R"({"cpu": "1"})") == "");
+}
+
+TEST_CASE("a pod that its node can never hold ends once, where it never ran and its controller makes another one") {
+  constexpr std::string_view told = R"({"conditions": [{"type": "PodScheduled", "status": "True"},
+    {"type": "offloading.liqo.io/Offloaded", "status": "False", "reason": "OffloadingRefused", "message": "no"}]})";
+  const auto pod = [&](std::string_view owner, std::string_view status, std::string_view version = "apps/v1") {
+    return local_pod(status, "{}",
+                     R"({"ownerReferences": [{"apiVersion": ")" + std::string(version) +
+                         R"(", "name": "web", "uid": "o1", "controller": true, "kind": ")" + std::string(owner) +
+                         R"("}]})");
+  };
+  const auto plan = [](const kube::Object& local, PodMemory memory = {}) {
+    memory.too_large = "it asks for 6 of cpu, and the node has 5 in all";
+    return plan_pod({&local, nullptr, nullptr}, memory, context());
+  };
+  for (const auto& [owner, version] : {std::pair{"ReplicaSet", "apps/v1"},
+                                       {"StatefulSet", "apps/v1"},
+                                       {"ReplicationController", "v1"},
+                                       {"Job", "batch/v1"}}) {
+    CAPTURE(owner);
+    const PodPlan ended = plan(pod(owner, told, version));
+    REQUIRE(std::holds_alternative<pod_action::FailLocal>(ended.action));
+    const auto& fail = std::get<pod_action::FailLocal>(ended.action);
+    CHECK(fail.reason == "OffloadingAborted");
+    CHECK(fail.message ==
+          "this node can never hold the pod, so its controller makes another one: it asks for 6 of cpu, and the node "
+          "has 5 in all; let it ask for less, or have more granted");
+    CHECK(fail.never_ran);
+    CHECK(ended.confirm_first);
+  }
+  const auto waits = [&](const kube::Object& local, PodMemory memory = {}) {
+    return std::holds_alternative<pod_action::CreateShadow>(plan(local, std::move(memory)).action);
+  };
+  // Nobody makes another one, or it would be made for the same node.
+  CHECK(waits(local_pod()));
+  CHECK(waits(pod("DaemonSet", told)));
+  CHECK(waits(pod("Workflow", told, "argoproj.io/v1alpha1")));
+  CHECK(waits(pod("Job", told, "batch.volcano.sh/v1alpha1")));
+  CHECK(waits(pod("ReplicaSet", R"({"phase": "Pending"})")));
+  // It has run, or may have.
+  CHECK(waits(pod("ReplicaSet", R"({"phase": "Running", "conditions": [{"type": "PodScheduled"}]})")));
+  CHECK(waits(pod("ReplicaSet", told), {.remote_started = true}));
+  CHECK(waits(pod("ReplicaSet", told), {.sent = true}));
+  // It could be held.
+  const kube::Object fits = pod("ReplicaSet", told);
+  CHECK(std::holds_alternative<pod_action::CreateShadow>(plan_pod({&fits, nullptr, nullptr}, {}, context()).action));
 }
 
 TEST_CASE("a pod that ran and is shut out ends, and one that never ran waits") {

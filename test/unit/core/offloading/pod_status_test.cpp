@@ -173,6 +173,50 @@ TEST_CASE("a re-created remote pod counts as a restart, also after a restart of 
   CHECK(restarts(three.status) == 3);
 }
 
+TEST_CASE("a second remote pod moves no start back, and no count of a sidecar or of another container falls") {
+  const auto there = [](const char* start, int first, int second, int sidecar, int init, const char* uid) {
+    const auto status = [](const char* name, int count) {
+      return R"({"name": ")" + std::string(name) + R"(", "restartCount": )" + std::to_string(count) + "}";
+    };
+    return remote(R"({"phase": "Running", "startTime": ")" + std::string(start) + R"(", "containerStatuses": [)" +
+                      status("main", first) + ", " + status("second", second) + R"(], "initContainerStatuses": [)" +
+                      status("sidecar", sidecar) + ", " + status("init", init) + "]}",
+                  uid);
+  };
+  const auto counts = [](const json::object& status) {
+    std::string text;
+    for (const char* list : {"containerStatuses", "initContainerStatuses"})
+      for (const json::value& entry : kube::array_at(status, {list}))
+        text += std::to_string(kube::int_at(entry, {"restartCount"})) + " ";
+    return text;
+  };
+  kube::Object local = local_pod(R"({"phase": "Pending"})");
+  const auto show = [&](const kube::Object& remote_pod) {
+    const auto wanted = status_of(local, remote_pod);
+    local = written(local, wanted);
+    CHECK_FALSE(status_patch(local, status_of(local, remote_pod)).has_value());
+    return counts(local.status()) + std::string(kube::string_at(local.status(), {"startTime"}));
+  };
+  CHECK(show(there("2026-11-21T09:00:00Z", 0, 3, 5, 0, "r1")) == "0 3 5 0 2026-11-21T09:00:00Z");
+  CHECK(show(there("2026-11-21T09:30:00Z", 0, 0, 0, 0, "r2")) == "1 3 5 1 2026-11-21T09:00:00Z");
+  CHECK(show(there("2026-11-21T09:30:00Z", 0, 4, 6, 1, "r2")) == "1 5 7 2 2026-11-21T09:00:00Z");
+}
+
+TEST_CASE("what is set aside for a pod as a whole comes home where it asks for that, in amounts that can be stored") {
+  const char* const resized = R"({"phase": "Running", "allocatedResources": {"cpu": "2000m"},
+    "resources": {"requests": {"cpu": "2", "memory": "1Gi"}, "limits": {"cpu": "much"}}})";
+  const auto shown = [&](const char* spec) {
+    const auto wanted = status_of(local_pod("{}", spec), remote(resized));
+    std::string text;
+    for (const char* key : {"allocatedResources", "resources"})
+      if (const json::value* found = wanted.status.if_contains(key)) text += json::serialize(*found);
+    return text;
+  };
+  CHECK(shown(R"({"resources": {"requests": {"cpu": "2"}}})") ==
+        R"({"cpu":"2"}{"requests":{"cpu":"2","memory":"1Gi"}})");
+  CHECK(shown("{}") == "");
+}
+
 TEST_CASE("the first observation never lets restarts go back") {
   struct Case {
     const char* title;

@@ -41,6 +41,7 @@ std::string in_words(const shadow_action::RemovePod& plan) {
 std::string in_words(const shadow_action::RecordLoss& plan) {
   return "phase=" + std::string(kube::string_at(plan.status, {"status", "phase"})) + " if gone ";
 }
+std::string in_words(const shadow_action::AwaitConfirmation&) { return "unconfirmed "; }
 std::string in_words(const shadow_action::AwaitCreate&) { return "wait "; }
 std::string in_words(const shadow_action::AwaitPod&) { return "await "; }
 std::string in_words(const shadow_action::Create& plan) { return plan.confirm_first ? "confirm create " : "create "; }
@@ -160,10 +161,10 @@ TEST_CASE("an order that comes late is not carried out before the consumer confi
   for (const Late& c : {Late{"at once", "2026-11-21T10:00:00Z", "Unknown", "create "},
                         {"in time", "2026-11-21T09:59:55Z", "Unknown", "create "},
                         {"of a clock that is a little ahead", "2026-11-21T10:00:05Z", "Unknown", "create "},
-                        {"late", "2026-11-21T09:59:54Z", "Unknown", ""},
-                        {"hours late", "2026-11-21T05:00:00Z", "Unknown", ""},
-                        {"of the future", "2026-11-21T10:00:06Z", "Unknown", ""},
-                        {"of no time", "soon", "Unknown", ""},
+                        {"late", "2026-11-21T09:59:54Z", "Unknown", "unconfirmed "},
+                        {"hours late", "2026-11-21T05:00:00Z", "Unknown", "unconfirmed "},
+                        {"of the future", "2026-11-21T10:00:06Z", "Unknown", "unconfirmed "},
+                        {"of no time", "soon", "Unknown", "unconfirmed "},
                         {"late, after it ran", "2026-11-21T05:00:00Z", "Running", "phase=Failed if gone "}}) {
     CAPTURE(c.title);
     kube::Object order = shadow(c.phase, "Never");
