@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "asked_pause.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/k8s/status.hpp"
@@ -95,7 +96,8 @@ asio::awaitable<void> Informer::run() {
     if (!read) report(read.error());
     if (is_over_budget()) co_return;
     const bool is_too_large = !read && read.error().code() == Errc::too_large;
-    const Duration pause = is_too_large ? pause_of_refusal(now) : backoff_.pause(failures_, api_.random());
+    Duration pause = is_too_large ? pause_of_refusal(now) : backoff_.pause(failures_, api_.random());
+    if (!read) pause = std::max(pause, asked_pause(read.error()));
     co_await api_.clock().sleep(pause);
   }
 }

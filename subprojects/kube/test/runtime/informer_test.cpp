@@ -201,6 +201,16 @@ TEST_CASE(
   CHECK(w.becomes_true(2s));
 }
 
+TEST_CASE("an informer waits for as long as the server asks it to") {
+  World w;
+  w.link.set_faults({.throttled = 1, .retry_after = 60s});
+  w.start();
+  CHECK(w.requests_in(59s) == 1);
+  CHECK(w.requests_in(9min) == 9);
+  w.link.set_faults({});
+  CHECK(w.syncs());
+}
+
 TEST_CASE("a slow watcher that the server closes catches up") {
   World w;
   w.start();

@@ -49,10 +49,10 @@ struct InformerScope {
 /// shown to be the same; otherwise, and after 410, the list is read again. If the server's history has gone back,
 /// because its database was restored, the store is read anew and every key is told.
 ///
-/// Failures: while the server is away the store keeps its last state, and pauses between failed tries grow. An object
-/// that cannot be read is skipped, logged and counted, and so is one outside of the namespace and selection, which only
-/// a server tells that does not keep to what it is asked for. What takes more memory than the account of the Api has
-/// left is read again after 5 s, at last after 5 min.
+/// Failures: while the server is away the store keeps its last state, and pauses between failed tries grow; none is
+/// shorter than what the server asked for (Retry-After). An object that cannot be read is skipped, logged and counted,
+/// and so is one outside of the namespace and selection, which only a server tells that does not keep to what it is
+/// asked for. What takes more memory than the account of the Api has left is read again after 5 s, at last after 5 min.
 ///
 /// Lifetime: run() ends only when it is cancelled or its budget is exceeded.
 class Informer {
