@@ -28,10 +28,15 @@ constexpr Duration max_silence = 2s;
 /// Events that come within this time before a watch ends may have come together with its end, and lain in a buffer
 /// while this process stood still. They do not show that the server lived until then.
 constexpr Duration one_go = 200ms;
-/// A streamed list that is silent for this long will not be completed: a server that does not know streamed lists sends
-/// what there is, and then waits for changes.
+/// A streamed list that shows nothing new for this long will not be completed: a server that does not know streamed
+/// lists sends what there is, and then whatever changes, without an end.
 constexpr Duration list_patience = 10s;
 constexpr int max_broken_lists = 2;
+/// The most time for a streamed list where the one before broke: new objects alone may come for ever.
+constexpr Duration max_second_list = 60s;
+/// For so long lists come in pages after streams broke: servers that were being replaced stream again, and a page costs
+/// several times the memory.
+constexpr Duration pages_time = 1h;
 /// For a server that shows more than there is memory for: to read it again costs as much, and rarely helps.
 constexpr BackoffPolicy refusal_backoff{.first = 5s, .max_pause = 5min};
 constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
@@ -67,7 +72,7 @@ Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScop
                         [this] { return std::chrono::duration<double>(api_.clock().now() - told_at_).count(); });
   if (auto parsed = Selector::parse(scope_.selection.label_selector, scope_.selection.field_selector))
     selector_ = std::move(*parsed);
-  streaming_list_ = !scope_.in_pages;
+  if (scope_.in_pages) pages_until_ = TimePoint::max();
   told_.resource = &scope_.resource;
   if (history_) history_->add(told_);
 }
@@ -87,7 +92,11 @@ asio::awaitable<void> Informer::run() {
     if (was_well) failures_ = 0;
     if (read) {
       // Ended in its time: the server was there until now. Sooner, it may be on its way down.
-      if (opened_ <= now - watch_time) alive_ = now;
+      if (opened_ <= now - watch_time) {
+        alive_ = now;
+        // Streams live again.
+        if (pages_until_ != TimePoint::max()) pages_until_ = now;
+      }
       be_well();
       // The usual end of a watch. One that ends at once is a failure: the server must not be asked in a tight loop.
       if (was_well) continue;
@@ -111,7 +120,7 @@ Duration Informer::pause_of_refusal(TimePoint now) {
 }
 
 asio::awaitable<Result<void>> Informer::read_once() {
-  if (resource_version_.empty() && !streaming_list_)
+  if (resource_version_.empty() && reads_pages())
     if (auto listed = co_await list_pages(); !listed) co_return listed;
   co_return co_await watch_once();
 }
@@ -180,7 +189,7 @@ asio::awaitable<Result<void>> Informer::watch_once() {
     if (failure.is_expired()) resource_version_.clear();
     // Servers without KEP-3157 answer a streamed list with a refusal of the parameter.
     if (initial && (failure.http_code() == 400 || failure.http_code() == 422)) {
-      streaming_list_ = false;
+      pages_until_ = TimePoint::max();
       co_return co_await read_once();
     }
     co_return std::unexpected(std::move(failure));
@@ -190,12 +199,13 @@ asio::awaitable<Result<void>> Informer::watch_once() {
     resource_version_.clear();
     co_return fail(Errc::closed, "the server was silent for too long to go on where the watch broke");
   }
+  if (initial) bound_list();
   auto end = co_await async::with_timeout(api_.clock(), consume(*stream), options.timeout + watch_grace);
   Result<void> ended = end ? std::move(*end) : fail(Errc::timeout, "the watch did not end in its time");
   alive_ = api_.clock().now() - heard_ > one_go ? heard_ : heard_before_;
   if (!initial || !listed_) co_return ended;
   listed_.reset();
-  if (++broken_lists_ == max_broken_lists) streaming_list_ = false;
+  if (++broken_lists_ >= max_broken_lists) pages_until_ = api_.clock().now() + pages_time;
   if (ended) co_return fail(Errc::protocol, "the streamed list ended before it was complete");
   co_return fail(std::move(ended.error()), "the streamed list");
 }
@@ -219,12 +229,27 @@ asio::awaitable<Result<void>> Informer::look_back() {
   co_return Result<void>();
 }
 
+void Informer::bound_list() {
+  list_end_ = broken_lists_ > 0 ? opened_ + max_second_list : TimePoint::max();
+  list_due_ = std::min(opened_ + list_patience, list_end_);
+  list_has_changes_ = false;
+}
+
+void Informer::see_list(wire::WatchEventType told, bool is_new) {
+  using enum wire::WatchEventType;
+  const bool is_change = told == modified || told == deleted;
+  // A server tells what there is before it tells what has changed since, and the list's end soon after that.
+  if (list_has_changes_ || (!is_change && !is_new)) return;
+  list_has_changes_ = is_change;
+  list_due_ = std::min(api_.clock().now() + list_patience, list_end_);
+}
+
 asio::awaitable<Result<std::optional<wire::WatchEvent>>> Informer::next_event(WatchStream& stream) {
   auto event = stream.buffered();
   if (!event || event->has_value()) co_return event;
   if (!listed_) co_return co_await stream.next();
-  auto next = co_await async::with_timeout(api_.clock(), stream.next(), list_patience);
-  if (!next) co_return fail(Errc::timeout, "it has stopped before its end");
+  auto next = co_await async::with_deadline(api_.clock(), stream.next(), Deadline{list_due_});
+  if (!next) co_return fail(Errc::timeout, "it has not come to its end in time");
   co_return std::move(*next);
 }
 
@@ -235,7 +260,10 @@ asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
     if (!event) co_return std::unexpected(std::move(event.error()));
     if (!event->has_value()) co_return Result<void>();
     events_.add();
+    const wire::WatchEventType told = (*event)->type;
+    const std::size_t listed = listed_ ? listed_->size() : 0;
     if (auto done = take(std::move(**event)); !done) co_return done;
+    if (listed_) see_list(told, listed_->size() > listed);
     if (is_over_budget()) co_return over_budget();
     hear();
     if (has_synced()) be_well();

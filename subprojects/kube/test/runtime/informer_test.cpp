@@ -211,6 +211,66 @@ TEST_CASE("an informer waits for as long as the server asks it to") {
   CHECK(w.syncs());
 }
 
+TEST_CASE("a kind that changes all the time is soon complete at a server that knows of no streamed lists") {
+  for (const bool creates : {false, true}) {
+    CAPTURE(creates);
+    World w;
+    w.server.manners().streaming_lists = Lists::ignored;
+    w.create("w");
+    w.start();
+    int changes = 0;
+    while (!w.informer.has_synced() && changes < 400) {
+      w.pass(3s);
+      ++changes;
+      if (creates)
+        w.create("w" + std::to_string(changes));
+      else
+        w.set("w", changes);
+    }
+    // New objects may be what there was: the first list is theirs until its watch has its usual end.
+    CHECK(changes <= (creates ? 150 : 12));
+    CHECK(w.becomes_true());
+  }
+}
+
+TEST_CASE("lists are streamed again an hour after streams broke, or once a watch has lived, but not where refused") {
+  struct Case {
+    const char* title;
+    bool refuses;      ///< streams, instead of breaking them off
+    Duration life;     ///< of each watch, which a list follows
+    int watches;       ///< that are cut before streams are counted
+    int streams;       ///< that were tried by then
+    int more_streams;  ///< that two more such watches add
+  };
+  for (const Case& c : {Case{"within the hour", false, 250s, 14, 2, 2}, Case{"a watch has lived", false, 8min, 1, 3, 2},
+                        Case{"refused", true, 8min, 14, 1, 0}}) {
+    CAPTURE(c.title);
+    World w;
+    int streams = 0;
+    w.link.on_send([&](const HttpRequest& request) { streams += request.target.contains("sendInitialEvents=true"); });
+    const auto cut = [&](int watches) {
+      for (int i = 0; i < watches; ++i) {
+        // The last bookmark is so long ago then that a list is next.
+        w.pass(c.life);
+        w.link.cut_watches();
+      }
+      w.pass(10s);
+    };
+    if (c.refuses) {
+      w.server.manners().streaming_lists = Lists::off;
+    } else {
+      w.server.manners().streams_cut_at = 0;
+    }
+    w.start();
+    REQUIRE(w.syncs());
+    w.server.manners().streams_cut_at.reset();
+    cut(c.watches);
+    CHECK(streams == c.streams);
+    cut(2);
+    CHECK(streams == c.streams + c.more_streams);
+  }
+}
+
 TEST_CASE("a slow watcher that the server closes catches up") {
   World w;
   w.start();

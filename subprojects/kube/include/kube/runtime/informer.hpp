@@ -152,6 +152,12 @@ class Informer {
   Result<void> tell_rewind(std::uint64_t version, std::uint64_t known, bool itself);
   asio::awaitable<Result<void>> consume(WatchStream& stream);
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next_event(WatchStream& stream);
+  /// Whether lists are read in pages at the moment.
+  bool reads_pages() const { return api_.clock().now() < pages_until_; }
+  /// Sets until when a streamed list has to end, now that it is open.
+  void bound_list();
+  /// Moves that on as the list goes on.
+  void see_list(wire::WatchEventType told, bool is_new);
   /// Handles one event. A failure ends the watch.
   Result<void> take(wire::WatchEvent event);
   void hear();
@@ -222,8 +228,10 @@ class Informer {
   HistoryWitness told_;                        ///< by the watch since its list
   std::uint64_t changed_at_ = 0;               ///< version of the newest change that is in the store, deletions too
   std::set<ObjectKey> gone_unseen_;            ///< deletions that are in the store, and that the watch has not told
-  bool streaming_list_ = true;                 ///< where it may, until the server refuses it, or breaks it off
+  TimePoint pages_until_{};                    ///< until then no list is streamed
   int broken_lists_ = 0;                       ///< streamed lists that ended before they were complete
+  TimePoint list_due_{}, list_end_{};          ///< of the streamed list: when it counts as silent, and its last moment
+  bool list_has_changes_ = false;              ///< the streamed list has told of changes, so all there was has come
   std::optional<std::set<ObjectKey>> listed_;  ///< keys of the list that is under way
   std::uint64_t newest_before_list_ = 0;
   bool list_is_older_ = false;  ///< it shows an object older than it was known before
