@@ -37,6 +37,8 @@ constexpr Duration max_second_list = 60s;
 /// For so long lists come in pages after streams broke: servers that were being replaced stream again, and a page costs
 /// several times the memory.
 constexpr Duration pages_time = 1h;
+/// So often a watch is tried at an event that cannot be read. A list shows what there is without that event.
+constexpr int max_unreadable = 3;
 /// For a server that shows more than there is memory for: to read it again costs as much, and rarely helps.
 constexpr BackoffPolicy refusal_backoff{.first = 5s, .max_pause = 5min};
 constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
@@ -203,11 +205,22 @@ asio::awaitable<Result<void>> Informer::watch_once() {
   auto end = co_await async::with_timeout(api_.clock(), consume(*stream), options.timeout + watch_grace);
   Result<void> ended = end ? std::move(*end) : fail(Errc::timeout, "the watch did not end in its time");
   alive_ = api_.clock().now() - heard_ > one_go ? heard_ : heard_before_;
-  if (!initial || !listed_) co_return ended;
+  if (!initial || !listed_) {
+    if (!ended) see_end(ended.error());
+    co_return ended;
+  }
   listed_.reset();
   if (++broken_lists_ >= max_broken_lists) pages_until_ = api_.clock().now() + pages_time;
   if (ended) co_return fail(Errc::protocol, "the streamed list ended before it was complete");
   co_return fail(std::move(ended.error()), "the streamed list");
+}
+
+void Informer::see_end(const Failure& failure) {
+  if (failure.code() != Errc::parse) return;
+  if (std::exchange(unreadable_at_, resource_version_) != resource_version_) unreadable_ = 0;
+  if (++unreadable_ < max_unreadable) return;
+  unreadable_ = 0;
+  resource_version_.clear();
 }
 
 asio::awaitable<Result<void>> Informer::look_back() {
@@ -293,6 +306,9 @@ Result<void> Informer::take(wire::WatchEvent event) {
     return {};
   }
   if (object.name().empty()) {
+    // It may have been the end of an object that is held. A list tells, and is complete without the name.
+    if (event.too_long && !listed_)
+      return fail(Errc::parse, "an event is so long that the name of its object was not read");
     skip("skipped an object without a name", {"version", version});
     return {};
   }
@@ -306,6 +322,8 @@ Result<void> Informer::take(wire::WatchEvent event) {
     if (listed_) listed_->erase(key);
     gone_unseen_.erase(key);
     drop(key, version_number(version));
+  } else if (event.too_long) {
+    skip_long(object);
   } else if (event.too_deep) {
     skip_deep(object);
   } else {

@@ -34,9 +34,18 @@ void Informer::skip_foreign(const Object& object) {
 
 void Informer::skip_deep(const Object& object) {
   if (is_foreign(object)) return skip_foreign(object);
+  skip_unread(object.key(), "skipped an object that is nested too deep to be read");
+}
+
+void Informer::skip_long(const Object& object) {
+  // Whether it was asked for may stand in what was not read.
+  skip_unread(object.key(), "skipped an object whose event is too long to be read");
+}
+
+void Informer::skip_unread(const ObjectKey& key, std::string_view why) {
   // What is known of it stays: it is not gone. The keys of others would count in no budget.
-  if (listed_ && store_.contains(object.key())) listed_->insert(object.key());
-  skip("skipped an object that is nested too deep to be read", {"object", object.key()});
+  if (listed_ && store_.contains(key)) listed_->insert(key);
+  skip(why, {"object", key});
 }
 
 void Informer::keep(Object object) {

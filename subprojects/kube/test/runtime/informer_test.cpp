@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
+#include "kube/runtime/informer_set.hpp"
 #include "kube/telemetry/families.hpp"
 #include "runtime_fixture.hpp"
 #include "support/captured_stderr.hpp"
@@ -59,6 +62,46 @@ struct World : RuntimeFixture {
   }
   std::map<std::string, int> told;
   Informer informer;
+};
+
+/// What a server tells in watches as `change` makes it of each line.
+class ChangedWatches final : public net::Transport {
+ public:
+  using Change = std::function<void(std::string& line)>;
+  ChangedWatches(SimLink& link, Change change) : honest_(link), change_(std::move(change)) {}
+  asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline) override {
+    const bool is_watch = request.verb == "watch";
+    auto response = co_await honest_.send(std::move(request), deadline);
+    if (response && is_watch) response->body = std::make_unique<Lines>(std::move(response->body), change_);
+    co_return response;
+  }
+
+ private:
+  class Lines final : public net::Body {
+   public:
+    Lines(std::unique_ptr<net::Body> body, const Change& change) : body_(std::move(body)), change_(change) {}
+    asio::awaitable<Result<std::string>> read() override {
+      while (true) {
+        auto piece = co_await body_->read();
+        if (!piece || piece->empty()) co_return piece;
+        rest_ += *piece;
+        std::string whole;
+        for (std::size_t end = 0; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
+          std::string line = rest_.substr(0, end);
+          change_(line);
+          whole += line + "\n";
+        }
+        if (!whole.empty()) co_return whole;
+      }
+    }
+
+   private:
+    std::unique_ptr<net::Body> body_;
+    const Change& change_;
+    std::string rest_;
+  };
+  SimTransport honest_;
+  Change change_;
 };
 
 json::object nested(int levels) {
@@ -268,6 +311,69 @@ TEST_CASE("lists are streamed again an hour after streams broke, or once a watch
     CHECK(streams == c.streams);
     cut(2);
     CHECK(streams == c.streams + c.more_streams);
+  }
+}
+
+TEST_CASE("an event that is too long is read past: what was known of its object stays, and the rest comes") {
+  World w;
+  const auto skipped = w.metrics.counter(families::skipped_objects, {{"cluster", "milan"}, {"resource", "widgets"}});
+  w.create("long");
+  w.start();
+  REQUIRE(w.syncs());
+  const std::string known(w.informer.find({"d", "long"})->resource_version());
+  const auto fill = [](json::object& tree) {
+    ensure_object(tree, "spec")["text"] = std::string(max_object_bytes, 'x');
+  };
+  REQUIRE(w.server.update({widgets, {"d", "long"}}, fill, "user"));
+  w.create("later");
+  CHECK(w.reaches([&] { return w.informer.store().contains({"d", "later"}); }, 10s));
+  CHECK(w.informer.find({"d", "long"})->resource_version() == known);
+  CHECK(skipped.value() == 1);
+  // Behind it the watch goes on.
+  w.link.cut_watches();
+  w.create("last");
+  CHECK(w.reaches([&] { return w.informer.store().contains({"d", "last"}); }, 10s));
+  CHECK(skipped.value() == 1);
+  CHECK(w.metrics.counter(families::lists, {{"cluster", "milan"}, {"resource", "widgets"}}).value() == 1);
+  w.remove("long");
+  CHECK(w.becomes_true());
+}
+
+TEST_CASE("a watch that breaks three times at an event that cannot be read is given up for a list") {
+  const std::string nameless = R"({"type":"DELETED","object":{"kind":"Widget","metadata":{"annotations":{"a":")" +
+                               std::string(max_object_bytes, 'x') + R"("},"name":"odd"}}})";
+  for (const char* type : {"MODIFIED", "DELETED"}) {
+    CAPTURE(type);
+    RuntimeFixture f;
+    ChangedWatches watches(f.link, [&](std::string& line) {
+      if (!line.contains("\"odd\"") || !line.contains(type)) return;
+      // An event of a type that is not known, and one whose object cannot be.
+      line = line.contains("DELETED") ? nameless : line.replace(line.find(type), 8, "RENAMED");
+    });
+    Api api(watches, f.simulator.clock(), f.random, f.metrics, {.cluster = "milan"});
+    InformerSet informers(f.simulator.executor(), api, f.metrics);
+    InformerHandle shown = informers.acquire({.resource = widgets});
+    f.create("odd");
+    f.group.spawn(informers.run());
+    REQUIRE(f.reaches([&] { return shown->has_synced(); }));
+    // The witness of a history that stays the same.
+    f.create("other");
+    f.pass(70s);
+    const std::uint64_t before = f.link.requests();
+    if (std::string_view(type) == "DELETED") {
+      f.remove("odd");
+    } else {
+      f.set("odd", 1);
+    }
+    f.create("later");
+    CHECK(f.reaches([&] { return shown->version() == f.server.store().version(); }));
+    CHECK(shown->lists() == 2);
+    CHECK(shown->store().contains({"d", "later"}));
+    CHECK(shown->store().contains({"d", "odd"}) == (std::string_view(type) == "MODIFIED"));
+    // Two more watches, the list, and what asks for the witness.
+    CHECK(f.link.requests() - before <= 6);
+    shown.release();
+    f.simulator.run(f.group.stop());
   }
 }
 

@@ -52,7 +52,9 @@ struct InformerScope {
 /// Failures: while the server is away the store keeps its last state, and pauses between failed tries grow; none is
 /// shorter than what the server asked for (Retry-After). An object that cannot be read is skipped, logged and counted,
 /// and so is one outside of the namespace and selection, which only a server tells that does not keep to what it is
-/// asked for. What takes more memory than the account of the Api has left is read again after 5 s, at last after 5 min.
+/// asked for. Of one whose event is too long the store keeps what it has. A watch that breaks three times at an event
+/// that cannot be read is given up for a list. What takes more memory than the account of the Api has left is read
+/// again after 5 s, at last after 5 min.
 ///
 /// Lifetime: run() ends only when it is cancelled or its budget is exceeded.
 class Informer {
@@ -158,6 +160,8 @@ class Informer {
   void bound_list();
   /// Moves that on as the list goes on.
   void see_list(wire::WatchEventType told, bool is_new);
+  /// Takes in why a watch ended. Where it ends again and again at an event that cannot be read, a list is next.
+  void see_end(const Failure& failure);
   /// Handles one event. A failure ends the watch.
   Result<void> take(wire::WatchEvent event);
   void hear();
@@ -174,6 +178,9 @@ class Informer {
   void skip(std::string_view why, const Field& fact);
   void skip_foreign(const Object& object);
   void skip_deep(const Object& object);
+  void skip_long(const Object& object);
+  /// Leaves what is known of an object that is there, and cannot be read.
+  void skip_unread(const ObjectKey& key, std::string_view why);
   /// Failure: the list shows that the server's history has gone back.
   Result<void> complete_list(std::string_view resource_version);
   /// Stores an object, in the form that the store keeps, and tells the readers if that changes anything.
@@ -232,6 +239,8 @@ class Informer {
   int broken_lists_ = 0;                       ///< streamed lists that ended before they were complete
   TimePoint list_due_{}, list_end_{};          ///< of the streamed list: when it counts as silent, and its last moment
   bool list_has_changes_ = false;              ///< the streamed list has told of changes, so all there was has come
+  std::string unreadable_at_;                  ///< the version at which the last watch broke at what cannot be read
+  int unreadable_ = 0;                         ///< how often it has at that version
   std::optional<std::set<ObjectKey>> listed_;  ///< keys of the list that is under way
   std::uint64_t newest_before_list_ = 0;
   bool list_is_older_ = false;  ///< it shows an object older than it was known before
