@@ -227,14 +227,16 @@ asio::awaitable<Result<void>> Informer::look_back() {
   using enum ServerHistory::Verdict;
   ServerHistory::Finding found;
   if (history_ && gone_unseen_.empty()) {
-    auto asked = co_await history_->ask(alive_, changed_at_);
+    auto asked = co_await history_->ask(scope_.resource, alive_, changed_at_);
     if (!asked) co_return std::unexpected(std::move(asked.error()));
     found = *asked;
   }
   if (found.verdict == gone_back) co_return doubt(found.version, newest_);
   if (found.verdict == same) {
-    // Behind the witness nothing is known to be as it was, but nothing was told either: it is told again from there.
-    if (version_number(resource_version_) > found.version) resource_version_ = std::to_string(found.version);
+    // Behind the witness nothing is known to be as it was, but nothing was told either: it is told again from there. A
+    // version of another resource is none to watch this one from.
+    if (version_number(resource_version_) > found.version)
+      resource_version_ = std::to_string(found.is_own ? found.version : changed_at_);
     alive_ = found.at;
   } else {
     resource_version_.clear();

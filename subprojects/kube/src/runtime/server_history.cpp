@@ -1,5 +1,9 @@
 #include "kube/runtime/server_history.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "kube/telemetry/families.hpp"
 
 namespace kube {
@@ -7,6 +11,40 @@ namespace {
 
 /// How long an answer serves others who ask the same. A watch that is opened because of it has the same time again.
 constexpr Duration shared_for = std::chrono::seconds(1);
+
+/// What an API server itself serves, all out of one etcd: only Events are often kept in another one
+/// (--etcd-servers-overrides). Not here: metrics.k8s.io and others that are served by aggregated API servers.
+constexpr std::array<std::string_view, 20> built_in_groups{"",
+                                                           "admissionregistration.k8s.io",
+                                                           "apiextensions.k8s.io",
+                                                           "apiregistration.k8s.io",
+                                                           "apps",
+                                                           "authentication.k8s.io",
+                                                           "authorization.k8s.io",
+                                                           "autoscaling",
+                                                           "batch",
+                                                           "certificates.k8s.io",
+                                                           "coordination.k8s.io",
+                                                           "discovery.k8s.io",
+                                                           "flowcontrol.apiserver.k8s.io",
+                                                           "networking.k8s.io",
+                                                           "node.k8s.io",
+                                                           "policy",
+                                                           "rbac.authorization.k8s.io",
+                                                           "resource.k8s.io",
+                                                           "scheduling.k8s.io",
+                                                           "storage.k8s.io"};
+
+/// Whether both are one collection: its versions are one order.
+bool is_same(const Resource& one, const Resource& other) {
+  return one.group == other.group && one.plural == other.plural;
+}
+
+/// A version alone does not name a witness: those of two histories may have the same.
+std::string name_of(const HistoryWitness& witness) {
+  return std::string(witness.resource->plural) + "." + std::string(witness.resource->group) + " " +
+         std::to_string(witness.version);
+}
 
 }  // namespace
 
@@ -21,22 +59,37 @@ ServerHistory::ServerHistory(const asio::any_io_executor& executor, Api& api, Me
   unknown_ = counter("unknown");
 }
 
-std::optional<HistoryWitness> ServerHistory::choose(TimePoint alive, std::uint64_t version) const {
+bool ServerHistory::is_shared(const Resource& resource) const {
+  if (shared_.contains(resource.group)) return true;
+  const bool is_built_in = std::ranges::find(built_in_groups, resource.group) != built_in_groups.end();
+  return is_built_in && !is_same(resource, resources::events);
+}
+
+std::optional<HistoryWitness> ServerHistory::choose(const Resource& of, TimePoint alive, std::uint64_t version) const {
+  const bool shares = is_shared(of);
   const HistoryWitness* best = nullptr;
-  for (const HistoryWitness* witness : witnesses_)
-    if (witness->version >= version && witness->version != 0 && witness->since <= alive &&
+  for (const HistoryWitness* witness : witnesses_) {
+    const bool may_speak = is_same(*witness->resource, of) || (shares && is_shared(*witness->resource));
+    if (may_speak && witness->version >= version && witness->version != 0 && witness->since <= alive &&
         (!best || witness->version > best->version))
       best = witness;
+  }
   return best ? std::optional(*best) : std::nullopt;
 }
 
-asio::awaitable<Result<ServerHistory::Finding>> ServerHistory::ask(TimePoint alive, std::uint64_t version) {
+asio::awaitable<Result<ServerHistory::Finding>> ServerHistory::ask(const Resource& of, TimePoint alive,
+                                                                   std::uint64_t version) {
   while (true) {
-    auto witness = choose(alive, version);
+    auto witness = choose(of, alive, version);
     if (!witness) co_return Finding{};
-    const bool is_fresh = answer_ && asked_version_ == witness->version &&
-                          api_.clock().now() - (*answer_ ? (*answer_)->at : answered_) <= shared_for;
-    if (is_fresh) co_return *answer_;
+    const auto told = [is_own = is_same(*witness->resource, of)](Result<Finding> answer) {
+      if (answer) answer->is_own = is_own;
+      return answer;
+    };
+    std::string asked = name_of(*witness);
+    const bool is_fresh =
+        answer_ && asked_ == asked && api_.clock().now() - (*answer_ ? (*answer_)->at : answered_) <= shared_for;
+    if (is_fresh) co_return told(*answer_);
     if (!free_.is_set()) {
       co_await free_.wait();
       continue;
@@ -46,12 +99,12 @@ asio::awaitable<Result<ServerHistory::Finding>> ServerHistory::ask(TimePoint ali
       async::Event& event;
       ~Freed() { event.set(); }
     } const freed{free_};
-    asked_version_ = witness->version;
+    asked_ = std::move(asked);
     answer_.reset();
     auto found = co_await look(std::move(*witness));
     answer_ = found;
     answered_ = api_.clock().now();
-    co_return found;
+    co_return told(std::move(found));
   }
 }
 

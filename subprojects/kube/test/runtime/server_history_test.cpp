@@ -20,7 +20,9 @@ struct World : RuntimeFixture {
         informers(simulator.executor(), api, metrics),
         near(informers.acquire({.resource = widgets, .ns = "d"})),
         far(informers.acquire({.resource = widgets, .ns = "e"})),
-        maps(informers.acquire({.resource = resources::config_maps})) {}
+        maps(informers.acquire({.resource = resources::config_maps})) {
+    informers.share_history(widgets.group);
+  }
   ~World() {
     near.release();
     far.release();
@@ -78,6 +80,19 @@ struct World : RuntimeFixture {
 
   InformerSet informers;
   InformerHandle near, far, maps;
+};
+
+/// Two servers behind one address: that of the widgets, with a database of its own, and that of everything else.
+class TwoServers final : public net::Transport {
+ public:
+  TwoServers(SimLink& core, SimLink& other) : core_(core), other_(other) {}
+  asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline) override {
+    const bool is_widget = request.target.starts_with("/apis/example.io");
+    co_return co_await (is_widget ? other_ : core_).send(std::move(request), deadline);
+  }
+
+ private:
+  SimTransport core_, other_;
 };
 
 /// Counts what comes back.
@@ -250,6 +265,108 @@ TEST_CASE("whatever is cut, changed and restored, informers show what the server
   }
 }
 
+TEST_CASE("an object of another database does not vouch for the history of this one") {
+  RuntimeFixture f;
+  FakeApiServer aggregated(f.simulator.clock(), 2);
+  aggregated.serve(widgets);
+  SimLink other_link(f.simulator, aggregated, "client");
+  TwoServers servers(f.link, other_link);
+  Api api(servers, f.simulator.clock(), f.random, f.metrics, {.cluster = "milan"});
+  InformerSet informers(f.simulator.executor(), api, f.metrics);
+  InformerHandle maps = informers.acquire({.resource = resources::config_maps});
+  InformerHandle others = informers.acquire({.resource = widgets});
+  const auto change = [](FakeApiServer& server, const Resource& kind, int size) {
+    REQUIRE(server.update(
+        {kind, {"d", "kept"}}, [&](json::object& tree) { ensure_object(tree, "data")["n"] = size; }, "user"));
+  };
+  const auto create = [](FakeApiServer& server, const Resource& kind, const char* name) {
+    REQUIRE(server.create(kind, {{"metadata", json::object{{"name", name}, {"namespace", "d"}}}}, "user"));
+  };
+  create(f.server, resources::config_maps, "kept");
+  create(aggregated, widgets, "kept");
+  // Its versions are far ahead.
+  for (int i = 0; i < 100; ++i) change(aggregated, widgets, i);
+  f.group.spawn(informers.run());
+  REQUIRE(f.reaches([&] { return informers.has_synced(); }));
+  f.pass(70s);
+  const std::uint64_t snapshot = f.server.store().version();
+  create(f.server, resources::config_maps, "lost");
+  change(f.server, resources::config_maps, 1);
+  change(aggregated, widgets, 1000);
+  f.pass(5s);
+  f.link.refuse();
+  other_link.refuse();
+  f.pass(15s);
+  f.server.store().rewind(snapshot);
+  for (int i = 0; i < 20; ++i) change(f.server, resources::config_maps, i);
+  f.pass(15s);
+  f.link.heal();
+  other_link.heal();
+  CHECK(f.reaches([&] { return World::shows(maps, f.server.list(resources::config_maps)); }));
+  CHECK_FALSE(maps->find({"d", "lost"}));
+  f.pass(1min);
+  // The other one has its own witness.
+  CHECK(World::shows(others, aggregated.list(widgets)));
+  CHECK(f.metrics_have("kube_history_checks_total{cluster=\"milan\",verdict=\"same\"} 1"));
+  maps.release();
+  others.release();
+  f.simulator.run(f.group.stop());
+}
+
+TEST_CASE("witnesses vouch for their own resource, and for those that are stored beside it") {
+  constexpr Resource new_widgets{"example.io", "v2", "widgets", "Widget"},
+      gadgets{"example.io", "v1", "gadgets", "Gadget"}, pod_metrics{"metrics.k8s.io", "v1beta1", "pods", "PodMetrics"},
+      new_events{"events.k8s.io", "v1", "events", "Event"};
+  struct Case {
+    const Resource &witness, &of;
+    bool speaks, speaks_if_shared;
+  };
+  for (const Case& c :
+       {Case{widgets, widgets, true, true}, Case{widgets, new_widgets, true, true}, Case{widgets, gadgets, false, true},
+        Case{widgets, resources::pods, false, true}, Case{resources::pods, resources::leases, true, true},
+        Case{resources::pods, gadgets, false, true}, Case{resources::pods, resources::events, false, false},
+        Case{resources::events, resources::pods, false, false}, Case{resources::events, resources::events, true, true},
+        Case{resources::pods, new_events, false, false}, Case{resources::pods, pod_metrics, false, false},
+        Case{pod_metrics, resources::nodes, false, false}}) {
+    CAPTURE(c.witness.plural);
+    CAPTURE(c.of.plural);
+    for (const bool shares : {false, true}) {
+      RuntimeFixture f;
+      const HistoryWitness witness{&c.witness, {"d", "a"}, "uid", 7, {}};
+      ServerHistory history(f.simulator.executor(), f.api, f.metrics);
+      if (shares) history.share(widgets.group);
+      history.add(witness);
+      f.simulator.run([](ServerHistory& asked, const Resource& of) -> asio::awaitable<void> {
+        static_cast<void>(co_await asked.ask(of, {}, 7));
+      }(history, c.of));
+      CHECK((f.link.requests() == 1) == (shares ? c.speaks_if_shared : c.speaks));
+    }
+  }
+}
+
+TEST_CASE("a watch goes on from a version of its own resource, also where another one has vouched") {
+  World w;
+  w.create("a");
+  w.start();
+  w.give_map("m");
+  w.set("a", 1);
+  REQUIRE(w.server.create(resources::secrets, {{"metadata", json::object{{"name", "s"}, {"namespace", "d"}}}}, "user"));
+  // Bookmarks tell of the Secret's version.
+  w.pass(70s);
+  std::vector<std::string> from;
+  w.link.on_send([&](const HttpRequest& request) {
+    if (request.verb != "watch" || !request.target.contains("/configmaps?")) return;
+    const std::size_t at = request.target.find("resourceVersion=") + 16;
+    from.push_back(request.target.substr(at, request.target.find('&', at) - at));
+  });
+  w.interrupt(20s);
+  CHECK(w.is_true());
+  CHECK(w.found("unknown", 0));
+  CHECK(w.listed("configmaps", 1));
+  REQUIRE_FALSE(from.empty());
+  CHECK(from.back() == w.maps->find({"d", "m"})->resource_version());
+}
+
 TEST_CASE("a watch that began after somebody's last sign of life does not speak for him") {
   RuntimeFixture f;
   f.create("a");
@@ -263,7 +380,7 @@ TEST_CASE("a watch that began after somebody's last sign of life does not speak 
   const auto ask = [&](TimePoint alive, std::uint64_t version) {
     auto verdict = ServerHistory::Verdict::unknown;
     f.simulator.run([](ServerHistory& asked, TimePoint at, std::uint64_t known, auto& out) -> asio::awaitable<void> {
-      out = (co_await asked.ask(at, known)).value().verdict;
+      out = (co_await asked.ask(widgets, at, known)).value().verdict;
     }(history, alive, version, verdict));
     return verdict;
   };

@@ -6,6 +6,7 @@
 #include <exception>
 #include <list>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "kube/async/task_group.hpp"
@@ -45,7 +46,8 @@ class InformerHandle {
 /// Owns and runs the informers of one Api. Informers start and stop only while `run()` runs; that ends when it is
 /// cancelled, or with the exception by which an informer ended, and then every informer has stopped. Where one informer
 /// finds that the server's history has gone back, all others read anew, too; one that finds it the same after an
-/// interruption spares the others the question. Handles must be gone before the set is destroyed. One thread.
+/// interruption spares the question to those others that have the same history (see share_history()). Handles must be
+/// gone before the set is destroyed. One thread.
 class InformerSet {
  public:
   /// The budget outlives the set. Once it is exceeded, no informer of the set reads on.
@@ -58,6 +60,10 @@ class InformerSet {
   InformerHandle acquire(const InformerScope& scope);
   /// From now on every informer of that resource prunes by this where its scope says nothing.
   void prune(const Resource& resource, void (*cut)(json::object& tree)) { prunes_.emplace_back(resource, cut); }
+  /// From now on objects of the kinds of this group count as stored in one database with those of the built-in groups,
+  /// so that one informer that finds the history unchanged after an interruption speaks for the others of them, too.
+  /// True of custom resources; not of groups that an aggregated API server serves. See ServerHistory.
+  void share_history(std::string_view group) { history_.share(group); }
   /// Runs the informers, those that are acquired later, too.
   asio::awaitable<void> run();
   /// Has every informer list anew and tell every key: for whoever has found that the server's database was restored.

@@ -4,9 +4,11 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
@@ -22,12 +24,15 @@ struct HistoryWitness {
   std::string uid;
   std::uint64_t version = 0;  ///< 0 = there is none
   /// Since when this watch has told of one history, without a gap. A watch never moves between two histories, so
-  /// whoever heard from the server after this time, over any watch, knows the same history.
+  /// whoever heard of the same database after this time, over any watch, knows the same history.
   TimePoint since{};
 };
 
-/// Asks one server for witnesses, on behalf of all its informers: once for those that ask at about the same time. One
-/// thread.
+/// Asks one server for witnesses, on behalf of all its informers: once for those that ask at about the same time. A
+/// witness vouches only for what is stored where it is stored itself: other databases of the same server (that of the
+/// Events, those of aggregated API servers) have histories of their own, whose versions cannot be compared with its
+/// version. Kinds of the built-in groups share one, Events excepted; any other kind has one for itself, unless
+/// share() says more. One thread.
 class ServerHistory {
  public:
   enum class Verdict {
@@ -39,6 +44,7 @@ class ServerHistory {
     Verdict verdict = Verdict::unknown;
     std::uint64_t version = 0;  ///< the witness's
     TimePoint at{};             ///< when the server was asked
+    bool is_own = false;        ///< the witness is of the resource for which was asked
   };
 
   ServerHistory(const asio::any_io_executor& executor, Api& api, Metrics& metrics);
@@ -47,18 +53,24 @@ class ServerHistory {
   void add(const HistoryWitness& witness) { witnesses_.insert(&witness); }
   void remove(const HistoryWitness& witness) { witnesses_.erase(&witness); }
 
-  /// Asks whether a history is still there in which an informer had its last sign of life at `alive` and knows of
-  /// changes up to `version`. Errors: those of a request; the server may be away.
-  asio::awaitable<Result<Finding>> ask(TimePoint alive, std::uint64_t version);
+  /// From now on the kinds of this group count as stored where those of the built-in groups are.
+  void share(std::string_view group) { shared_.emplace(group); }
+
+  /// Asks whether a history is still there in which an informer of this resource had its last sign of life at `alive`
+  /// and knows of changes up to `version`. Errors: those of a request; the server may be away.
+  asio::awaitable<Result<Finding>> ask(const Resource& of, TimePoint alive, std::uint64_t version);
 
  private:
-  std::optional<HistoryWitness> choose(TimePoint alive, std::uint64_t version) const;
+  /// Whether objects of this kind lie in the database of the built-in groups.
+  bool is_shared(const Resource& resource) const;
+  std::optional<HistoryWitness> choose(const Resource& of, TimePoint alive, std::uint64_t version) const;
   asio::awaitable<Result<Finding>> look(HistoryWitness witness);
 
   Api& api_;
   std::set<const HistoryWitness*> witnesses_;
   async::Event free_;  ///< nobody is asking
-  std::uint64_t asked_version_ = 0;
+  std::set<std::string, std::less<>> shared_;
+  std::string asked_;  ///< the last witness: its resource and version
   std::optional<Result<Finding>> answer_;
   TimePoint answered_{};
   Counter same_, gone_back_, unknown_;
