@@ -5,6 +5,7 @@
 #include "controllers/assembly.hpp"
 #include "controllers/nodes/virtual_node.hpp"
 #include "controllers/providers/provider_budget.hpp"
+#include "controllers/shared_history.hpp"
 #include "controllers/state_metrics.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
@@ -14,8 +15,10 @@
 namespace liqo::controllers {
 namespace {
 
-/// The caches, which keep little of what consumers stored before their writes were bounded.
-kube::InformerSet& bounded(kube::InformerSet& caches) {
+/// The caches, which know what is stored beside what, and keep little of what consumers stored before their writes were
+/// bounded.
+kube::InformerSet& prepared(kube::InformerSet& caches) {
+  share_history(caches);
   for (const kube::Resource& kind : core::replicated_kinds()) caches.prune(kind, core::admission::cut_large_replica);
   return caches;
 }
@@ -27,8 +30,13 @@ Process::Process(ProcessContext context)
       manager_(context_.environment, context_.home,
                {.cluster = context_.settings.cluster_id, .source = core::event_source, .election = context_.election}),
       accounts_(context_.settings.provider_cache_mib, context_.environment.metrics),
-      shared_{context_.environment, bounded(manager_.caches()), manager_.events(), manager_.leadership(),
-              context_.settings,    context_.entropy,           accounts_},
+      shared_{manager_.environment(),
+              prepared(manager_.caches()),
+              manager_.events(),
+              manager_.leadership(),
+              context_.settings,
+              context_.entropy,
+              accounts_},
       budgets_(std::make_unique<ProviderBudgets>(shared_)),
       ledger_(make_ledger()),
       controllers_(make_controllers(shared_, context_.connect, *budgets_, ledger_.get())),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/providers/provider_api.hpp"
+#include "controllers/shared_history.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kept_twins.hpp"
@@ -77,6 +78,7 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
+  share_history(provider_);
   kinds_.reserve(core::replicated_kinds().size());
   for (const kube::Resource& resource : core::replicated_kinds()) {
     Kind& kind = kinds_.emplace_back(Kind{.resource = resource,

@@ -4,6 +4,7 @@
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "controllers/providers/provider_api.hpp"
+#include "controllers/shared_history.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -41,6 +42,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                   context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", home_.name)) {
+  share_history(caches_);
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });
   for (kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
     source->subscribe([this](const kube::ObjectKey&) { (void)read_addresses(); });

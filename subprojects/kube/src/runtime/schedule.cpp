@@ -105,12 +105,13 @@ void Schedule::done_until(const WorkKey& key, TimePoint now, TimePoint at) {
   pause(key, at);
 }
 
-Duration Schedule::failed(const WorkKey& key, TimePoint now, Random& random) {
+Duration Schedule::failed(const WorkKey& key, TimePoint now, Random& random, Duration asked) {
   Item& item = items_.find(key)->second;
   const int failures = ++item.failures;
   Duration wait = limits_.backoff.pause(failures, random);
   // Not at once: the news may be what our own writes caused.
   if (std::exchange(item.again, false)) wait = std::min(wait, limits_.max_news_pause);
+  wait = std::max(wait, asked);
   finish(key, now, false);
   pause(key, now + wait);
   return wait;

@@ -63,6 +63,21 @@ TEST_CASE("a failing key that was added meanwhile comes again soon, but not at o
   CHECK(schedule.failed(key("a"), start + 1s, random) > 7s);
 }
 
+TEST_CASE("a failing key waits for as long as it was asked to, and comes at once where it is added meanwhile") {
+  Random random(1);
+  Schedule schedule({.backoff = {10s, 60s}});
+  schedule.add(key("a"), start);
+  REQUIRE(schedule.pop(start));
+  schedule.add(key("a"), start);
+  CHECK(schedule.failed(key("a"), start, random, 45s) == 45s);
+  CHECK_FALSE(schedule.pop(start + 44s));
+  REQUIRE(schedule.pop(start + 45s));
+  // What is shorter than the own pause counts for nothing.
+  CHECK(schedule.failed(key("a"), start + 45s, random, 1s) > 7s);
+  schedule.add(key("a"), start + 46s);
+  CHECK(schedule.pop(start + 46s));
+}
+
 TEST_CASE("a later delay does not push an earlier one back") {
   Schedule schedule({});
   schedule.add_at(key("a"), start + 5s);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "wire/close_text.hpp"
+
 using namespace kube::wire;
 
 namespace {
@@ -12,6 +14,10 @@ constexpr std::string_view stream = R"({"type":"ADDED","object":{"metadata":{"na
                                     "\n\r\n"
                                     R"({"type":"ERROR","object":{"kind":"Status","code":410}})"
                                     "\n";
+
+const std::string long_event =
+    R"({"type":"MODIFIED","object":{"kind":"A","metadata":{"name":"long","resourceVersion":"7"},"spec":{"text":")" +
+    std::string(3000, 'x') + "\"}}}\n";
 
 std::vector<WatchEventType> decode_in_pieces(std::string_view bytes, std::size_t split) {
   WatchDecoder decoder;
@@ -64,6 +70,72 @@ TEST_CASE("what is no event is refused once it passes the limit, also without an
   CHECK(decoder.next().has_value());
   decoder.feed("x");
   CHECK(decoder.next().error().code() == kube::Errc::parse);
+}
+
+TEST_CASE("of an event that is too long the beginning is taken, and the next ones come as ever") {
+  const std::string text = long_event + std::string(stream);
+  for (std::size_t split = 0; split <= text.size(); ++split) {
+    CAPTURE(split);
+    WatchDecoder decoder(1024);
+    std::vector<WatchEvent> events;
+    for (const std::string& piece : {text.substr(0, split), text.substr(split)}) {
+      REQUIRE(decoder.feed(piece));
+      while (true) {
+        auto event = decoder.next();
+        REQUIRE(event);
+        if (!event->has_value()) break;
+        events.push_back(std::move(**event));
+      }
+    }
+    REQUIRE(events.size() == 4);
+    CHECK(events[0].too_long);
+    CHECK(events[0].type == WatchEventType::modified);
+    CHECK(kube::string_at(events[0].object, {"metadata", "name"}) == "long");
+    CHECK(kube::string_at(events[0].object, {"metadata", "resourceVersion"}) == "7");
+    CHECK_FALSE(events[0].object.contains("spec"));
+    CHECK_FALSE(events[1].too_long);
+    CHECK(kube::string_at(events[1].object, {"metadata", "name"}) == "a");
+  }
+}
+
+TEST_CASE("a line without end takes no more memory than its beginning") {
+  const auto account = std::make_shared<kube::MemoryAccount>("cluster milan", 1 << 16, nullptr);
+  WatchDecoder decoder(1024, account);
+  REQUIRE(decoder.feed(long_event.substr(0, 2000)));
+  auto event = decoder.next();
+  REQUIRE(event);
+  REQUIRE(event->has_value());
+  event->reset();
+  for (int i = 0; i < 1000; ++i) {
+    REQUIRE(decoder.feed(std::string(4096, 'x')));
+    event = decoder.next();
+    REQUIRE(event);
+    CHECK_FALSE(event->has_value());
+    CHECK(account->held() <= 8192);
+  }
+  REQUIRE(decoder.feed("\"}}}\n" + std::string(stream)));
+  event = decoder.next();
+  REQUIRE(event);
+  REQUIRE(event->has_value());
+  CHECK((*event)->type == WatchEventType::added);
+}
+
+TEST_CASE("the beginning of a text is closed behind the last of its upper levels that has come whole") {
+  const std::string text =
+      R"({"type":"ADDED","object":{"kind":"A","metadata":{"labels":{"a":"}],\\\"","b":[1,{"c":2}]},"name":"x"},"spec":[1,2]}})";
+  std::string longest;
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    CAPTURE(size);
+    const std::string closed = close_text(text.substr(0, size), 3);
+    if (!closed.empty()) CHECK(kube::parse_json(closed).has_value());
+    CHECK(closed.size() >= longest.size());
+    longest = closed;
+  }
+  CHECK(
+      longest ==
+      R"({"type":"ADDED","object":{"kind":"A","metadata":{"labels":{"a":"}],\\\"","b":[1,{"c":2}]},"name":"x"},"spec":[1]}})");
+  CHECK(close_text(std::string(1000, '['), 3).empty());
+  CHECK(close_text("}]}],", 3) == "}]}]");
 }
 
 TEST_CASE("an object that is nested too deep comes as what it is called, and its stream goes on") {

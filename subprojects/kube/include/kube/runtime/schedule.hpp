@@ -53,8 +53,8 @@ class Schedule {
   /// As done(), and again at `at`.
   void done_until(const WorkKey& key, TimePoint now, TimePoint at);
   /// The work failed: again after a pause that grows, but soon where the key was added meanwhile: what made it fail may
-  /// be mended. Answers the pause.
-  Duration failed(const WorkKey& key, TimePoint now, Random& random);
+  /// be mended. Either pause is no shorter than `asked`. Answers the pause.
+  Duration failed(const WorkKey& key, TimePoint now, Random& random, Duration asked = Duration::zero());
 
   /// Keys that are due and not running.
   std::size_t depth() const { return depth_; }
