@@ -1,14 +1,18 @@
 #include "connect.hpp"
 
+#include <unistd.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <iostream>
+#include <memory>
 #include <random>
 
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/net/exec_plugin.hpp"
 #include "kube/net/infer_config.hpp"
 
 namespace example {
@@ -55,7 +59,10 @@ int run(std::string_view name, const std::function<asio::awaitable<kube::Result<
   kube::async::RealClock clock;
   auto config = kube::net::infer_config();
   if (!config) return fail(config.error());
-  auto credentials = kube::net::Credentials::make(*config, clock);
+  // These programs are started by the user whose kubeconfig it is, so what that names may be run.
+  auto plugin = std::make_unique<kube::net::ExecPluginRunner>(
+      clock, kube::net::ExecPluginOptions{.terminal = isatty(STDIN_FILENO) != 0});
+  auto credentials = kube::net::Credentials::make(*config, clock, std::move(plugin));
   if (!credentials) return fail(credentials.error());
   asio::io_context io(1);
   kube::Random random(std::random_device{}());

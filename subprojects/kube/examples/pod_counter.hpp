@@ -28,7 +28,7 @@ class PodCounter {
   boost::asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key) {
     const auto ns = namespaces_->find(key.object);
     if (!ns) co_return kube::Outcome::done();
-    const std::string count = std::to_string(pods_->store().keys_in(ns->name()).size());
+    const std::string count = std::to_string(pods_->store().count_in(ns->name()));
     if (ns->annotation(annotation) == count) co_return kube::Outcome::done();
     const kube::json::object patch{
         {"metadata", kube::json::object{{"annotations", kube::json::object{{annotation, count}}}}}};

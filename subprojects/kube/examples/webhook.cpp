@@ -1,8 +1,10 @@
 // An admission webhook: refuses ConfigMaps without an owner's name, in namespaces labelled example.com/owners=true.
 //     webhook IP PORT     the API server reaches this process at https://IP:PORT
 #include <iostream>
+#include <optional>
 
 #include "connect.hpp"
+#include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/scalar.hpp"
@@ -10,8 +12,8 @@
 #include "kube/k8s/admission.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/net/plain_text.hpp"
-#include "kube/net/x509.hpp"
 #include "kube/wire/server_url.hpp"
+#include "serving_certificate.hpp"
 
 namespace {
 
@@ -37,8 +39,8 @@ asio::awaitable<void> review(const kube::net::ServerRequest& request, kube::net:
                                            kube::admission::encode_review(asked->uid, decide(*asked))));
 }
 
-/// What tells the API server whom to ask, and by which certificate to know us.
-kube::Object configuration(const std::string& url, const std::string& certificate) {
+/// What tells the API server whom to ask, and by whose certificates to know us.
+kube::Object configuration(const std::string& url, const std::string& authority) {
   using kube::json::array, kube::json::object;
   kube::Object made = kube::Object::make(configurations, {"", "example-owners"});
   const object rule{{"apiGroups", array{""}},
@@ -47,7 +49,7 @@ kube::Object configuration(const std::string& url, const std::string& certificat
                     {"resources", array{"configmaps"}}};
   made.tree()["webhooks"] =
       array{object{{"name", "owners.example.com"},
-                   {"clientConfig", object{{"url", url}, {"caBundle", kube::encode_base64(certificate)}}},
+                   {"clientConfig", object{{"url", url}, {"caBundle", kube::encode_base64(authority)}}},
                    {"rules", array{rule}},
                    {"namespaceSelector", object{{"matchLabels", object{{"example.com/owners", "true"}}}}},
                    // The configuration outlives the program: nobody's writes are to fail when it has ended.
@@ -57,24 +59,31 @@ kube::Object configuration(const std::string& url, const std::string& certificat
   return made;
 }
 
+asio::awaitable<void> keep_and_serve(example::ServingCertificate& certificate, kube::net::HttpServer& server,
+                                     kube::async::TaskGroup& keeper) {
+  keeper.spawn(certificate.keep());
+  co_await server.serve();
+}
+
 asio::awaitable<kube::Result<void>> serve(example::Cluster cluster, std::string ip, std::uint16_t port) {
   const kube::Environment& environment = cluster.environment;
   const kube::net::CertificateSubject subject{.common_name = "example-owners", .ip_addresses = {ip}};
-  auto pair = kube::net::make_self_signed(subject, environment.clock.wall(), std::chrono::hours(24));
-  if (!pair) co_return std::unexpected(std::move(pair.error()));
-  auto tls = kube::net::TlsContext::server(
-      {.certificate_pem = pair->certificate_pem, .key_pem = pair->key_pem, .client_ca_pem = {}});
+  std::optional<kube::net::HttpServer> server;
+  example::ServingCertificate certificate(
+      environment.clock, subject, [&server](kube::net::TlsContext tls) { server->replace_tls(std::move(tls)); });
+  auto tls = certificate.begin();
   if (!tls) co_return std::unexpected(std::move(tls.error()));
-  kube::net::HttpServer server(environment.executor, environment.clock, {.address = ip, .port = port, .tls = *tls},
-                               review);
-  if (auto listening = server.listen(); !listening) co_return std::unexpected(std::move(listening.error()));
+  server.emplace(environment.executor, environment.clock,
+                 kube::net::HttpServerOptions{.address = ip, .port = port, .tls = *tls}, review);
+  if (auto listening = server->listen(); !listening) co_return std::unexpected(std::move(listening.error()));
 
   kube::Api api(cluster.client, environment.clock, environment.random, environment.metrics, {.cluster = cluster.name});
   const std::string url = kube::wire::ServerUrl{.tls = true, .host = ip, .port = port, .path = {}}.text();
-  auto applied = co_await api.apply(configurations, configuration(url, pair->certificate_pem), "example-owners");
+  auto applied = co_await api.apply(configurations, configuration(url, certificate.authority_pem()), "example-owners");
   if (!applied) co_return std::unexpected(std::move(applied.error()));
   std::cout << "asked at " << url << std::endl;
-  co_await server.serve();
+  kube::async::TaskGroup keeper(environment.executor);
+  co_await kube::async::finally(keep_and_serve(certificate, *server, keeper), keeper.stop());
   co_return kube::Result<void>();
 }
 

@@ -23,6 +23,11 @@ asio::awaitable<bool> Clock::wait_until(TimePoint at) {
   co_return sleeper.due;
 }
 
+Deadline Clock::deadline_in(Duration duration) const {
+  const TimePoint from = now();
+  return duration >= TimePoint::max() - from ? Deadline::never() : Deadline{from + duration};
+}
+
 asio::awaitable<void> Clock::sleep_until(TimePoint at) {
   if (!co_await wait_until(at)) throw boost::system::system_error(asio::error::operation_aborted);
 }

@@ -191,10 +191,12 @@ asio::awaitable<Result<wire::ListMeta>> Api::exchange_list(HttpRequest list, std
   PageReader page(wire::ListDecoder(max_bytes, settings_.account), response->head.header("content-encoding") == "gzip",
                   take);
   // A large page over a slow link has as long as it keeps coming: so many bytes earn one more second.
-  const TimePoint began = clock_.now();
+  const Deadline first = clock_.deadline_in(settings_.timeout);
   std::size_t received = 0;
   while (true) {
-    const Deadline deadline{began + settings_.timeout + std::chrono::seconds(received / slowest_list_rate)};
+    const Duration earned =
+        std::min<Duration>(std::chrono::seconds(received / slowest_list_rate), TimePoint::max() - first.at);
+    const Deadline deadline{first.at + earned};
     auto piece = co_await async::with_deadline(clock_, response->body->read(), deadline);
     if (!piece) co_return fail(Errc::timeout, what + ": the list did not arrive in time");
     if (!*piece) co_return fail(std::move(piece->error()), what);

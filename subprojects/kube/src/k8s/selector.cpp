@@ -1,7 +1,10 @@
 #include "kube/k8s/selector.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 
+#include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 
 namespace kube {
@@ -37,7 +40,24 @@ const json::value* at_path(const json::object& object, std::string_view path) {
   }
 }
 
+/// What a field selector compares: servers write booleans and whole numbers as JSON does.
+std::optional<std::string> text_of(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (value.is_bool() || value.is_int64() || value.is_uint64()) return json::serialize(value);
+  return std::nullopt;
+}
+
 }  // namespace
+
+/// "size>3" and "size<3".
+Result<Selector::Requirement> Selector::parse_comparison(std::string_view term) {
+  const std::size_t at = term.find_first_of("<>");
+  const std::string_view value = trim(term.substr(at + 1));
+  if (!read_number<std::int64_t>(value)) return fail(Errc::parse, "unable to parse requirement: " + std::string(term));
+  return Requirement{std::string(trim(term.substr(0, at))),
+                     term[at] == '>' ? Operator::greater : Operator::less,
+                     {std::string(value)}};
+}
 
 Result<Selector> Selector::parse(std::string_view labels, std::string_view fields) {
   Selector selector;
@@ -62,6 +82,10 @@ Result<Selector> Selector::parse(std::string_view labels, std::string_view field
       if (value.starts_with('=')) value.remove_prefix(1);
       requirement.op = negated ? Operator::not_in : Operator::in;
       requirement.values.emplace_back(trim(value));
+    } else if (term.find_first_of("<>") != std::string_view::npos) {
+      auto comparison = parse_comparison(term);
+      if (!comparison) return std::unexpected(std::move(comparison.error()));
+      requirement = std::move(*comparison);
     } else if (term.front() == '!') {
       requirement.key = trim(term.substr(1));
       requirement.op = Operator::not_exists;
@@ -69,7 +93,7 @@ Result<Selector> Selector::parse(std::string_view labels, std::string_view field
       requirement.key = term;
       requirement.op = Operator::exists;
     }
-    if (requirement.key.empty() || requirement.key.contains(' '))
+    if (requirement.key.empty() || requirement.key.find_first_of(" <>") != std::string::npos)
       return fail(Errc::parse, "unable to parse requirement: " + std::string(term));
     selector.labels_.push_back(std::move(requirement));
   }
@@ -89,8 +113,11 @@ Result<Selector> Selector::parse(std::string_view labels, std::string_view field
 }
 
 bool Selector::holds(const Requirement& requirement, const json::value* value) {
-  const auto listed = [&](std::string_view text) {
-    return std::ranges::find(requirement.values, text) != requirement.values.end();
+  const std::optional<std::string> text = value ? text_of(*value) : std::nullopt;
+  const auto listed = [&] { return text && std::ranges::find(requirement.values, *text) != requirement.values.end(); };
+  const auto compared = [&](auto holds_for) {
+    const auto number = read_number<std::int64_t>(text ? *text : "");
+    return number && holds_for(*number, *read_number<std::int64_t>(requirement.values.front()));
   };
   switch (requirement.op) {
     case Operator::exists:
@@ -98,9 +125,13 @@ bool Selector::holds(const Requirement& requirement, const json::value* value) {
     case Operator::not_exists:
       return value == nullptr;
     case Operator::in:
-      return value && value->is_string() && listed(value->get_string());
+      return listed();
     case Operator::not_in:
-      return !value || !value->is_string() || !listed(value->get_string());
+      return !listed();
+    case Operator::greater:
+      return compared(std::greater());
+    case Operator::less:
+      return compared(std::less());
   }
   return false;
 }
@@ -122,7 +153,7 @@ bool Selector::excludes(const json::object& object) const {
   if (!matches_labels(object)) return true;
   return std::ranges::any_of(fields_, [&object](const Requirement& requirement) {
     const json::value* value = at_path(object, requirement.key);
-    return value && value->is_string() && !holds(requirement, value);
+    return value && text_of(*value) && !holds(requirement, value);
   });
 }
 

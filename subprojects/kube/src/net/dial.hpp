@@ -9,7 +9,7 @@
 namespace kube::net {
 
 struct Dialed {
-  std::unique_ptr<ByteStream> stream;
+  std::unique_ptr<ClientStream> stream;
   bool http2 = false;
 };
 

@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <csignal>
@@ -25,6 +26,8 @@ namespace {
 
 constexpr std::size_t max_answer = std::size_t{1} << 20;
 constexpr std::size_t max_hint = 1024;
+/// How often a program is looked at on a kernel before 5.3, which has no handles of processes.
+constexpr std::chrono::milliseconds look_pause{20};
 constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
 
 /// Of the two ends of a pipe the child gets one, as its standard output.
@@ -60,6 +63,19 @@ class Child {
   bool ended() {
     if (!ended_) ended_ = ::waitpid(pid_, &status_, WNOHANG) != 0;
     return ended_;
+  }
+  /// Waits for its end by a handle of its own: the handler of SIGCHLD is the host program's.
+  asio::awaitable<void> wait(async::Clock& clock) {
+    asio::posix::stream_descriptor handle(co_await asio::this_coro::executor);
+    const auto opened = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+    if (opened >= 0) handle.assign(opened);
+    while (!ended()) {
+      if (handle.is_open()) {
+        co_await handle.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+      } else {
+        co_await clock.sleep(look_pause);
+      }
+    }
   }
   /// How it ended, "" where all went well.
   std::string fault() const {
@@ -145,7 +161,7 @@ std::string hint(const wire::ExecPlugin& plugin) {
 }
 
 /// Everything that comes out of the pipe until the program closes it, and then the program's end.
-asio::awaitable<Result<std::string>> read_to_end(asio::posix::stream_descriptor& output, asio::signal_set& children,
+asio::awaitable<Result<std::string>> read_to_end(async::Clock& clock, asio::posix::stream_descriptor& output,
                                                  Child& child) {
   std::string answer;
   char buffer[8192];
@@ -156,7 +172,7 @@ asio::awaitable<Result<std::string>> read_to_end(asio::posix::stream_descriptor&
     answer.append(buffer, count);
     if (answer.size() > max_answer) co_return fail(Errc::too_large, "answers more than 1 MiB");
   }
-  while (!child.ended()) co_await children.async_wait(asio::use_awaitable);
+  co_await child.wait(clock);
   if (const std::string fault = child.fault(); !fault.empty()) co_return fail(Errc::invalid_input, fault);
   co_return answer;
 }
@@ -177,8 +193,6 @@ asio::awaitable<Result<wire::ExecCredential>> ExecPluginRunner::ask(wire::Cluste
   program.env = environment(plugin, wire::exec_info(config, plugin, interactive));
 
   const auto executor = co_await asio::this_coro::executor;
-  // Before the program starts, so that its end is not missed.
-  asio::signal_set children(executor, SIGCHLD);
   Pipe pipe;
   if (!pipe.open()) co_return fail(Errc::missing, what + " cannot be run: " + std::strerror(errno));
   pid_t pid = 0;
@@ -189,7 +203,7 @@ asio::awaitable<Result<wire::ExecCredential>> ExecPluginRunner::ask(wire::Cluste
   asio::posix::stream_descriptor output(executor, std::exchange(pipe.ends[0], -1));
 
   const Duration timeout = interactive ? options_.interactive_timeout : options_.timeout;
-  auto answer = co_await async::with_timeout(clock_, read_to_end(output, children, child), timeout);
+  auto answer = co_await async::with_timeout(clock_, read_to_end(clock_, output, child), timeout);
   if (!answer)
     co_return fail(Errc::timeout,
                    what + " has not ended within " +

@@ -9,14 +9,15 @@
 namespace kube::net {
 
 struct Http1Connection::Impl {
-  std::unique_ptr<ByteStream> stream;
+  std::unique_ptr<ClientStream> stream;
   std::shared_ptr<void> slot;
   Http1Reader<false> reader;
   bool reusable = false;
   bool answered = false;
+  std::uint64_t taken_before = 0;  ///< when the request under way began
 };
 
-Http1Connection::Http1Connection(std::unique_ptr<ByteStream> stream, std::shared_ptr<void> slot)
+Http1Connection::Http1Connection(std::unique_ptr<ClientStream> stream, std::shared_ptr<void> slot)
     : impl_(std::make_unique<Impl>()) {
   impl_->stream = std::move(stream);
   impl_->slot = std::move(slot);
@@ -27,6 +28,7 @@ asio::awaitable<Result<ResponseHead>> Http1Connection::exchange(HttpRequest requ
                                                                 std::string path_prefix, Headers extra) {
   impl_->reusable = false;
   impl_->answered = false;
+  impl_->taken_before = impl_->stream->bytes_taken();
   Http1Head head = Http1Head::request(request.method, path_prefix + request.target);
   head.add("host", host).add(request.headers).add(extra);
   if (!request.body.empty() || (request.method != "GET" && request.method != "DELETE"))
@@ -59,6 +61,9 @@ asio::awaitable<Result<std::string>> Http1Connection::read_body() {
 bool Http1Connection::is_reusable() const {
   return impl_->reusable && impl_->reader.is_done() && impl_->reader.buffered() == 0;
 }
+bool Http1Connection::is_quiet() const { return impl_->stream->is_quiet(); }
+bool Http1Connection::has_sent() const { return impl_->stream->bytes_taken() > impl_->taken_before; }
+void Http1Connection::close() { impl_->stream->close(); }
 bool Http1Connection::has_answered() const { return impl_->answered; }
 
 std::unique_ptr<ByteStream> Http1Connection::into_stream() {

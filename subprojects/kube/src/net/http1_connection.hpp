@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "kube/net/transport.hpp"
+#include "socket_stream.hpp"
 
 namespace kube::net {
 
@@ -11,7 +11,7 @@ namespace kube::net {
 class Http1Connection {
  public:
   /// Keeps `slot` for as long as it carries requests.
-  explicit Http1Connection(std::unique_ptr<ByteStream> stream, std::shared_ptr<void> slot = nullptr);
+  explicit Http1Connection(std::unique_ptr<ClientStream> stream, std::shared_ptr<void> slot = nullptr);
   ~Http1Connection();
 
   using Headers = HttpHeaders;
@@ -23,6 +23,12 @@ class Http1Connection {
   asio::awaitable<Result<std::string>> read_body();
   /// True once the answer is complete and the connection may carry another request.
   bool is_reusable() const;
+  /// True while the peer waits for another request: nothing has come since the last answer, not even the end.
+  bool is_quiet() const;
+  /// A part of the request under way may have reached the peer.
+  bool has_sent() const;
+  /// Ends the connection: what waits for it fails with Errc::closed.
+  void close();
   /// Bytes of the peer have come for the request under way: the peer has acted on it.
   bool has_answered() const;
   /// The connection behind a 101: what has come already is read first.

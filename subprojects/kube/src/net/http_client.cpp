@@ -17,9 +17,14 @@ namespace kube::net {
 namespace {
 
 constexpr std::size_t max_idle = 8;
+/// A connection that has carried nothing for so long is not used again: routers on the way may have forgotten it.
+constexpr std::chrono::seconds max_idle_time{60};
 /// A connection that was opened for a crowd is given up so long after its last stream.
 constexpr std::chrono::seconds spare_time{30};
 constexpr std::size_t max_refusal = 64U << 10;
+/// How often it is asked whether a request that is under way may still be. Nobody says when the answer changes, but a
+/// lease is given up seconds before others may take it.
+constexpr std::chrono::milliseconds fence_pause{100};
 
 class Http2Body final : public Body {
  public:
@@ -47,6 +52,11 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     Loss loss;
   };
   using Sent = std::expected<Response, Lost>;
+  /// A connection that waits for a request.
+  struct Idle {
+    std::unique_ptr<Http1Connection> connection;
+    TimePoint since;
+  };
   /// The connections of one use. What waits for one is woken whenever there may be room.
   struct Lane {
     Lane(const asio::any_io_executor& on, std::size_t max) : executor(on), max_connections(max) {}
@@ -64,7 +74,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     asio::any_io_executor executor;
     std::size_t max_connections;
     std::list<std::shared_ptr<Http2Connection>> connections;
-    std::vector<std::unique_ptr<Http1Connection>> idle;
+    std::vector<Idle> idle;             ///< in the order in which they came
     std::size_t http1_connections = 0;  ///< idle and busy
     std::shared_ptr<Attempt> attempt;
     std::shared_ptr<async::Event> room = std::make_shared<async::Event>(executor);
@@ -79,6 +89,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     Lane& lane;
   };
   using SharedLane = std::shared_ptr<Lane>;  ///< what has a slot in it may outlive the client
+  class FencedSending;
 
   Impl(asio::any_io_executor on, async::Clock& time, std::shared_ptr<Credentials> identity, HttpClientOptions given)
       : executor(on),
@@ -90,14 +101,20 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
         random(options.seed ? *options.seed : std::random_device{}()),
         generation(credentials->generation()),
         requests(std::make_shared<Lane>(on, options.max_request_connections)),
+        fenced(std::make_shared<Lane>(on, options.max_request_connections)),
         watches(std::make_shared<Lane>(on, options.max_watch_connections)) {}
 
   const wire::ServerUrl& server() const { return credentials->config().server; }
 
-  const SharedLane& lane_of(const HttpRequest& request) const { return request.open_ended ? watches : requests; }
+  const SharedLane& lane_of(const HttpRequest& request) const {
+    if (request.open_ended) return watches;
+    return request.may_send ? fenced : requests;
+  }
   /// One more HTTP/1.1 connection, for as long as it lives; null where there are enough.
   static std::shared_ptr<void> take_slot(const SharedLane& lane);
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
+  /// As dial(), for a connection of that lane.
+  asio::awaitable<Result<Dialed>> dial_for(SharedLane lane, Deadline deadline);
   asio::awaitable<void> connect(SharedLane lane, std::shared_ptr<Attempt> attempt);
   void note_success();
   /// Has requests fail at once for a while.
@@ -121,6 +138,12 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   asio::awaitable<Sent> send_http2(std::shared_ptr<Http2Connection> connection, const HttpRequest& request,
                                    Deadline deadline);
   void give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const;
+  /// The connection that was used last, if the server still waits on it.
+  std::unique_ptr<Http1Connection> take_idle(Lane& lane) const;
+  /// Asks whether all fenced requests under way may still be, and gives them up where one may not.
+  void look_at_fences();
+  void look_later();
+  void drop_fenced();
 
   asio::any_io_executor executor;
   async::Clock& clock;
@@ -130,7 +153,9 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   Dialer dialer;
   Random random;
   std::uint64_t generation;
-  SharedLane requests, watches;
+  SharedLane requests, fenced, watches;
+  std::list<FencedSending*> under_way;  ///< what has a fence and no answer yet
+  std::optional<async::Alarm> look;     ///< there while something is under way
   bool http1_server = false;
   bool stopping = false;
   Duration backoff{0};
@@ -140,7 +165,60 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   HttpClientCounters counters;
 };
 
+/// The sending of a request whose fence may fall (HttpRequest::may_send), until its answer begins. A request without
+/// one is let be.
+///
+/// What is on its way when the fence falls would be carried out whenever the network lets it through, after another
+/// process has begun to write. So its connection is reset then, which throws away what has not left this machine.
+class HttpClient::Impl::FencedSending {
+ public:
+  FencedSending(Impl& impl, const HttpRequest& request, Http1Connection& http1) : FencedSending(impl, request) {
+    http1_ = &http1;
+  }
+  FencedSending(Impl& impl, const HttpRequest& request, const std::shared_ptr<Http2Connection>& http2)
+      : FencedSending(impl, request) {
+    http2_ = http2;
+  }
+  ~FencedSending() {
+    if (!request_.may_send) return;
+    impl_.under_way.erase(at_);
+    if (impl_.under_way.empty() && impl_.look) impl_.clock.cancel(*std::exchange(impl_.look, std::nullopt));
+    // Whoever has stopped waiting has not taken the request back, and nobody asks for its fence any more: its
+    // connection ends with the others that wait on it. One of HTTP/1.1 ends with its request.
+    if (const auto connection = http2_.lock(); connection && !settled_) connection->drain();
+  }
+  FencedSending(const FencedSending&) = delete;
+  FencedSending& operator=(const FencedSending&) = delete;
+
+  bool may_go_on() const { return request_.may_send(); }
+  /// Nothing of the request is under way any more.
+  void settle() { settled_ = true; }
+  bool was_dropped() const { return dropped_; }
+  void drop() {
+    dropped_ = true;
+    if (http1_) http1_->close();
+  }
+
+ private:
+  FencedSending(Impl& impl, const HttpRequest& request) : impl_(impl), request_(request) {
+    if (!request_.may_send) return;
+    at_ = impl_.under_way.insert(impl_.under_way.end(), this);
+    if (!impl_.look) impl_.look_later();
+  }
+
+  Impl& impl_;
+  const HttpRequest& request_;
+  std::list<FencedSending*>::iterator at_;
+  Http1Connection* http1_ = nullptr;
+  std::weak_ptr<Http2Connection> http2_;
+  bool settled_ = false, dropped_ = false;
+};
+
 namespace {
+
+Failure given_up() {
+  return {Errc::stopped, "this process may no longer write: the request was given up, and may have been carried out"};
+}
 
 /// Gives its connection back once it has been read to the end.
 class Http1Body final : public Body {
@@ -195,6 +273,12 @@ asio::awaitable<Result<Dialed>> HttpClient::Impl::dial(bool offer_http2, Deadlin
   co_return dialed;
 }
 
+asio::awaitable<Result<Dialed>> HttpClient::Impl::dial_for(SharedLane lane, Deadline deadline) {
+  auto dialed = co_await dial(true, deadline);
+  if (dialed && lane == fenced) dialed->stream->reset_at_close();
+  co_return dialed;
+}
+
 asio::awaitable<void> HttpClient::Impl::connect(SharedLane lane, std::shared_ptr<Attempt> mine) {
   struct AtEnd {
     Lane& lane;
@@ -233,7 +317,7 @@ void HttpClient::Impl::note_failure(const Failure& failure) {
 
 asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline deadline) {
   const std::uint64_t dialed_with = credentials->generation();
-  auto dialed = co_await dial(true, deadline);
+  auto dialed = co_await dial_for(lane, deadline);
   if (!dialed) co_return std::unexpected(std::move(dialed.error()));
   http1_server = !dialed->http2;
   // Whoever waits dials again, with the credentials that came meanwhile.
@@ -285,7 +369,7 @@ void HttpClient::Impl::renew() {
   if (now == generation) return;
   generation = now;
   down.reset();
-  for (const SharedLane& lane : {requests, watches}) {
+  for (const SharedLane& lane : {requests, fenced, watches}) {
     lane->idle.clear();
     // A connection that ends while it is drained leaves the list by itself, later.
     for (const auto& connection : lane->connections) connection->drain();
@@ -296,7 +380,7 @@ asio::awaitable<Result<std::unique_ptr<Http1Connection>>> HttpClient::Impl::dial
                                                                                        Deadline deadline) {
   auto slot = take_slot(lane);
   const std::uint64_t dialed_with = credentials->generation();
-  auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
+  auto dialed = co_await dial_for(lane, Deadline{std::min(deadline.at, clock.deadline_in(options.dial_timeout).at)});
   if (stopping) co_return fail(Errc::stopped, "the client was stopped");
   if (!dialed) {
     // A request in a hurry says nothing about the server.
@@ -322,9 +406,8 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
     std::optional<Way> way;
     if (auto http2 = is_in_turn ? with_room(*lane) : nullptr) {
       way = std::move(http2);
-    } else if (is_in_turn && !lane->idle.empty()) {
-      way = std::move(lane->idle.back());
-      lane->idle.pop_back();
+    } else if (auto http1 = is_in_turn ? take_idle(*lane) : nullptr) {
+      way = std::move(http1);
     }
     if (way) {
       // The next in line is woken, because there may be room for it, too.
@@ -379,8 +462,35 @@ asio::awaitable<bool> HttpClient::Impl::has_new_credentials(int status, std::uin
 
 void HttpClient::Impl::give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const {
   if (stopping || lane.idle.size() >= max_idle) return;
-  lane.idle.push_back(std::move(connection));
+  lane.idle.push_back({std::move(connection), clock.now()});
   lane.wake();
+}
+
+std::unique_ptr<Http1Connection> HttpClient::Impl::take_idle(Lane& lane) const {
+  std::erase_if(lane.idle, [now = clock.now()](const Idle& each) { return now - each.since > max_idle_time; });
+  while (!lane.idle.empty()) {
+    auto connection = std::move(lane.idle.back().connection);
+    lane.idle.pop_back();
+    // Nobody reads an idle connection, so its end is not known yet; a request would be lost on it.
+    if (connection->is_quiet()) return connection;
+  }
+  return nullptr;
+}
+
+void HttpClient::Impl::look_later() {
+  look = clock.call_at(executor, clock.now() + fence_pause, [weak = weak_from_this()] {
+    if (const auto impl = weak.lock()) impl->look_at_fences();
+  });
+}
+
+void HttpClient::Impl::look_at_fences() {
+  if (!std::ranges::all_of(under_way, &FencedSending::may_go_on)) drop_fenced();
+  look_later();
+}
+
+void HttpClient::Impl::drop_fenced() {
+  for (const auto& connection : fenced->connections) connection->close(given_up());
+  for (FencedSending* each : under_way) each->drop();
 }
 
 asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_over(Way way, const HttpRequest& request,
@@ -393,12 +503,15 @@ asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_over(Way way, con
 asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_http1(std::unique_ptr<Http1Connection> connection,
                                                                      const HttpRequest& request, Deadline deadline) {
   const std::uint64_t made_with = generation;
+  FencedSending sending(*this, request, *connection);
   auto head = co_await async::with_deadline(
       clock, connection->exchange(request, server().authority(), server().path, own_headers()), deadline);
   if (!head) co_return std::unexpected(Lost{Failure(Errc::timeout, "no answer in time"), Loss::final});
   if (!*head) {
-    const bool is_unknown = (*head).error().code() == Errc::closed && !connection->has_answered();
-    co_return std::unexpected(Lost{std::move((*head).error()), is_unknown ? Loss::unknown : Loss::final});
+    if (sending.was_dropped()) co_return std::unexpected(Lost{given_up(), Loss::final});
+    const bool is_final = (*head).error().code() != Errc::closed || connection->has_answered();
+    const Loss loss = is_final ? Loss::final : connection->has_sent() ? Loss::unknown : Loss::unseen;
+    co_return std::unexpected(Lost{std::move((*head).error()), loss});
   }
   auto give = [weak = weak_from_this(), lane = lane_of(request), made_with](std::unique_ptr<Http1Connection> done) {
     const auto impl = weak.lock();
@@ -414,12 +527,16 @@ asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_http2(std::shared
   const std::string authority = server().authority();
   auto stream =
       connection->open(request, {server().tls ? "https" : "http", authority, server().path}, own_headers(), deadline);
+  FencedSending sending(*this, request, connection);
   connection.reset();
   if (!stream) {
+    sending.settle();
     const bool is_unseen = stream.error().code() == Errc::closed;
     co_return std::unexpected(Lost{std::move(stream.error()), is_unseen ? Loss::unseen : Loss::final});
   }
   auto head = co_await stream->head();
+  // Without an answer in time it may still be on its way.
+  if (head || head.error().code() != Errc::timeout) sending.settle();
   if (!head) {
     const Errc code = head.error().code();
     const bool is_unseen = stream->unprocessed() && code != Errc::timeout && code != Errc::too_large;
@@ -474,7 +591,7 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
     if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
     if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
     const std::uint64_t issue = impl->credentials->issue();
-    const Deadline dial_by{std::min(deadline.at, impl->clock.now() + impl->options.dial_timeout)};
+    const Deadline dial_by{std::min(deadline.at, impl->clock.deadline_in(impl->options.dial_timeout).at)};
     auto dialed = co_await impl->dial(false, dial_by);
     if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
     if (!dialed) co_return std::unexpected(std::move(dialed.error()));
@@ -506,7 +623,7 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
 asio::awaitable<void> HttpClient::stop() {
   const auto impl = impl_;
   impl->stopping = true;
-  for (const Impl::SharedLane& lane : {impl->requests, impl->watches}) {
+  for (const Impl::SharedLane& lane : {impl->requests, impl->fenced, impl->watches}) {
     lane->idle.clear();
     lane->wake();
   }
@@ -523,6 +640,9 @@ HttpClientCounters HttpClient::counters() const {
     return use;
   };
   counters.by_requests = use_of(*impl_->requests);
+  const auto with_fence = use_of(*impl_->fenced);
+  counters.by_requests.connections += with_fence.connections;
+  counters.by_requests.streams += with_fence.streams;
   counters.by_watches = use_of(*impl_->watches);
   return counters;
 }

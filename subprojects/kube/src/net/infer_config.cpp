@@ -60,11 +60,14 @@ Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoic
   return config;
 }
 
-Result<ClusterConfig> pod_config() {
+Result<ClusterConfig> pod_config(std::string_view directory) {
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
   if (!host || !port) return fail(Errc::missing, "this is not a pod of a cluster");
-  return wire::in_cluster_config(host, port);
+  auto config = wire::in_cluster_config(host, port, directory);
+  if (!config) return config;
+  if (const auto ns = read_file(std::string(directory) + "/namespace")) config->ns = trim(*ns, " \t\r\n");
+  return config;
 }
 
 Result<ClusterConfig> infer_config(const ConfigChoice& choice) {

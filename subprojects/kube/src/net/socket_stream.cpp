@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 
 #include "kube/base/printable.hpp"
 #include "openssl.hpp"
@@ -46,9 +47,17 @@ Failure failure_of(const error_code& error) {
   return {Errc::closed, error.message()};
 }
 
-void close_socket(tcp::socket& socket) {
+/// The system throws away what has not left when it closes the socket, also where it ends the process.
+void have_close_reset(int handle) {
+  // Not by an option of Asio, whose destructors take it back.
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(handle, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
+/// With `resets`, the peer is told that something may be missing, and not that it is the end.
+void close_socket(tcp::socket& socket, bool resets) {
   error_code ignored;
-  socket.shutdown(tcp::socket::shutdown_both, ignored);
+  if (!resets) socket.shutdown(tcp::socket::shutdown_both, ignored);
   socket.close(ignored);
 }
 
@@ -70,8 +79,14 @@ bool is_cut_off_at(int handle) {
       .is_cut_off();
 }
 
+/// Looks at what has come without taking it.
+bool is_quiet_at(int handle) {
+  char byte = 0;
+  return ::recv(handle, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
 /// A plain connection.
-class TcpStream final : public ByteStream {
+class TcpStream final : public ClientStream {
  public:
   TcpStream(tcp::socket socket, std::shared_ptr<Traffic> traffic)
       : socket_(std::move(socket)), traffic_(std::move(traffic)) {}
@@ -92,6 +107,7 @@ class TcpStream final : public ByteStream {
     error_code error;
     const std::size_t count = co_await asio::async_write(socket_, asio::buffer(bytes.data(), bytes.size()),
                                                          asio::redirect_error(asio::use_awaitable, error));
+    taken_ += count;
     if (traffic_ != nullptr) traffic_->bytes_out += count;
     if (!error) co_return Result<void>();
     if (error == asio::error::operation_aborted) co_await throw_if_cancelled(error);
@@ -99,13 +115,21 @@ class TcpStream final : public ByteStream {
   }
 
   void close() override {
-    if (socket_.is_open()) close_socket(socket_);
+    if (socket_.is_open()) close_socket(socket_, resets_);
   }
   void be_patient() override { set_user_timeout(socket_.native_handle(), Duration::zero()); }
   bool is_cut_off() const override { return is_cut_off_at(socket_.native_handle()); }
+  bool is_quiet() override { return socket_.is_open() && is_quiet_at(socket_.native_handle()); }
+  std::uint64_t bytes_taken() const override { return taken_; }
+  void reset_at_close() override {
+    resets_ = true;
+    have_close_reset(socket_.native_handle());
+  }
 
  private:
   mutable tcp::socket socket_;  // Asio does not give its handle away otherwise
+  std::uint64_t taken_ = 0;
+  bool resets_ = false;
   std::shared_ptr<Traffic> traffic_;
 };
 
@@ -141,8 +165,8 @@ class TlsStream : public Base {
 
   void close() override {
     if (!socket_->socket().is_open()) return;
-    if (is_whole_) socket_->say_goodbye();
-    close_socket(socket_->socket());
+    if (is_whole_ && !resets_) socket_->say_goodbye();
+    close_socket(socket_->socket(), resets_);
   }
 
   void be_patient() override { set_user_timeout(socket_->socket().native_handle(), Duration::zero()); }
@@ -152,6 +176,18 @@ class TlsStream : public Base {
   std::unique_ptr<TlsSocket> socket_;
   std::shared_ptr<Traffic> traffic_;
   bool is_whole_ = true;  ///< every write has got to its end
+  bool resets_ = false;
+};
+
+class DialedStream final : public TlsStream<ClientStream> {
+ public:
+  using TlsStream::TlsStream;
+  bool is_quiet() override { return socket_->is_quiet(); }
+  std::uint64_t bytes_taken() const override { return socket_->bytes_taken(); }
+  void reset_at_close() override {
+    resets_ = true;
+    have_close_reset(socket_->socket().native_handle());
+  }
 };
 
 class AcceptedStream final : public TlsStream<TlsServerStream> {
@@ -230,7 +266,7 @@ void tune(tcp::socket& socket) {
   set_user_timeout(socket.native_handle(), std::chrono::seconds(30));
 }
 
-std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic) {
+std::unique_ptr<ClientStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic) {
   return std::make_unique<TcpStream>(std::move(socket), std::move(traffic));
 }
 
@@ -278,7 +314,7 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, Client
     co_return std::unexpected(std::move(failure));
   }
   Secured secured{.stream = nullptr, .protocol = chosen_protocol(session)};
-  secured.stream = std::make_unique<TlsStream<ByteStream>>(std::move(stream), std::move(traffic));
+  secured.stream = std::make_unique<DialedStream>(std::move(stream), std::move(traffic));
   co_return secured;
 }
 

@@ -22,12 +22,25 @@ struct Traffic {
 /// Small writes at once, and a silent peer noticed by the kernel too.
 void tune(tcp::socket& socket);
 
+/// A connection that this side has made, with what the client asks of its socket besides.
+class ClientStream : public ByteStream {
+ public:
+  /// True while the peer has sent nothing that was not read, and has not closed: it waits for a request. Not while a
+  /// read is pending.
+  virtual bool is_quiet() = 0;
+  /// Bytes that the system has taken for sending. Those behind them have not left this process.
+  virtual std::uint64_t bytes_taken() const = 0;
+  /// From now on the end of the connection is a reset: what has not left this machine by then never does, also where
+  /// the end of this process ends it.
+  virtual void reset_at_close() = 0;
+};
+
 /// A plain connection; `traffic` may be null.
-std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic = nullptr);
+std::unique_ptr<ClientStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic = nullptr);
 
 /// A TLS connection after its handshake, and what came of it.
 struct Secured {
-  std::unique_ptr<ByteStream> stream;
+  std::unique_ptr<ClientStream> stream;
   std::string protocol;  ///< by ALPN, "" = none
 };
 

@@ -44,7 +44,10 @@ int TlsSocket::write_bytes(BIO* bio, const char* bytes, int count) {
   BIO_clear_retry_flags(bio);
   const int flags = MSG_NOSIGNAL | (self.more_ ? MSG_MORE : 0);
   const auto sent = ::send(self.socket_.native_handle(), bytes, static_cast<std::size_t>(count), flags);
-  if (sent >= 0) return static_cast<int>(sent);
+  if (sent >= 0) {
+    self.taken_ += static_cast<std::uint64_t>(sent);
+    return static_cast<int>(sent);
+  }
   if (errno == EAGAIN || errno == EINTR) {
     BIO_set_retry_write(bio);
   } else {
@@ -207,6 +210,17 @@ void TlsSocket::say_goodbye() {
   const auto sent =
       ::send(socket_.native_handle(), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL | MSG_DONTWAIT);
   static_cast<void>(sent);
+}
+
+bool TlsSocket::is_quiet() {
+  if (!socket_.is_open() || read_failure_) return false;
+  ERR_clear_error();
+  char byte = 0;
+  std::size_t count = 0;
+  error_code ignored;
+  const bool is_quiet = judge(SSL_peek_ex(tls_.get(), &byte, 1, &count), ignored) == Next::readable;
+  ERR_clear_error();
+  return is_quiet;
 }
 
 }  // namespace kube::net

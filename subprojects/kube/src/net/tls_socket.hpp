@@ -6,6 +6,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -39,6 +40,11 @@ class TlsSocket {
   /// Tells the peer that nothing comes behind what it has got: in one piece or not at all, and without waiting. Nothing
   /// can be written afterwards.
   void say_goodbye();
+  /// True while there is nothing to read, not even the end. What the peer has said to TLS alone, such as its tickets,
+  /// is taken in. Not while a read is pending.
+  bool is_quiet();
+  /// Bytes of records that the system has taken for sending.
+  std::uint64_t bytes_taken() const { return taken_; }
 
  private:
   enum class Next : std::uint8_t { done, readable, writable, failed };
@@ -63,6 +69,7 @@ class TlsSocket {
   bool more_ = false;        // what is sent is not the end of what is to be sent
   error_code read_failure_;  // for the next read, where something came before it
   int reads_ = 0, writes_ = 0;
+  std::uint64_t taken_ = 0;
   std::unique_ptr<SSL, Free> tls_;
 };
 

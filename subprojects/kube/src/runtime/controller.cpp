@@ -4,8 +4,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "asked_pause.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
+#include "kube/runtime/leadership.hpp"
 #include "kube/telemetry/families.hpp"
 
 namespace kube {
@@ -28,10 +30,17 @@ TimePoint due_after(TimePoint now, Duration delay) {
   return delay < lazy_from ? due : TimePoint(std::chrono::ceil<std::chrono::seconds>(due.time_since_epoch()));
 }
 
+/// Another replica may work on the same keys soon.
+asio::awaitable<void> cancel_when_lost(Leadership& leadership, async::TaskGroup& workers) {
+  co_await leadership.wait_lost();
+  workers.cancel();
+}
+
 }  // namespace
 
 Controller::Controller(const Environment& environment, ControllerSettings settings, Reconcile reconcile)
     : executor_(environment.executor),
+      leader_(environment.leader),
       clock_(environment.clock),
       random_(environment.random),
       settings_(std::move(settings)),
@@ -89,7 +98,7 @@ void Controller::enqueue_all(const Store& store, std::string_view ns) {
 
 void Controller::enqueue_after(WorkKey key, Duration delay) {
   if (settings_.fill && !running_) return;
-  schedule_.add_at(key, clock_.now() + delay);
+  schedule_.add_at(key, clock_.deadline_in(delay).at);
   wake_.set();
 }
 
@@ -101,7 +110,9 @@ void Controller::set_workers(int workers, int workers_per_group) {
 
 asio::awaitable<void> Controller::run() {
   async::TaskGroup workers(executor_, async::TaskGroup::OnFailure::keep_others);
-  co_await async::finally(work(workers), wind_down(workers));
+  // What every replica runs goes on, whoever leads.
+  Leadership* const reign = leader_ && leader_->is_leader() ? leader_ : nullptr;
+  co_await async::finally(work(workers), wind_down(workers, reign));
 }
 
 asio::awaitable<void> Controller::work(async::TaskGroup& workers) {
@@ -122,10 +133,12 @@ asio::awaitable<void> Controller::work(async::TaskGroup& workers) {
   }
 }
 
-asio::awaitable<void> Controller::wind_down(async::TaskGroup& workers) {
+asio::awaitable<void> Controller::wind_down(async::TaskGroup& workers, Leadership* reign) {
   running_ = false;
-  co_await async::with_timeout(clock_, workers.join(), settings_.grace);
-  co_await workers.stop();
+  async::TaskGroup guard(executor_);
+  if (reign) guard.spawn(cancel_when_lost(*reign, workers));
+  co_await async::finally(async::with_timeout(clock_, workers.join(), settings_.grace),
+                          async::stop_in_turn(guard, workers));
   show(0, 0);
 }
 
@@ -183,7 +196,7 @@ void Controller::conclude(const WorkKey& key, Outcome outcome) {
     return;
   }
   retries_.add();
-  schedule_.failed(key, now, random_);
+  schedule_.failed(key, now, random_, asked_pause(failure));
   // A conflict is how optimistic locking works, not trouble. Many objects fail for one reason, and each again and
   // again.
   const auto held_back = failure.is_conflict() ? std::nullopt : told_.note(failure.text(), now);

@@ -12,7 +12,16 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_queue = 256, max_series = 1024, max_message = 1000;
+/// A name has 253 characters at most, and 17 of them tell Events of one object apart.
+constexpr std::size_t max_stem = 230;
 constexpr Duration fold_time = 5min;
+
+/// What the name of an Event begins with: as much of the object's as leaves room, up to where a name may end.
+std::string stem_of(std::string_view name) {
+  name = name.substr(0, max_stem);
+  while (name.ends_with('-') || name.ends_with('.')) name.remove_suffix(1);
+  return std::string(name);
+}
 
 }  // namespace
 
@@ -77,7 +86,7 @@ void EventRecorder::note(Note note, std::deque<std::string>& queue, std::size_t 
 
   const std::string ns = object.ns().empty() ? "default" : std::string(object.ns());
   Series series;
-  series.event = {ns, std::string(object.name()).substr(0, 230) + "." + hex(api_.random().next(), 16)};
+  series.event = {ns, stem_of(object.name()) + "." + hex(api_.random().next(), 16)};
   series.count = 1;
   series.queued = true;
   series.last_write = now;

@@ -86,10 +86,11 @@ void Informer::observe(Object object) {
   if (!store_.contains(key) && version <= version_number(resource_version_)) return;
   newest_ = std::max(newest_, version);
   changed_at_ = std::max(changed_at_, version);
-  // Our own write may have taken it out of the selection.
+  // Our own write may have taken it out of the selection. Where only the server knows, what is known stays until the
+  // watch tells.
   if (selector_->matches(object.tree()))
     keep(std::move(object));
-  else
+  else if (selector_->excludes(object.tree()))
     drop(key, version);
 }
 

@@ -8,6 +8,9 @@
 namespace kube {
 namespace {
 
+/// By which part of the retry period a try comes earlier, at most.
+constexpr double max_early = 0.2;
+
 /// The spec of a coordination.k8s.io/v1 Lease.
 struct LeaseRecord {
   std::string holder;
@@ -89,7 +92,10 @@ asio::awaitable<void> LeaderElector::compete() {
     if (!failure.empty())
       if (const auto held_back = failures_.note(failure, open_api_.clock().now()))
         log_.warn("the lease cannot be read or written", {{"error", failure}, {"others_since", *held_back}});
-    co_await open_api_.clock().sleep(settings_.retry_period);
+    // Replicas that were started together are not to ask together for ever. Never later than the period, which the
+    // deadline for renewals was checked against.
+    const double early = max_early * open_api_.random().unit();
+    co_await open_api_.clock().sleep(std::chrono::duration_cast<Duration>(settings_.retry_period * (1 - early)));
   }
 }
 

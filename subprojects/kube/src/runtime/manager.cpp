@@ -22,7 +22,9 @@ Manager::Manager(const Environment& environment, net::Transport& transport, Mana
       api_(transport, environment_.clock, environment_.random, environment_.metrics,
            {.cluster = settings.cluster, .may_write = [this] { return leadership_->may_write(); }}),
       caches_(environment_.executor, api_, environment_.metrics),
-      events_(environment_.executor, api_, environment_.metrics, std::move(settings.source)) {}
+      events_(environment_.executor, api_, environment_.metrics, std::move(settings.source)) {
+  environment_.leader = leadership_.get();
+}
 
 asio::awaitable<void> Manager::run() {
   // Two groups, because caches, Events and the lease must outlive what uses them.

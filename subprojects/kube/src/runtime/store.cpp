@@ -75,6 +75,13 @@ std::vector<ObjectKey> Store::keys_in(std::string_view ns) const {
   return found;
 }
 
+std::size_t Store::count_in(std::string_view ns) const {
+  if (ns.empty()) return size();
+  std::size_t count = 0;
+  for (auto at = entries_.lower_bound({std::string(ns), ""}); at != entries_.end() && at->first.ns == ns; ++at) ++count;
+  return count;
+}
+
 std::vector<ObjectKey> Store::keys(std::string_view name, std::string_view value) const {
   const auto at = indexed_.find(index_key(name, value));
   if (at == indexed_.end()) return {};

@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
+
 #include "kube/base/hex.hpp"
 #include "kube/base/json.hpp"
 #include "kube/base/printable.hpp"
@@ -11,11 +13,12 @@
 namespace kube {
 namespace {
 
-LogFormat chosen_format = LogFormat::text;
+// Each cluster may have a loop and a thread of its own, and all of them write one log.
+std::atomic<LogFormat> chosen_format = LogFormat::text;
 
 spdlog::logger& sink() {
   static const auto logger = [] {
-    auto made = spdlog::stderr_logger_st("kube");
+    auto made = spdlog::stderr_logger_mt("kube");
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
     made->set_level(spdlog::level::info);
     return made;
@@ -120,8 +123,9 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
   if (!sink().should_log(to_spdlog(level))) return;
   auto all = bound_;
   for (const Field& field : fields) all.emplace_back(field.key, field.value);
-  std::string line = format_line(chosen_format, {level, name_, message, std::move(all)});
-  if (chosen_format == LogFormat::json) {
+  const LogFormat format = chosen_format;
+  std::string line = format_line(format, {level, name_, message, std::move(all)});
+  if (format == LogFormat::json) {
     const auto now = std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
     line.insert(1, "\"ts\":\"" + format_micro_time(now) + "\",");
   }

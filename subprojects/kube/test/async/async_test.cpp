@@ -48,6 +48,15 @@ TEST_CASE("a value that arrives in time is returned") {
   }());
 }
 
+TEST_CASE("the longest duration is a deadline that never comes") {
+  CHECK(real.deadline_in(kube::Duration::max()).at == kube::TimePoint::max());
+  CHECK(real.deadline_in(1h).at < real.now() + 2h);
+  run([]() -> asio::awaitable<void> {
+    const auto value = co_await with_timeout(real, value_after(1ms), kube::Duration::max());
+    CHECK(value.has_value());
+  }());
+}
+
 TEST_CASE("an operation that is late is cancelled and answers nothing") {
   run([]() -> asio::awaitable<void> {
     auto value = co_await with_timeout(real, value_after(5s), 5ms);

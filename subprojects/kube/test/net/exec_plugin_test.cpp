@@ -82,6 +82,18 @@ TEST_CASE("an exec plugin gets its arguments and variables, and no input where n
   CHECK(token_at(config) == "$(one)-a-here-apiersionclientauthenticationksiovkindxecredentialspecinteractivefalse");
 }
 
+TEST_CASE("the host program keeps its handler of SIGCHLD while an exec plugin runs, and after it") {
+  static volatile std::sig_atomic_t ends = 0;
+  struct sigaction mine{}, before{}, after{};
+  mine.sa_handler = [](int) { ends = ends + 1; };
+  REQUIRE(sigaction(SIGCHLD, &mine, &before) == 0);
+  const Plugin plugin("sleep 0.1\n" + answer(R"({"token":"t"})"));
+  CHECK(token_at(plugin.config()) == "t");
+  REQUIRE(sigaction(SIGCHLD, &before, &after) == 0);
+  CHECK(after.sa_handler == mine.sa_handler);
+  CHECK(ends > 0);
+}
+
 TEST_CASE("an exec plugin without a slash in its name is looked for in PATH") {
   const Plugin plugin(answer(R"({"token":"t"})"));
   auto config = plugin.config();

@@ -1,5 +1,6 @@
 // The client against servers without HTTP/2.
 #include "client_pair.hpp"
+#include "kube/net/http_server.hpp"
 
 namespace kube::test {
 
@@ -12,6 +13,7 @@ struct Scripted {
   asio::ip::tcp::acceptor acceptor;
   std::vector<std::string> answers;
   std::vector<std::string> requests;
+  RawSocket* last = nullptr;  ///< the connection that was accepted last, while it is open
   int accepted = 0;
 
   Scripted(const asio::any_io_executor& executor, std::vector<std::string> script)
@@ -28,6 +30,7 @@ struct Scripted {
     }
   }
   asio::awaitable<void> serve(RawSocket socket) {
+    last = &socket;
     while (true) {
       std::string request = co_await socket.read_until("\r\n\r\n");
       if (request.empty()) co_return;
@@ -165,6 +168,64 @@ TEST_CASE("over HTTP/1.1 a server that has gone is dialed once for a while, whoe
       CHECK(refused.starts_with("connect: "));
     }
     CHECK(client.counters().connect_failures == 1);
+    co_await client.stop();
+    co_await server.group.stop();
+  }());
+}
+
+TEST_CASE("over HTTP/1.1 nothing is sent on a connection that the server has closed while it was idle") {
+  const KeyAndCertificate identity = self_signed();
+  const auto server_tls = TlsContext::server(
+      {.certificate_pem = identity.certificate_pem, .key_pem = identity.key_pem, .client_ca_pem = {}});
+  REQUIRE(server_tls.has_value());
+  run([&]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    for (const bool with_tls : {false, true}) {
+      CAPTURE(with_tls);
+      HttpServer server(
+          executor, real,
+          {.address = "127.0.0.1", .tls = with_tls ? std::optional(*server_tls) : std::nullopt, .idle_timeout = 100ms},
+          [](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
+            static_cast<void>(co_await response.send(200, {}, "ok"));
+          });
+      const auto port = server.listen();
+      REQUIRE(port.has_value());
+      async::TaskGroup group(executor);
+      group.spawn(server.serve());
+      wire::ClusterConfig config = config_for(*port, identity.certificate_pem);
+      config.server.tls = with_tls;
+      HttpClient client(executor, real, credentials(std::move(config)));
+      // One that the server waits on is used again, whatever TLS has to say besides.
+      for (int i = 0; i < 3; ++i) {
+        const std::string answer = co_await ask(client, request_for("/", false, "POST"));
+        CHECK(answer == "200 ok");
+      }
+      CHECK(client.counters().connects == 1);
+      co_await wait_until([&] { return server.counters().connections == 0; });
+      const std::string answer = co_await ask(client, request_for("/", false, "POST"));
+      CHECK(answer == "200 ok");
+      CHECK(client.counters().connects == 2);
+      CHECK(client.counters().repeats == 0);
+      co_await client.stop();
+      co_await server.stop(1s);
+      co_await group.join();
+    }
+  }());
+}
+
+TEST_CASE("over HTTP/1.1 a connection on which the server has said something unasked is not used again") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    Scripted server(executor, {"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfirst",
+                               "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecond"});
+    HttpClient client(executor, real, server.credentials());
+    std::string answer = co_await ask(client, request_for("/1"));
+    CHECK(answer == "200 first");
+    REQUIRE(server.last != nullptr);
+    co_await server.last->send("HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n");
+    answer = co_await ask(client, request_for("/2", false, "POST"));
+    CHECK(answer == "200 second");
+    CHECK(server.accepted == 2);
     co_await client.stop();
     co_await server.group.stop();
   }());

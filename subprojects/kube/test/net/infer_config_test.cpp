@@ -26,6 +26,21 @@ TEST_CASE("authorities are those of the config, or of the file that it names") {
   CHECK(net::read_authorities(config).value() == "inline");
 }
 
+TEST_CASE("a pod's cluster is that of its service account, and the namespace is its own") {
+  const TemporaryDirectory directory;
+  setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+  setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  CHECK(net::pod_config(directory.path()).value().ns == "");
+  directory.write("namespace", "shop\n");
+  const auto config = net::pod_config(directory.path());
+  unsetenv("KUBERNETES_SERVICE_HOST");
+  unsetenv("KUBERNETES_SERVICE_PORT");
+  REQUIRE(config.has_value());
+  CHECK(config->ns == "shop");
+  CHECK(config->server.host == "10.0.0.1");
+  CHECK(config->token_file == directory.at("token"));
+}
+
 TEST_CASE("the first file of KUBECONFIG that has the context decides, also where it is wrong") {
   const TemporaryDirectory directory;
   const auto file = [](std::string_view context, std::string_view user) {

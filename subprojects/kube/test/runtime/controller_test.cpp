@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "kube/runtime/leadership.hpp"
 #include "kube/testing/simulator.hpp"
 #include "support/run.hpp"
 
@@ -160,6 +161,43 @@ TEST_CASE("a stopping controller lets the running reconcile finish") {
   }());
 }
 
+TEST_CASE("the grace of a stopping controller ends with the leadership under which it ran") {
+  struct Switch final : Leadership {
+    using Leadership::Leadership;
+    using Leadership::set_leading;
+  };
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    Switch leadership(executor);
+    leadership.set_leading(true);
+    async::Event started(executor);
+    bool cancelled = false;
+    Controller controller({executor, world.clock, world.random, world.metrics, &leadership}, {.name = "test"},
+                          [&](WorkKey) -> asio::awaitable<Outcome> {
+                            struct AtEnd {
+                              bool& over;
+                              ~AtEnd() { over = true; }
+                            } at_end{cancelled};
+                            started.set();
+                            co_await world.clock.sleep(1h);
+                            co_return Outcome::done();
+                          });
+    controller.enqueue({"milan", {"ns", "pod"}});
+    async::TaskGroup group(executor);
+    group.spawn(controller.run());
+    co_await started.wait();
+    group.cancel();
+    co_await world.clock.sleep(20ms);
+    CHECK_FALSE(cancelled);
+    const auto lost_at = world.clock.now();
+    leadership.set_leading(false);
+    co_await group.stop();
+    CHECK(cancelled);
+    CHECK(world.clock.now() - lost_at < 5s);
+  }());
+}
+
 TEST_CASE("a reconcile that was cancelled when the controller stopped is done when it runs again") {
   run([]() -> asio::awaitable<void> {
     World world;
@@ -207,4 +245,30 @@ TEST_CASE("what is due in ten seconds or more is due at a full second, and nothi
   const Duration second = *at["d"].rbegin() - began;
   CHECK(second >= 12600ms);
   CHECK(second < 13600ms);
+}
+
+TEST_CASE("a key is not tried again before the time that a server's refusal asks for") {
+  testing::Simulator simulator(1);
+  Random random(7);
+  Metrics metrics;
+  std::map<std::string, int> runs;
+  Controller controller({simulator.executor(), simulator.clock(), random, metrics}, {.name = "test"},
+                        [&](WorkKey key) -> asio::awaitable<Outcome> {
+                          ++runs[key.object.name];
+                          if (key.object.name == "broken") co_return Outcome::retry(Failure(Errc::closed, "it broke"));
+                          Failure refusal = Failure::from_status({.code = 429, .retry_after = 60s});
+                          co_return Outcome::retry(std::move(refusal).in("writing the status"));
+                        });
+  async::TaskGroup group(simulator.executor());
+  group.spawn(controller.run());
+  for (const char* name : {"throttled", "broken"}) controller.enqueue({"milan", {"ns", name}});
+  CHECK(simulator.run_for(59s) == testing::Simulator::End::reached);
+  CHECK(runs["throttled"] == 1);
+  CHECK(runs["broken"] > 5);
+  CHECK(simulator.run_for(2s) == testing::Simulator::End::reached);
+  CHECK(runs["throttled"] == 2);
+  controller.enqueue({"milan", {"ns", "throttled"}});
+  CHECK(simulator.run_for(1s) == testing::Simulator::End::reached);
+  CHECK(runs["throttled"] == 3);
+  simulator.run(group.stop());
 }

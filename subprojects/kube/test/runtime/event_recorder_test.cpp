@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <string>
 
@@ -72,6 +73,26 @@ TEST_CASE("another object, reason or message is another Event") {
   w.recorder.normal(World::widget("u1"), widgets, "Taken", "no room");
   w.pass(1s);
   CHECK(w.events().size() == 4);
+}
+
+TEST_CASE("the name of an Event is one that servers take, wherever that of its object is cut") {
+  for (const std::string_view at_the_cut : {"a", "-", ".", "a.-", "--."}) {
+    CAPTURE(at_the_cut);
+    World w;
+    Object object = World::widget("u1");
+    std::string name(230 - at_the_cut.size(), 'n');
+    name.append(at_the_cut).append("rest");
+    object.mutable_metadata()["name"] = name;
+    w.recorder.warning(object, widgets, "Refused", "no room");
+    w.pass(1s);
+    REQUIRE(w.events().size() == 1);
+    const std::string event(string_at(*w.events()[0], {"metadata", "name"}));
+    CHECK(event.size() <= 253);
+    const std::string stem = event.substr(0, event.rfind('.'));
+    CHECK(name.starts_with(stem));
+    CHECK(std::isalnum(static_cast<unsigned char>(stem.back())) != 0);
+    CHECK(string_at(*w.events()[0], {"involvedObject", "name"}) == name);
+  }
 }
 
 TEST_CASE("what does not fit is dropped and counted, and a server that is away holds nobody up") {

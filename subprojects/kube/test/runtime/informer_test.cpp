@@ -672,6 +672,24 @@ TEST_CASE("the answer to a write is taken only where the informer selects it") {
   CHECK(w.told["a"] == 2);
 }
 
+TEST_CASE(
+    "the answer to a write of which only the server knows whether it is selected takes nothing out of the cache") {
+  World w({.resource = resources::pods, .selection = {.field_selector = "status.phase=Pending"}});
+  w.start();
+  REQUIRE(w.syncs());
+  const auto pod = [](const char* phase, const char* version) {
+    Object object = Object::make(resources::pods, {"d", "a"});
+    object.mutable_metadata()["resourceVersion"] = version;
+    if (phase) object.tree()["status"] = json::object{{"phase", phase}};
+    return object;
+  };
+  w.informer.observe(pod("Pending", "5000"));
+  w.informer.observe(pod(nullptr, "5001"));
+  CHECK(w.informer.store().version({"d", "a"}) == 5000);
+  w.informer.observe(pod("Running", "5002"));
+  CHECK(w.informer.store().size() == 0);
+}
+
 TEST_CASE("what a server tells outside of the namespace and the selection is skipped, counted, and logged once") {
   /// A server that answers as if it were asked for everything.
   struct Liar final : net::Transport {

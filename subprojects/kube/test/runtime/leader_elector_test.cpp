@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -231,6 +232,21 @@ TEST_CASE("a lease that reads older than it was written tells of a restored data
   REQUIRE(w.simulator.run_for(1min) == Simulator::End::reached);
   CHECK(w.one.rewinds == 1);
   CHECK(w.one.may_write());
+}
+
+TEST_CASE("tries for the lease come at uneven times, and none later than the retry period") {
+  World w;
+  w.one.start();
+  REQUIRE(w.simulator.run_for(2min) == Simulator::End::reached);
+  std::vector<Duration> pauses;
+  for (std::size_t i = 1; i < w.server.writes().size(); ++i)
+    pauses.push_back(w.server.writes()[i].at - w.server.writes()[i - 1].at);
+  REQUIRE(pauses.size() > 50);
+  const auto [least, most] = std::ranges::minmax(pauses);
+  CHECK(least > 1500ms);
+  CHECK(least < 1700ms);
+  // The answers take their time, too.
+  CHECK(most < 2100ms);
 }
 
 TEST_CASE("times by which two could lead are refused") {

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <stdexcept>
 
+#include "kube/runtime/controller.hpp"
 #include "runtime_fixture.hpp"
 
 using namespace kube;
@@ -29,6 +31,14 @@ class Process {
 
   void start() { group_.spawn(manager.run()); }
   void stop() { simulator_.run(group_.stop()); }
+  SimLink& link() { return link_; }
+  /// Has a controller reconcile one key again and again, which takes three seconds each time.
+  void reconcile() {
+    controller_.emplace(manager.environment(), ControllerSettings{.name = "steps"},
+                        [this](WorkKey) { return take_steps(); });
+    controller_->enqueue({"", {"d", "a"}});
+    manager.add([this] { return controller_->run(); });
+  }
   /// "", or the code of the failure of a write.
   std::string write(Api& api, const std::string& name) {
     std::string how;
@@ -44,6 +54,15 @@ class Process {
     ManagerSettings made{.cluster = "milan", .source = {}};
     if (elects) made.election = LeaderElectionSettings{.lease = {"d", "example"}, .identity = name};
     return made;
+  }
+  asio::awaitable<Outcome> take_steps() {
+    for (int i = 0; i < 15; ++i) {
+      co_await simulator_.clock().sleep(200ms);
+      ++steps;
+      if (!manager.leadership().may_write()) ++steps_without_lead;
+    }
+    ++reconciled;
+    co_return Outcome::again_after(1ms);
   }
   asio::awaitable<void> work(int& running) {
     struct Running {
@@ -65,9 +84,11 @@ class Process {
 
  public:
   int leading = 0, always = 0;
+  int steps = 0, steps_without_lead = 0, reconciled = 0;
   Manager manager;
 
  private:
+  std::optional<Controller> controller_;
   async::TaskGroup group_{simulator_.executor(), async::TaskGroup::OnFailure::keep_others};
 };
 
@@ -100,6 +121,26 @@ TEST_CASE("of two managers the one that leads works and writes, and the other on
   first.stop();
   CHECK(w.reaches([&] { return second.leading == 1; }));
   CHECK(second.write(second.manager.api(), "b") == "");
+}
+
+TEST_CASE("a reconcile ends at once where leadership is lost, and has its grace where the process stops") {
+  RuntimeFixture w;
+  Process only(w, "only", true);
+  only.reconcile();
+  only.start();
+  REQUIRE(w.reaches([&] { return only.reconciled == 2 && only.steps % 15 == 5; }));
+  only.link().partition();
+  REQUIRE(w.reaches([&] { return !only.manager.leadership().is_leader(); }));
+  const int steps = only.steps;
+  w.pass(20s);
+  CHECK(only.steps == steps);
+  CHECK(only.steps_without_lead == 0);
+  only.link().heal();
+  // What was cut short is taken up again.
+  REQUIRE(w.reaches([&] { return only.steps == steps + 3; }));
+  const int reconciled = only.reconciled;
+  only.stop();
+  CHECK(only.reconciled == reconciled + 1);
 }
 
 TEST_CASE("what a part of a manager throws is thrown by run()") {

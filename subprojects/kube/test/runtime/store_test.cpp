@@ -139,6 +139,9 @@ TEST_CASE("a namespace has its keys without an index, in order, and none of its 
   CHECK(store.keys_in("ns") == std::vector<ObjectKey>{{"ns", "a"}, {"ns", "b"}});
   CHECK(store.keys_in("other").empty());
   CHECK(store.keys_in("").size() == 4);
+  CHECK(store.count_in("ns") == 2);
+  CHECK(store.count_in("other") == 0);
+  CHECK(store.count_in("") == 4);
 }
 
 TEST_CASE("objects are gone through as they are at their turn, and may be taken") {

@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "support/captured_stderr.hpp"
 
 using namespace kube;
@@ -37,4 +42,19 @@ TEST_CASE("what is below the level is not written") {
   const test::CapturedStderr log;
   Log("tests").debug("nobody asked");
   CHECK(log.text().empty());
+}
+
+TEST_CASE("several threads write one log, a line at a time") {
+  const test::CapturedStderr log;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([thread] {
+        const Log mine = Log("tests").with("thread", std::to_string(thread));
+        for (int i = 0; i < 2000; ++i) mine.info("it went on", {{"text", std::string(100, 'x')}});
+      });
+  }
+  CHECK(std::ranges::count(log.text(), '\n') == 8000);
+  for (int thread = 0; thread < 4; ++thread)
+    CHECK(log.lines_with(" I tests: it went on thread=" + std::to_string(thread) + " text=xxx") == 2000);
 }

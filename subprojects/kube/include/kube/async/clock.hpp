@@ -38,9 +38,9 @@ class Clock {
   asio::awaitable<void> sleep_until(TimePoint at);
 
   /// As sleep_until(), for that long from now on.
-  asio::awaitable<void> sleep(Duration duration) { return sleep_until(now() + duration); }
-  /// The deadline that is so long from now.
-  Deadline deadline_in(Duration duration) const { return {now() + duration}; }
+  asio::awaitable<void> sleep(Duration duration) { return sleep_until(deadline_in(duration).at); }
+  /// The deadline that is so long from now: never, where that is later than time can tell, as of Duration::max().
+  Deadline deadline_in(Duration duration) const;
 };
 
 /// An alarm for the life of a scope.

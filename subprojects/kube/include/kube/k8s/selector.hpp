@@ -14,7 +14,8 @@ class Selector {
  public:
   /// Errors: Errc::parse for what has not the form of a selector.
   static Result<Selector> parse(std::string_view labels, std::string_view fields);
-  /// Whether the object meets both selectors.
+  /// Whether the object meets both selectors, where a field that it does not have is the empty string. Where it neither
+  /// matches nor excludes() it, only a server knows.
   bool matches(const json::object& object) const;
   /// Whether the object shows that a server would not have chosen it. A field that it does not show decides nothing: an
   /// API server works some fields out, takes a default for others, and leaves all but metadata out where it is asked
@@ -25,12 +26,13 @@ class Selector {
   std::vector<std::string_view> field_paths() const;
 
  private:
-  enum class Operator { in, not_in, exists, not_exists };
+  enum class Operator { in, not_in, exists, not_exists, greater, less };
   struct Requirement {
     std::string key;  ///< of fields: the path, joined by dots
     Operator op = Operator::in;
     std::vector<std::string> values;
   };
+  static Result<Requirement> parse_comparison(std::string_view term);
   bool matches_labels(const json::object& object) const;
   static bool holds(const Requirement& requirement, const json::value* value);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "kube/wire/kubeconfig.hpp"
 
@@ -17,8 +18,13 @@ struct ConfigChoice {
 /// wire::parse_kubeconfig(). The text names the file.
 Result<wire::ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice = {});
 
-/// The cluster of the pod that this process runs in, by its service account. Errors: Errc::missing (it is no pod).
-Result<wire::ClusterConfig> pod_config();
+/// Where a pod finds its service account.
+inline constexpr std::string_view service_account = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// The cluster of the pod that this process runs in, by its service account in that directory, with the namespace of
+/// the pod ("" where the account does not say it). Errors: Errc::missing (it is no pod), and those of
+/// wire::in_cluster_config().
+Result<wire::ClusterConfig> pod_config(std::string_view directory = service_account);
 
 /// The first of the files of $KUBECONFIG, or else ~/.kube/config, that has the chosen context, or a current one; files
 /// are not merged. Where none of these files is there, the pod's cluster. Errors: Errc::missing (there is nothing of

@@ -34,7 +34,8 @@ class [[nodiscard]] Outcome {
     out.delay_ = delay;
     return out;
   }
-  /// Failed; tried again with growing pauses.
+  /// Failed; tried again with growing pauses, none of them shorter than what the server asked for (Retry-After) where
+  /// the failure is its answer. A key that is enqueued meanwhile is due at once all the same.
   static Outcome retry(Failure failure) {
     Outcome out;
     out.failure_ = std::move(failure);
@@ -68,13 +69,15 @@ struct ControllerSettings {
   /// is enqueued while nobody runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept
   /// until then.
   std::function<void()> fill;
-  Duration guard = std::chrono::minutes(2);   ///< a reconcile that takes longer is cancelled and retried
-  Duration grace = std::chrono::seconds(10);  ///< for running reconciles when the controller stops
+  Duration guard = std::chrono::minutes(2);  ///< a reconcile that takes longer is cancelled and retried
+  /// For running reconciles when the controller stops; none where that is because leadership was lost.
+  Duration grace = std::chrono::seconds(10);
 };
 
 /// Level-triggered: a reconcile is told which key, never what happened. One reconcile per key at a time; failures are
 /// retried with backoff; an exception counts as a panic and is retried; everything is counted under the names of
-/// controller-runtime. `run()` ends when cancelled, after the running reconciles had their grace. One thread.
+/// controller-runtime. `run()` ends when cancelled, after the running reconciles had their grace. Where it has begun
+/// while the leader of its Environment led, the grace is over as soon as that leads no longer. One thread.
 class Controller {
  public:
   using Reconcile = std::function<asio::awaitable<Outcome>(WorkKey)>;
@@ -102,14 +105,15 @@ class Controller {
  private:
   /// Begins a reconcile for each key that is due, until it is cancelled.
   asio::awaitable<void> work(async::TaskGroup& workers);
-  /// Gives the reconciles under way their grace.
-  asio::awaitable<void> wind_down(async::TaskGroup& workers);
+  /// Gives the reconciles under way their grace, at most for as long as `reign` leads; null = whoever leads.
+  asio::awaitable<void> wind_down(async::TaskGroup& workers, Leadership* reign);
   asio::awaitable<void> process(WorkKey key);
   void conclude(const WorkKey& key, Outcome outcome);
   /// Tells the metrics, which are those of all controllers of this name together.
   void show(std::size_t depth, std::size_t running);
 
   asio::any_io_executor executor_;
+  Leadership* leader_;
   async::Clock& clock_;
   Random& random_;
   ControllerSettings settings_;

@@ -20,7 +20,7 @@ struct LeaderElectionSettings {
   std::string identity;  ///< unique per process, e.g. the pod's name and UID
   Duration lease_duration = std::chrono::seconds(15);
   Duration renew_deadline = std::chrono::seconds(10);  ///< gives up leading when renewals fail this long
-  Duration retry_period = std::chrono::seconds(2);
+  Duration retry_period = std::chrono::seconds(2);     ///< between two tries; up to a fifth less
   /// Called when the lease reads older than it was read or written before: the server's database was restored.
   std::function<void()> rewound = nullptr;
 };

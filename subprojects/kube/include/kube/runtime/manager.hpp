@@ -34,6 +34,7 @@ class Manager {
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
 
+  /// For controllers and what else runs here: with the leader whose loss ends reconciles.
   const Environment& environment() const { return environment_; }
   /// Writes only while this process leads: else it answers Errc::stopped.
   Api& api() { return api_; }

@@ -42,6 +42,8 @@ class Store {
   std::vector<ObjectKey> keys() const;
   /// The keys of a namespace, without an index; of all where it is "", as in a list.
   std::vector<ObjectKey> keys_in(std::string_view ns) const;
+  /// How many these are.
+  std::size_t count_in(std::string_view ns) const;
   /// The keys of the objects that have `value` in the index `name`.
   std::vector<ObjectKey> keys(std::string_view name, std::string_view value) const;
   /// How many these are.
