@@ -12,7 +12,7 @@ namespace liqo::controllers {
 
 PeerNotices::PeerNotices(const Context& context, std::function<void(const std::string& cluster)> changed)
     : changed_(std::move(changed)),
-      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})) {
+      foreign_clusters_(acquire_foreign_clusters(context.home)) {
   foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see(key); });
 }
 
@@ -22,7 +22,7 @@ const PeerNotices::Notice* PeerNotices::find(const std::string& cluster) const {
 }
 
 bool PeerNotices::is_lost(std::string_view cluster) const {
-  return controllers::is_lost(foreign_clusters_->objects(), cluster);
+  return controllers::is_lost(foreign_clusters_->store(), cluster);
 }
 
 void PeerNotices::see(const kube::ObjectKey& foreign) {
@@ -37,7 +37,7 @@ void PeerNotices::see(const kube::ObjectKey& foreign) {
 }
 
 void PeerNotices::take(const std::string& cluster) {
-  const auto oldest = foreign_cluster_of(foreign_clusters_->objects(), cluster);
+  const auto oldest = foreign_cluster_of(foreign_clusters_->store(), cluster);
   Notice now;
   if (oldest) now = {.withdrawal = core::withdrawal_note(*oldest), .network = core::network_state(&*oldest)};
   const Notice* before = find(cluster);

@@ -36,6 +36,11 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire(scope_of_virtual_nodes())),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      node_identities_(nodes_,
+                       [](const kube::Object& node) {
+                         return NodeIdentity{.uid = std::string(node.uid()),
+                                             .is_foreign = !core::why_foreign(node).empty()};
+                       }),
       notices_(context,
                [this](const std::string& cluster) {
                  for (const kube::Object& node : virtual_nodes_->objects())
@@ -330,13 +335,12 @@ asio::awaitable<void> VirtualNodeController::heartbeat() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
     std::vector<NodeLeases::Holder> nodes;
-    for (const kube::Object& node : nodes_->objects()) {
-      const std::string name(node.name());
+    for (const auto& [key, node] : node_identities_.all()) {
       // A machine that has registered under the name keeps its Node alive itself, or is dead.
-      if (!core::why_foreign(node).empty())
-        leases_.forget(name);
-      else if (!virtual_nodes_->store().keys(by_node_name, name).empty())
-        nodes.push_back({name, std::string(node.uid())});
+      if (node.is_foreign)
+        leases_.forget(key.name);
+      else if (!virtual_nodes_->store().keys(by_node_name, key.name).empty())
+        nodes.push_back({key.name, node.uid});
     }
     co_await leases_.renew_all(std::move(nodes));
     co_await context_.clock.sleep_until(start + context_.settings.lease_interval);

@@ -17,6 +17,7 @@
 #include "controllers/nodes/peer_notices.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "kube/runtime/controller.hpp"
+#include "kube/runtime/view.hpp"
 #include "liqo/core/nodes/virtual_node_plan.hpp"
 
 namespace liqo::controllers {
@@ -43,6 +44,10 @@ class VirtualNodeController {
   ProviderSession* session_of(const std::string& node) const;
 
  private:
+  struct NodeIdentity {
+    std::string uid;
+    bool is_foreign = false;  ///< see core::why_foreign()
+  };
   /// Logs that a Node has become Ready (`why` is "") or is no longer Ready.
   void tell_readiness(const kube::ObjectKey& node, std::string why);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
@@ -86,6 +91,7 @@ class VirtualNodeController {
 
   Context context_;
   kube::InformerHandle virtual_nodes_, nodes_, slices_;
+  kube::View<NodeIdentity> node_identities_;  ///< for heartbeats, which are to parse no Node
   PeerNotices notices_;
   std::set<std::string> nodes_made_;                 ///< Nodes that exist or have existed, until their VirtualNode goes
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was

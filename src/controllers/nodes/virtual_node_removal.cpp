@@ -1,8 +1,11 @@
 // How the Node of a virtual node goes: drained, and with everything that is on it.
+#include <boost/asio/this_coro.hpp>
+
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/nodes/virtual_node.hpp"
 #include "controllers/scopes.hpp"
+#include "kube/async/task_group.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
@@ -26,6 +29,8 @@ using kube::Outcome;
 /// are left that are ending.
 constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
 constexpr std::size_t few_pods = 50;
+/// Pods of one Node that are evicted side by side.
+constexpr std::size_t max_evictions = 16;
 constexpr std::string_view node_not_wanted = "NodeNotWanted";
 /// On a pod that keeps its Node from being removed.
 constexpr std::string_view eviction_refused = "EvictionRefused";
@@ -76,6 +81,46 @@ void tell_stays(const Context& context, const kube::Object& pod, const kube::Obj
                          "the API server refuses to end the pod, for which the removal of node " +
                              std::string(node.name()) + " waits; correct what it names, or delete the pod: " +
                              kube::one_line(core::refusal_words(failure), core::max_refusal));
+}
+
+/// The pods that a Node's removal ends, and what came of it.
+struct Eviction {
+  const Context& context;
+  const kube::Object& node;
+  bool force;  ///< see VirtualNodeController::drain()
+  std::vector<kube::Object> pods;
+  bool all_end = true;
+  /// Of the first pod: the others are not to wait for whoever can mend it.
+  std::optional<kube::Failure> failure;
+};
+
+asio::awaitable<void> evict_next(Eviction& eviction) {
+  while (!eviction.pods.empty()) {
+    const kube::Object pod = std::move(eviction.pods.back());
+    eviction.pods.pop_back();
+    // Nobody will ever tell of the end of a pod of a lost provider: no budget and no grace period can be waited for.
+    auto ended = eviction.force
+                     ? co_await remove_untold(eviction.context, pod, "removing a pod of a provider that is gone")
+                     : co_await evict(eviction.context, pod);
+    if (ended) continue;
+    eviction.all_end = false;
+    if (may_pass(ended.error())) continue;
+    const int code = ended.error().http_code();
+    // No other pod would get another answer.
+    if (code == 0 || code > 500)
+      eviction.pods.clear();
+    else
+      tell_stays(eviction.context, pod, eviction.node, ended.error());
+    if (!eviction.failure) eviction.failure = std::move(ended.error()).in("pod " + pod.key().text());
+  }
+}
+
+/// Some at a time, so that a full Node takes no round trip of its own for each pod.
+asio::awaitable<void> evict_all(Eviction& eviction) {
+  kube::async::TaskGroup group(co_await asio::this_coro::executor);
+  const std::size_t workers = std::min(eviction.pods.size(), max_evictions);
+  for (std::size_t i = 0; i < workers; ++i) group.spawn(evict_next(eviction));
+  co_await group.join();
 }
 
 }  // namespace
@@ -200,9 +245,7 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   if (!listed) co_return kube::fail(std::move(listed.error()), "listing the pods of the Node");
   Drained drained;
   std::size_t left = 0;
-  bool all_end = true;
-  // Of one pod: the others are not to wait for whoever can mend it.
-  std::optional<kube::Failure> first_failure;
+  Eviction eviction{.context = context_, .node = node, .force = force, .pods = {}, .failure = {}};
   for (kube::Object& pod : pods) {
     // Whoever holds it may do so for long, and wants nothing of the Node.
     if (core::is_only_held(pod)) continue;
@@ -211,21 +254,11 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
       continue;
     }
     ++left;
-    if (pod.is_deleting() && !force) continue;
-    // Nobody will ever tell of the end of a pod of a lost provider: no budget and no grace period can be waited for.
-    auto ended = force ? co_await remove_untold(context_, pod, "removing a pod of a provider that is gone")
-                       : co_await evict(context_, pod);
-    if (ended) continue;
-    all_end = false;
-    if (may_pass(ended.error())) continue;
-    // No other pod would get another answer.
-    if (const int code = ended.error().http_code(); code == 0 || code > 500)
-      co_return std::unexpected(std::move(ended.error()));
-    tell_stays(context_, pod, node, ended.error());
-    if (!first_failure) first_failure = std::move(ended.error()).in("pod " + pod.key().text());
+    if (!pod.is_deleting() || force) eviction.pods.push_back(std::move(pod));
   }
-  if (first_failure) co_return std::unexpected(std::move(*first_failure));
-  if (left > 0) drained.look_again = all_end && left <= few_pods ? ending_pause : drain_pause;
+  co_await evict_all(eviction);
+  if (eviction.failure) co_return std::unexpected(std::move(*eviction.failure));
+  if (left > 0) drained.look_again = eviction.all_end && left <= few_pods ? ending_pause : drain_pause;
   co_return drained;
 }
 

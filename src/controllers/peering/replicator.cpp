@@ -60,7 +60,7 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Provi
       home_{.connect = std::move(connect), .data = data_, .tenants = tenants},
       namespaces_(context.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
-      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      foreign_clusters_(acquire_foreign_clusters(context.home)),
       sessions_(context, {.name = "replication-session", .ready = [this] { return has_synced(); }},
                 [this](kube::WorkKey key) { return reconcile_peer(std::move(key)); }),
       orphan_controller_(context, {.name = "replication-orphan"},
@@ -174,7 +174,7 @@ std::optional<std::string> Replicator::withdrawal(std::string_view cluster) cons
 }
 
 bool Replicator::is_lost(std::string_view cluster) const {
-  return controllers::is_lost(foreign_clusters_->objects(), cluster);
+  return controllers::is_lost(foreign_clusters_->store(), cluster);
 }
 
 void Replicator::read_namespaces() {

@@ -83,6 +83,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
         if (before && (!tenant.now || tenant.now->uid() != before->uid())) {
           told_conditions_.erase(std::string(before->uid()));
           told_namesakes_.erase(std::string(before->uid()));
+          deleted_up_to_.erase(std::string(before->uid()));
         }
         controller_.enqueue_all(tenants_->store(), tenant.key.ns);
       },
@@ -207,7 +208,8 @@ asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Ob
   if (!marked) co_return std::unexpected(std::move(marked.error()));
   if (!ends_pods(tenant)) co_return false;
   auto left = co_await delete_shadow_pods(tenant);
-  if (!left) co_return left;
+  // Their pods end with them: which of these outlive the drain is looked at once, and not after each part.
+  if (!left || *left) co_return left;
   auto sooner = co_await shorten_grace(tenant);
   if (!sooner) co_return std::unexpected(std::move(sooner.error()));
   co_return left;
@@ -393,10 +395,22 @@ std::vector<kube::ObjectKey> TenantController::keys_in_twins(const kube::Informe
 
 asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::Object tenant) {
   std::size_t deleted = 0;
-  for (const kube::ObjectKey& key : keys_in_twins(*shadow_pods_, api::Tenant(tenant).cluster_id())) {
+  const std::string uid(tenant.uid());
+  auto keys = keys_in_twins(*shadow_pods_, api::Tenant(tenant).cluster_id());
+  std::ranges::sort(keys);
+  // Those that were deleted before may stay for their grace periods, and are not looked at each time.
+  auto next = keys.begin();
+  if (const auto before = deleted_up_to_.find(uid); before != deleted_up_to_.end())
+    next = std::ranges::upper_bound(keys, before->second);
+  deleted_up_to_.erase(uid);
+  for (; next != keys.end(); ++next) {
+    const kube::ObjectKey& key = *next;
     const auto shadow = shadow_pods_->find(key);
     if (!shadow || shadow->is_deleting()) continue;
-    if (++deleted > max_deletions) co_return true;
+    if (++deleted > max_deletions) {
+      deleted_up_to_.insert_or_assign(uid, *std::prev(next));
+      co_return true;
+    }
     // The Tenant may have been activated meanwhile.
     if (!ends_pods(tenant)) co_return false;
     auto removed = co_await kube::remove_object(

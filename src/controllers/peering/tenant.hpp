@@ -82,6 +82,8 @@ class TenantController final : public Runnable {
   kube::Log log_{"tenant"};
   std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
   std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
+  /// How far the ShadowPods of a drained Tenant were deleted, while not all are; by the UID.
+  std::map<std::string, kube::ObjectKey, std::less<>> deleted_up_to_;
   kube::Controller controller_;
 };
 

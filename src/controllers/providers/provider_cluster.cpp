@@ -28,7 +28,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
           {.resource = api::kinds::namespace_maps,
            .ns = home_.ns,
            .selection = {.label_selector = kube::label_is(api::labels::remote_cluster_id, home_.name)}})),
-      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      foreign_clusters_(acquire_foreign_clusters(context.home)),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = home_.ns})),
       reflection_(home_,
@@ -44,8 +44,17 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
       log_(kube::Log("provider").with("cluster", home_.name)) {
   share_history(caches_);
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });
-  for (kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
-    source->subscribe([this](const kube::ObjectKey&) { (void)read_addresses(); });
+  const auto is_ours = [this](const kube::Object* peer) {
+    return peer && api::ForeignCluster(*peer).cluster_id() == home_.name;
+  };
+  // Of many peers each is told of all of them.
+  foreign_clusters_.subscribe([this, is_ours](const kube::Change& change) {
+    if (is_ours(change.now) || is_ours(change.previous())) (void)read_addresses();
+  });
+  configurations_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.ns == home_.ns) (void)read_addresses();
+  });
+  ips_.subscribe([this](const kube::ObjectKey&) { (void)read_addresses(); });
 }
 
 void ProviderCluster::start() {
@@ -115,7 +124,7 @@ asio::awaitable<void> ProviderCluster::read_mapping_first() {
 bool ProviderCluster::read_addresses() {
   for (const kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
     if (!is_known_or_forbidden(**source)) return false;
-  const auto peer = foreign_cluster_of(foreign_clusters_->objects(), home_.name);
+  const auto peer = foreign_cluster_of(foreign_clusters_->store(), home_.name);
   // The ForeignCluster is about to be made.
   if (!peer) return false;
   const auto configurations = configurations_of(configurations_->store(), home_.ns, home_.name);

@@ -38,9 +38,6 @@ kube::WorkKey key_of_waiting() { return {}; }
 void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
   out.emplace_back(shadow.label(api::labels::reflection_origin));
 }
-void index_by_cluster_id(const kube::Object& peer, std::vector<std::string>& out) {
-  out.emplace_back(api::ForeignCluster(peer).cluster_id());
-}
 void index_by_cluster_label(const kube::Object& object, std::vector<std::string>& out) {
   out.emplace_back(object.label(api::labels::remote_cluster_id));
 }
@@ -59,7 +56,7 @@ ShadowEndpointSliceController::ShadowEndpointSliceController(Context context)
       shadows_(context.home.acquire({.resource = api::kinds::shadow_endpoint_slices})),
       slices_(context.home.acquire(scope_of_ours())),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
-      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      foreign_clusters_(acquire_foreign_clusters(context.home)),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       own_(context, [this](const core::OwnAddresses::Change& change) { take_own(change); }),
       controller_(context,
@@ -70,7 +67,6 @@ ShadowEndpointSliceController::ShadowEndpointSliceController(Context context)
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   shadows_->add_index(std::string(by_consumer), index_by_origin);
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
-  foreign_clusters_->add_index(std::string(by_cluster), index_by_cluster_id);
   configurations_->add_index(std::string(by_cluster), index_by_cluster_label);
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
   shadows_.subscribe(changed, [this] { enqueue_all(); });
@@ -188,7 +184,7 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
   made.tenant_namespace = tenant_namespace_of(namespaces_->store(), consumer);
   if (const auto tenant = namespaces_->find({{}, made.tenant_namespace}))
     policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
-  const auto peer = foreign_cluster_of(foreign_clusters_->objects(by_cluster, consumer), consumer);
+  const auto peer = foreign_cluster_of(foreign_clusters_->store(), consumer);
   const auto configurations = configurations_of(configurations_->store(), made.tenant_namespace, consumer);
   if (peer) made.foreign_cluster = peer->name();
   made.addresses = core::ConsumerAddresses::of(

@@ -38,35 +38,95 @@ bool is_shared_node(const kube::Object& node) {
   return !kube::bool_at(node.spec(), {"unschedulable"}) && kube::has_condition(node, "Ready") && is_for_consumers(node);
 }
 
+template <typename Amount>
+void Inventory::change_sum(Sums& sums, const std::string& resource, const Amount& amount, Change change) {
+  const auto sum = sums.try_emplace(resource).first;
+  if (change == Change::add)
+    sum->second += amount;
+  else
+    sum->second -= amount;
+  if (sum->second.is_zero()) sums.erase(sum);
+}
+
+void Inventory::change_offloaded(const std::string& ns, const std::string& resource, const kube::QuantitySum& amount,
+                                 Change change) {
+  const auto change_part = [&](auto& parts, const std::string& name) {
+    const auto part = parts.try_emplace(name).first;
+    change_sum(part->second, resource, amount, change);
+    if (part->second.empty()) parts.erase(part);
+  };
+  change_part(offloaded_, ns);
+  if (const auto owner = consumers_.find(ns); owner != consumers_.end()) change_part(borrowed_, owner->second);
+}
+
+void Inventory::change_share(const Node& node, Change change) {
+  if (!node.shared) return;
+  const bool adds = change == Change::add;
+  for (const auto& [resource, quantity] : node.allocatable) {
+    const auto free = free_.try_emplace(resource).first;
+    kube::QuantitySum of_node;
+    of_node += quantity;
+    if (const auto used = node.used.find(resource); used != node.used.end()) of_node -= used->second;
+    if (adds) {
+      free->second.amount += of_node;
+      ++free->second.nodes;
+    } else {
+      free->second.amount -= of_node;
+      if (--free->second.nodes == 0) free_.erase(free);
+    }
+  }
+  for (const auto& [ns, sums] : node.offloaded)
+    for (const auto& [resource, amount] : sums)
+      if (node.allocatable.contains(resource)) change_offloaded(ns, resource, amount, change);
+}
+
 void Inventory::set_node(const std::string& name, const kube::Object* node) {
+  const auto found = nodes_.find(name);
   if (!node) {
-    const auto found = nodes_.find(name);
     if (found == nodes_.end()) return;
+    change_share(found->second, Change::take);
     // Pods may outlive their Node for a while, and the Node may come back.
     found->second.known = found->second.shared = false;
     if (found->second.used.empty()) nodes_.erase(found);
     return;
   }
+  const bool is_shared = is_shared_node(*node);
+  Resources allocatable = readable(kube::object_at(node->status(), {"allocatable"}));
   Node& kept = nodes_[name];
   kept.known = true;
-  kept.shared = is_shared_node(*node);
-  kept.allocatable = readable(kube::object_at(node->status(), {"allocatable"}));
+  // Most changes of a Node are those of its conditions.
+  if (kept.shared == is_shared && kept.allocatable == allocatable) return;
+  change_share(kept, Change::take);
+  kept.shared = is_shared;
+  kept.allocatable = std::move(allocatable);
+  change_share(kept, Change::add);
+}
+
+void Inventory::change_pod(const std::string& ns, const Pod& pod, Node& node, Change change) {
+  for (const auto& [resource, quantity] : pod.requests) {
+    kube::QuantitySum amount;
+    amount += quantity;
+    change_sum(node.used, resource, amount, change);
+    if (pod.offloaded) {
+      Sums& offloaded = node.offloaded[ns];
+      change_sum(offloaded, resource, amount, change);
+      if (offloaded.empty()) node.offloaded.erase(ns);
+    }
+    if (!node.shared || !node.allocatable.contains(resource)) continue;
+    kube::QuantitySum& free = free_.find(resource)->second.amount;
+    if (change == Change::add)
+      free -= amount;
+    else
+      free += amount;
+    if (pod.offloaded) change_offloaded(ns, resource, amount, change);
+  }
 }
 
 void Inventory::release(const kube::ObjectKey& key) {
   const auto found = pods_.find(key);
   if (found == pods_.end()) return;
-  const Pod& pod = found->second;
-  if (const auto node = nodes_.find(pod.node); node != nodes_.end()) {
-    const auto take = [&pod](Resources& sum) {
-      subtract(sum, pod.requests);
-      drop_zeros(sum);
-    };
-    take(node->second.used);
-    if (pod.offloaded) {
-      take(node->second.offloaded[key.ns]);
-      if (node->second.offloaded[key.ns].empty()) node->second.offloaded.erase(key.ns);
-    }
+  if (const auto node = nodes_.find(found->second.node); node != nodes_.end()) {
+    change_pod(key.ns, found->second, node->second, Change::take);
     if (!node->second.known && node->second.used.empty()) nodes_.erase(node);
   }
   pods_.erase(found);
@@ -82,35 +142,40 @@ void Inventory::set_pod(const kube::ObjectKey& key, const kube::Object* pod) {
   // The API server has validated stored pods. A pod whose amounts cannot be read still takes its place in `pods`.
   if (auto needs = read_pod_needs(pod->spec())) kept.requests = pod_requests(*needs);
   kept.requests["pods"] += kube::Quantity(1);
-  Node& node = nodes_[kept.node];
-  add(node.used, kept.requests);
-  if (kept.offloaded) add(node.offloaded[key.ns], kept.requests);
+  change_pod(key.ns, kept, nodes_[kept.node], Change::add);
   pods_.insert_or_assign(key, std::move(kept));
 }
 
 void Inventory::set_namespace(const std::string& ns, std::string consumer) {
+  const auto owner = consumers_.find(ns);
+  const std::string before = owner == consumers_.end() ? "" : owner->second;
+  if (before == consumer) return;
+  if (const auto used = offloaded_.find(ns); used != offloaded_.end()) {
+    const auto move = [&](const std::string& name, Change change) {
+      if (name.empty()) return;
+      const auto part = borrowed_.try_emplace(name).first;
+      for (const auto& [resource, amount] : used->second) change_sum(part->second, resource, amount, change);
+      if (part->second.empty()) borrowed_.erase(part);
+    };
+    move(before, Change::take);
+    move(consumer, Change::add);
+  }
   if (consumer.empty())
-    consumers_.erase(ns);
+    consumers_.erase(owner);
   else
     consumers_.insert_or_assign(ns, std::move(consumer));
 }
 
 Resources Inventory::free_for(std::string_view consumer) const {
+  const auto own = borrowed_.find(consumer);
   Resources free;
-  for (const auto& [name, node] : nodes_) {
-    if (!node.shared) continue;
-    add(free, node.allocatable);
-    for (const auto& [resource, quantity] : node.used)
-      if (node.allocatable.contains(resource)) free[resource] -= quantity;
-    for (const auto& [ns, quantities] : node.offloaded) {
-      const auto owner = consumers_.find(ns);
-      if (owner == consumers_.end() || owner->second != consumer) continue;
-      for (const auto& [resource, quantity] : quantities)
-        if (node.allocatable.contains(resource)) free[resource] += quantity;
-    }
+  for (const auto& [resource, shared] : free_) {
+    kube::QuantitySum sum = shared.amount;
+    if (own != borrowed_.end())
+      if (const auto used = own->second.find(resource); used != own->second.end()) sum += used->second;
+    const kube::Quantity total = sum.total();
+    free.emplace(resource, total.sign() < 0 ? kube::Quantity(0, total.format()) : total);
   }
-  for (auto& [name, quantity] : free)
-    if (quantity.sign() < 0) quantity = kube::Quantity(0, quantity.format());
   return free;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "kube/base/quantity.hpp"
 #include "kube/k8s/object.hpp"
 #include "liqo/core/quota/resources.hpp"
 
@@ -18,7 +19,8 @@ bool is_for_consumers(const kube::Object& node);
 /// Whether the resources of a node are shared: it is for consumers, Ready and not cordoned.
 bool is_shared_node(const kube::Object& node);
 
-/// Sums the resources of nodes and what pods request of them. One thread.
+/// Sums the resources of nodes and what pods request of them. A change costs what its node or pod has, and an answer as
+/// much as there are resources, however many nodes and namespaces there are. One thread.
 class Inventory {
  public:
   /// Takes the state of a node; null where it is gone.
@@ -33,22 +35,41 @@ class Inventory {
   Resources free_for(std::string_view consumer) const;
 
  private:
+  using Sums = std::map<std::string, kube::QuantitySum, std::less<>>;
   struct Node {
     bool known = false, shared = false;
     Resources allocatable;
-    Resources used;                              ///< by all pods on it
-    std::map<std::string, Resources> offloaded;  ///< by the pods of consumers, per namespace
+    Sums used;                              ///< by all pods on it
+    std::map<std::string, Sums> offloaded;  ///< by the pods of consumers, per namespace
   };
   struct Pod {
     std::string node;
     bool offloaded = false;
     Resources requests;
   };
+  /// What shared nodes offer of one resource, less what is used of it there.
+  struct Free {
+    kube::QuantitySum amount;
+    std::size_t nodes = 0;  ///< that offer it
+  };
+  enum class Change { add, take };
+
   void release(const kube::ObjectKey& key);
+  void change_pod(const std::string& ns, const Pod& pod, Node& node, Change change);
+  /// What a shared node adds to the sums over all nodes.
+  void change_share(const Node& node, Change change);
+  void change_offloaded(const std::string& ns, const std::string& resource, const kube::QuantitySum& amount,
+                        Change change);
+  template <typename Amount>
+  static void change_sum(Sums& sums, const std::string& resource, const Amount& amount, Change change);
 
   std::map<std::string, Node> nodes_;
   std::unordered_map<kube::ObjectKey, Pod> pods_;
   std::map<std::string, std::string, std::less<>> consumers_;  ///< by namespace
+  // Over shared nodes, and of the resources that each of these offers:
+  std::map<std::string, Free, std::less<>> free_;
+  std::map<std::string, Sums, std::less<>> offloaded_;  ///< what is used by the pods of consumers, per namespace
+  std::map<std::string, Sums, std::less<>> borrowed_;   ///< the same, per consumer
 };
 
 }  // namespace liqo::core

@@ -218,4 +218,36 @@ Quantity& Quantity::operator*=(std::int64_t factor) {
   return *this;
 }
 
+void QuantitySum::add(Quantity::Wide nano, Quantity::Format format) {
+  if (is_zero()) format_ = format;
+  nano_ += nano;
+}
+
+QuantitySum& QuantitySum::operator+=(const Quantity& part) {
+  add(part.nano_, part.format_);
+  return *this;
+}
+
+QuantitySum& QuantitySum::operator-=(const Quantity& part) {
+  add(-part.nano_, part.format_);
+  return *this;
+}
+
+QuantitySum& QuantitySum::operator+=(const QuantitySum& part) {
+  add(part.nano_, part.format_);
+  return *this;
+}
+
+QuantitySum& QuantitySum::operator-=(const QuantitySum& part) {
+  add(-part.nano_, part.format_);
+  return *this;
+}
+
+Quantity QuantitySum::total() const {
+  Quantity total;
+  total.nano_ = Quantity::bounded(nano_);
+  total.format_ = format_;
+  return total;
+}
+
 }  // namespace kube

@@ -1,16 +1,31 @@
 #include "kube/runtime/informer_set.hpp"
 
+#include <boost/container_hash/hash.hpp>
 #include <cassert>
 
 #include "kube/async/finally.hpp"
 
 namespace kube {
+namespace {
+
+/// What tells most scopes apart: watches of one kind are many where each has a namespace or a selector of its own.
+std::size_t hash_of(const InformerScope& scope) {
+  std::size_t seed = 0;
+  boost::hash_combine(seed, scope.resource.plural);
+  boost::hash_combine(seed, scope.ns);
+  boost::hash_combine(seed, scope.selection.label_selector);
+  boost::hash_combine(seed, scope.selection.field_selector);
+  return seed;
+}
+
+}  // namespace
 
 InformerHandle& InformerHandle::operator=(InformerHandle&& other) noexcept {
   if (this == &other) return *this;
   release();
   set_ = std::exchange(other.set_, nullptr);
   informer_ = std::exchange(other.informer_, nullptr);
+  readers_ = std::exchange(other.readers_, nullptr);
   subscriptions_ = std::move(other.subscriptions_);
   other.subscriptions_.clear();
   return *this;
@@ -25,8 +40,9 @@ void InformerHandle::release() {
   if (!informer_) return;
   for (auto subscription : subscriptions_) informer_->unsubscribe(subscription);
   subscriptions_.clear();
-  set_->release(*informer_);
+  set_->release(*readers_);
   informer_ = nullptr;
+  readers_ = nullptr;
   set_ = nullptr;
 }
 
@@ -46,32 +62,48 @@ InformerHandle InformerSet::acquire(const InformerScope& wanted) {
   InformerScope scope = wanted;
   for (const auto& [resource, cut] : prunes_)
     if (!scope.prune && scope.resource == resource) scope.prune = cut;
-  Slot* found = nullptr;
-  for (Slot& slot : slots_)
-    if (slot.informer.scope() == scope && !slot.ending) found = &slot;
-  if (!found) {
-    found = &slots_.emplace_back(executor_, api_, scope, metrics_, budget_, history_, outage_);
-    found->informer.on_rewind([this, found](bool itself) {
-      if (itself)
-        read_anew();
-      else
-        doubt_others(*found);
-    });
-    changed_.set();
-  }
+  Slot* found = slot_of(scope);
+  if (!found) found = &add_slot(scope);
   ++found->readers;
   InformerHandle handle;
   handle.set_ = this;
   handle.informer_ = &found->informer;
+  handle.readers_ = &found->readers;
   return handle;
 }
 
-void InformerSet::release(Informer& informer) {
-  for (Slot& slot : slots_) {
-    if (&slot.informer != &informer) continue;
-    if (--slot.readers == 0) changed_.set();
-    return;
+InformerSet::Slot* InformerSet::slot_of(const InformerScope& scope) {
+  const auto [begin, end] = by_scope_.equal_range(hash_of(scope));
+  for (auto found = begin; found != end; ++found)
+    if (!found->second->ending && found->second->informer.scope() == scope) return found->second;
+  return nullptr;
+}
+
+InformerSet::Slot& InformerSet::add_slot(const InformerScope& scope) {
+  Slot& slot = slots_.emplace_back(executor_, api_, scope, metrics_, budget_, history_, outage_);
+  by_scope_.emplace(hash_of(scope), &slot);
+  slot.informer.on_rewind([this, &slot](bool itself) {
+    if (itself)
+      read_anew();
+    else
+      doubt_others(slot);
+  });
+  changed_.set();
+  return slot;
+}
+
+std::list<InformerSet::Slot>::iterator InformerSet::remove_slot(std::list<Slot>::iterator slot) {
+  const auto [begin, end] = by_scope_.equal_range(hash_of(slot->informer.scope()));
+  for (auto found = begin; found != end; ++found) {
+    if (found->second != &*slot) continue;
+    by_scope_.erase(found);
+    break;
   }
+  return slots_.erase(slot);
+}
+
+void InformerSet::release(std::size_t& readers) {
+  if (--readers == 0) changed_.set();
 }
 
 bool InformerSet::has_synced() const {
@@ -138,7 +170,7 @@ asio::awaitable<void> InformerSet::keep_running() {
       // A reader that comes back while the informer is stopping gets a new slot from acquire().
       slot->ending = true;
       co_await slot->group->stop();
-      slot = slots_.erase(slot);
+      slot = remove_slot(slot);
     }
     co_await changed_.wait_and_reset();
   }

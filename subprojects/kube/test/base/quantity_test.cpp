@@ -173,4 +173,25 @@ TEST_CASE("people read thousands in digits") {
   CHECK(Quantity::parse("1536Mi")->readable() == "1536Mi");
 }
 
+TEST_CASE("a sum at the bound of quantities is right again when parts of it are taken away") {
+  const Quantity most = *Quantity::parse("9223372036854775807"), five = *Quantity::parse("5Gi");
+  QuantitySum sum;
+  CHECK(sum.is_zero());
+  for (int i = 0; i < 100; ++i) sum += most;
+  sum += five;
+  CHECK(sum.total() == most);
+  QuantitySum others;
+  for (int i = 0; i < 100; ++i) others += most;
+  sum -= others;
+  CHECK(sum.total() == five);
+  sum -= five;
+  CHECK(sum.is_zero());
+  // An empty sum takes the format of what comes first.
+  sum += five;
+  CHECK(sum.total().text() == "5Gi");
+  sum -= most;
+  sum -= most;
+  CHECK(sum.total() == Quantity() - most);
+}
+
 }  // namespace kube

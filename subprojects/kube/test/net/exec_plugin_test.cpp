@@ -90,7 +90,7 @@ TEST_CASE("the host program keeps its handler of SIGCHLD while an exec plugin ru
   const Plugin plugin("sleep 0.1\n" + answer(R"({"token":"t"})"));
   CHECK(token_at(plugin.config()) == "t");
   REQUIRE(sigaction(SIGCHLD, &before, &after) == 0);
-  CHECK(after.sa_handler == mine.sa_handler);
+  CHECK((after.sa_handler == mine.sa_handler));
   CHECK(ends > 0);
 }
 

@@ -23,24 +23,26 @@ void add(kube::Store& store, const std::string& name, std::string_view cluster, 
 
 TEST_CASE("of several ForeignClusters for one cluster the oldest counts") {
   kube::Store store;
+  store.add_index(std::string(foreign_clusters_by_id), index_foreign_cluster);
   add(store, "turin", "turin", "2023-01-01T00:00:00Z");
-  CHECK_FALSE(foreign_cluster_of(store.objects(), "milan").has_value());
+  CHECK_FALSE(foreign_cluster_of(store, "milan").has_value());
   add(store, "a-copy", "milan", "2024-01-02T00:00:00Z");
   add(store, "milan", "milan", "2024-01-01T00:00:00Z");
-  const auto found = foreign_cluster_of(store.objects(), "milan");
+  const auto found = foreign_cluster_of(store, "milan");
   REQUIRE(found.has_value());
   CHECK(found->name() == "milan");
 }
 
 TEST_CASE("a cluster is lost if any of its ForeignClusters says so") {
   kube::Store store;
-  CHECK_FALSE(is_lost(store.objects(), "milan"));
+  store.add_index(std::string(foreign_clusters_by_id), index_foreign_cluster);
+  CHECK_FALSE(is_lost(store, "milan"));
   add(store, "turin", "turin", "2023-01-01T00:00:00Z", true);
   add(store, "milan", "milan", "2024-01-01T00:00:00Z");
-  CHECK_FALSE(is_lost(store.objects(), "milan"));
-  CHECK(is_lost(store.objects(), "turin"));
+  CHECK_FALSE(is_lost(store, "milan"));
+  CHECK(is_lost(store, "turin"));
   add(store, "z-copy", "milan", "2024-01-02T00:00:00Z", true);
-  CHECK(is_lost(store.objects(), "milan"));
+  CHECK(is_lost(store, "milan"));
 }
 
 }  // namespace liqo::controllers

@@ -89,6 +89,38 @@ TEST_CASE("pods of a drained tenant end in the time that its policy allows, and 
   CHECK(milan.grace("shop-paris", "slow") == 86'400);
 }
 
+TEST_CASE("all pods of a big drained tenant are ended, each once, also while those that were ended stay") {
+  std::size_t deletions = 0;
+  controllers::Settings settings;
+  settings.enforce_resources = false;
+  Provider milan(settings);
+  milan.link.on_send([&](const kube::HttpRequest& request) {
+    deletions += request.verb == "delete" && request.resource == "shadowpods";
+  });
+  const auto add = [&](const std::string& name) {
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {"shop-rome", name});
+    shadow.mutable_metadata()["finalizers"] = json::array{"example.com/slow"};
+    shadow.mutable_spec()["pod"] =
+        json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    milan.apply(kinds::shadow_pods, shadow);
+  };
+  kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
+  twin.set_label(labels::remote_cluster_id, "rome");
+  milan.apply(resources::namespaces, twin);
+  // More than two parts of what is deleted in one go.
+  for (int i = 0; i < 450; ++i) add("web-" + std::to_string(i));
+  milan.pass(10s);
+  milan.set_condition("Drained");
+  REQUIRE(milan.reaches([&] { return deletions == 450; }));
+  milan.pass(1min);
+  CHECK(deletions == 450);
+  for (const auto& shadow : milan.server.list(kinds::shadow_pods))
+    CHECK(kube::Object(*shadow).is_deleting());
+  // One that comes later is behind those that were looked at last.
+  add("a");
+  CHECK(milan.reaches([&] { return deletions == 451; }));
+}
+
 TEST_CASE("a tenant that is activated while its pods are being ended keeps those that are left") {
   std::size_t ended = 0;
   controllers::Settings settings;

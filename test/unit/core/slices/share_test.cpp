@@ -1,6 +1,8 @@
 // Class "share": what is free, which part of it is granted, and the settings of the provider.
 #include "liqo/core/slices/share.hpp"
 
+#include <random>
+
 #include "../objects.hpp"
 #include "liqo/core/slices/inventory.hpp"
 #include "liqo/core/slices/policy.hpp"
@@ -160,6 +162,51 @@ TEST_CASE("free is what shared nodes have less what others' pods request there")
   CHECK(cpu(inventory.free_for("rome")) == quantity("80"));
   inventory.set_namespace("shop-turin", "");
   CHECK(cpu(inventory.free_for("turin")) == quantity("80"));
+}
+
+TEST_CASE("what is free is right after any changes, as if it were counted anew") {
+  std::mt19937 random(7);
+  const auto any = [&random](int below) { return int(random() % unsigned(below)); };
+  Inventory inventory;
+  std::map<std::string, kube::Object> nodes;
+  std::map<kube::ObjectKey, kube::Object> pods;
+  std::map<std::string, std::string> owners;
+  const auto set = [](auto& map, const auto& key, std::optional<kube::Object> value, const auto& tell) {
+    tell(key, value ? &*value : nullptr);
+    map.erase(key);
+    if (value) map.emplace(key, std::move(*value));
+  };
+  for (int step = 0; step < 2000; ++step) {
+    const std::string node_name = "n" + std::to_string(any(4));
+    const std::string ns = "ns" + std::to_string(any(5));
+    if (const int what = any(10); what < 2) {
+      auto made = node(R"({"cpu": ")" + std::to_string(any(3) * 10) + R"(", "pods": "5")" +
+                           (any(2) ? R"(, "x.io/y": "9223372036854775807")" : "") + "}",
+                       any(4) ? "{}" : R"({"unschedulable": true})");
+      set(nodes, node_name, any(4) ? std::optional(std::move(made)) : std::nullopt,
+          [&](const auto& key, const auto* now) { inventory.set_node(key, now); });
+    } else if (what < 4) {
+      const std::string owner = any(3) ? "c" + std::to_string(any(2)) : "";
+      inventory.set_namespace(ns, owner);
+      owners[ns] = owner;
+    } else {
+      // One amount is at the bound of what a quantity holds: what is added to it has to come back.
+      auto made = pod(R"({"cpu": ")" + std::to_string(any(4)) + R"(", "x.io/y": ")" +
+                          (any(3) ? "1" : "9223372036854775807") + R"("})",
+                      node_name, any(5) ? "Running" : "Failed", any(2) == 0);
+      set(pods, kube::ObjectKey{ns, "p" + std::to_string(any(6))},
+          any(3) ? std::optional(std::move(made)) : std::nullopt,
+          [&](const auto& key, const auto* now) { inventory.set_pod(key, now); });
+    }
+    Inventory anew;
+    for (const auto& [name, owner] : owners) anew.set_namespace(name, owner);
+    for (const auto& [key, one] : pods) anew.set_pod(key, &one);
+    for (const auto& [name, one] : nodes) anew.set_node(name, &one);
+    for (const std::string_view consumer : {"c0", "c1", "nobody"}) {
+      CAPTURE(step);
+      REQUIRE(text(inventory.free_for(consumer)) == text(anew.free_for(consumer)));
+    }
+  }
 }
 
 TEST_CASE("only nodes that are ready, open and real are shared, with the pods on them") {

@@ -65,10 +65,30 @@ class Quantity {
   }
 
  private:
+  friend class QuantitySum;
   __extension__ using Wide = __int128;
   static Wide bounded(Wide nano);
   Wide nano_ = 0;
   Format format_ = Format::decimal;
+};
+
+/// A sum that comes out right again when what was added is taken away, which a Quantity at its bound does not. Of up to
+/// 2^33 quantities. Trivially copyable.
+class QuantitySum {
+ public:
+  QuantitySum& operator+=(const Quantity& part);
+  QuantitySum& operator-=(const Quantity& part);
+  QuantitySum& operator+=(const QuantitySum& part);
+  QuantitySum& operator-=(const QuantitySum& part);
+
+  bool is_zero() const { return nano_ == 0; }
+  /// The sum, bounded as every Quantity is, in the format of what an empty sum was given first.
+  Quantity total() const;
+
+ private:
+  void add(Quantity::Wide nano, Quantity::Format format);
+  Quantity::Wide nano_ = 0;
+  Quantity::Format format_ = Quantity::Format::decimal;
 };
 
 }  // namespace kube

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "kube/async/task_group.hpp"
@@ -40,6 +41,7 @@ class InformerHandle {
   friend class InformerSet;
   InformerSet* set_ = nullptr;
   Informer* informer_ = nullptr;
+  std::size_t* readers_ = nullptr;  ///< how many handles this informer has
   std::vector<Informer::Subscription> subscriptions_;
 };
 
@@ -85,12 +87,17 @@ class InformerSet {
           group(std::make_unique<async::TaskGroup>(executor)) {}
     Informer informer;
     std::unique_ptr<async::TaskGroup> group;  ///< one for each time that the informer is started
-    int readers = 0;
+    std::size_t readers = 0;
     bool started = false;
     bool doubted = false;  ///< to be started anew, believing nothing
     bool ending = false;
   };
-  void release(Informer& informer);
+  /// The slot of that scope that takes readers; null where there is none.
+  Slot* slot_of(const InformerScope& scope);
+  Slot& add_slot(const InformerScope& scope);
+  std::list<Slot>::iterator remove_slot(std::list<Slot>::iterator slot);
+  /// One reader of a slot has gone.
+  void release(std::size_t& readers);
   void doubt_others(const Slot& witness);
   /// Starts and stops informers as readers come and go, until it is cancelled or an informer ends by an exception.
   asio::awaitable<void> keep_running();
@@ -106,6 +113,7 @@ class InformerSet {
   Outage outage_;
   async::Event changed_;
   std::list<Slot> slots_;
+  std::unordered_multimap<std::size_t, Slot*> by_scope_;                   ///< by the hash of the scope
   std::vector<std::pair<Resource, void (*)(json::object& tree)>> prunes_;  ///< see prune()
   std::exception_ptr lost_;                                                ///< by which an informer ended
 };
