@@ -22,10 +22,11 @@ SUITE = ROOT / "test/cluster"
 # Each waits longer than alone, because the others use the machine, too (harness/wait.py). Kubernetes collects garbage less
 # often, which saves a third of its CPU; a process that grows large collects it as ever.
 ENVIRONMENT = {"LIQO_TEST_PATIENCE": "2", "GOGC": "400", "GOMEMLIMIT": "1GiB"}
-BESIDE_OTHERS = "not go_peer and not skew and not alone"
-# These run real programs of three clusters, or a whole installation, and check that nobody waits, so they need the machine to
-# themselves. They are the slowest of all: `tools/test nightly` tells them, and not every change.
-NIGHTLY = ("test_applications.py", "test_dist.py")
+HERE = "not go_peer and not skew"
+BESIDE_OTHERS = HERE + " and not alone"
+# These run real programs of three clusters, a whole installation, or Kubernetes' own tests, and check that nobody waits, so
+# they need the machine to themselves. They are the slowest of all: `tools/test nightly` tells them, and not every change.
+NIGHTLY = ("test_applications.py", "test_conformance.py", "test_dist.py")
 # If more files than this failed, or they took longer, none is run again: so many failures are no accident of a busy machine.
 MAX_TOLD_AGAIN = 4
 MAX_TOLD_AGAIN_SECONDS = 1200
@@ -76,14 +77,15 @@ class Teller:
         self._stopped = False
 
     def tell(self, file: Path, chosen: str = BESIDE_OTHERS) -> Told:
-        """Tells what of a file, or of a directory of them, has the marks that are chosen."""
+        """Tells what of a file, or of a directory of them without those of NIGHTLY, has the marks that are chosen."""
+        left_out = [f"--ignore={file / name}" for name in NIGHTLY] if file.is_dir() else []
         started = time.monotonic()
         with self._lock:
             if self._stopped:
                 return Told(file, 2, "not begun\n", 0)
             process = subprocess.Popen(
-                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", chosen, file], cwd=ROOT, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", env={**ENVIRONMENT, **os.environ},
+                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", chosen, *left_out, file], cwd=ROOT,
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", env={**ENVIRONMENT, **os.environ},
             )  # fmt: skip
             self._running.add(process)
         output, _ = process.communicate()
@@ -101,7 +103,7 @@ class Teller:
 def tell_nightly(names: Iterable[str]) -> Iterator[Told]:
     """Tells files of NIGHTLY, one after the other, with the machine to themselves."""
     for name in names:
-        yield Teller().tell(SUITE / name)
+        yield Teller().tell(SUITE / name, HERE)
 
 
 def tell_all() -> Iterator[Told]:

@@ -20,6 +20,7 @@
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
+#include "liqo/core/namespaces/selecting_spec.hpp"
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -98,11 +99,8 @@ asio::awaitable<void> NamespaceOffloadingController::spread() {
 }
 
 NamespaceOffloadingController::Offer NamespaceOffloadingController::offer_of(const kube::Object& virtual_node) {
-  json::object spec = virtual_node.spec();
-  // Grants of a share change all the time, and select nothing.
-  spec.erase("resourceQuota");
   json::object tree{{"metadata", {{"name", virtual_node.name()}, {"namespace", virtual_node.ns()}}},
-                    {"spec", std::move(spec)}};
+                    {"spec", core::selecting_spec(virtual_node)}};
   return {.cluster = std::string(api::VirtualNode(virtual_node).cluster_id()), .node = kube::Object(std::move(tree))};
 }
 

@@ -14,6 +14,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/namespaces/selecting_spec.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -35,11 +36,9 @@ core::WantedTwins twins_of(const kube::Object& map) {
 
 std::string labels_of(const kube::Object& node) { return kube::json::serialize(node.labels()); }
 
-/// What of a VirtualNode decides about twins: all but what it was granted, which changes all the time, and its status.
+/// What of a VirtualNode decides about twins.
 std::string choice_of(const kube::Object& virtual_node) {
-  kube::json::object spec = virtual_node.spec();
-  spec.erase("resourceQuota");
-  return kube::json::serialize(spec) + (virtual_node.is_deleting() ? "-" : "+");
+  return kube::json::serialize(core::selecting_spec(virtual_node)) + (virtual_node.is_deleting() ? "-" : "+");
 }
 
 /// Between two writes of a map. Each carries the whole of it to both clusters' etcd, and so does what is answered:

@@ -1,12 +1,12 @@
 // Ten thousand connections of exec, attach and port-forward, ended in every way there is: nothing of them is left.
 #include <doctest/doctest.h>
-#include <malloc.h>
 
 #include <map>
 
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
+#include "kube/testing/allocated_bytes.hpp"
 #include "kube/testing/tunnel_end.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
 #include "one_node_server.hpp"
@@ -276,7 +276,7 @@ std::size_t live_heap_after(World& world, std::size_t count) {
   world.pipes = Pipes();
   // What the API server at home was asked is remembered by its fake.
   world.home.transport.requests = {};
-  return mallinfo2().uordblks;
+  return kube::testing::allocated_bytes();
 }
 
 }  // namespace

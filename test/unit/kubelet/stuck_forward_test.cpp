@@ -1,11 +1,11 @@
 // What a port-forward holds while nobody reads on either side, counted on the heap. TLS is not in it: its two
 // connections take some 90 KiB more, and bench/README.md says what all of it comes to.
 #include <doctest/doctest.h>
-#include <malloc.h>
 
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/websocket_tunnel.hpp"
+#include "kube/testing/allocated_bytes.hpp"
 #include "liqo/kubelet/port_forward_server.hpp"
 
 namespace {
@@ -112,7 +112,7 @@ TEST_CASE("a port-forward that is stuck both ways holds less than 150 KiB") {
         }
         std::size_t connected = 0;
         kube::async::TaskGroup group(on.executor());
-        const std::size_t before = mallinfo2().uordblks;
+        const std::size_t before = kube::testing::allocated_bytes();
         for (std::size_t i = 0; i < count; ++i) {
           ConnectPortForward connect = [&providers, &connected,
                                         i]() -> asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> {
@@ -124,7 +124,7 @@ TEST_CASE("a port-forward that is stuck both ways holds less than 150 KiB") {
         }
         // The clock moves only when nothing else can: by now everything is as full as it gets.
         co_await on.clock().sleep(1min);
-        const std::size_t held = (mallinfo2().uordblks - before) / count;
+        const std::size_t held = (kube::testing::allocated_bytes() - before) / count;
         CHECK(connected == count);
         CAPTURE(held);
         CHECK(held < 150 * 1024);

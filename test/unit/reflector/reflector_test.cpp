@@ -1096,6 +1096,25 @@ TEST_CASE("while many namespaces get their first copies, others are compared les
   CHECK(compared >= before + 3);
 }
 
+TEST_CASE("of a twin that somebody has filled no more than a thousand unknown names are taken without their budget") {
+  World w;
+  w.create("words", "here");
+  REQUIRE(w.reaches([&] { return w.milan.get(kind, {"shop-rome", "words"}) != nullptr; }));
+  w.pass(1min);
+  for (int i = 0; i < 1700; ++i)
+    REQUIRE(w.milan.create(kind, World::config_map("shop-rome", "theirs-" + std::to_string(i), "x"), "operator"));
+  // How many pages each list of the twin has had: the first one compares names, and the second reads all anew.
+  std::vector<int> pages;
+  w.to_milan.on_send([&](const kube::HttpRequest& request) {
+    if (request.method != "GET" || !request.target.starts_with("/api/v1/namespaces/shop-rome/configmaps?")) return;
+    if (!request.target.contains("continue=")) pages.push_back(0);
+    ++pages.back();
+  });
+  REQUIRE(w.reaches([&] { return pages.size() == 2 && pages[1] == 4; }, 5min));
+  CHECK(pages[0] == 3);
+  CHECK(w.at_milan("words") == "here");
+}
+
 TEST_CASE("who leads no more forgets what objects referred to") {
   std::vector<std::string> referred;
   World w("Ingress");

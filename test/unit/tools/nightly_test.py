@@ -39,7 +39,8 @@ def test_what_was_told_too_long_ago_is_due(tmp_path, monkeypatch):
 
     def commit():
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "more"], check=True)
-        return subprocess.run([*git, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        head = subprocess.run([*git, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
+        return head.stdout.strip()
 
     monkeypatch.setattr(nightly, "ROOT", tmp_path)
     monkeypatch.setattr(nightly, "MAX_AGE", 2)

@@ -58,9 +58,12 @@ def test_what_would_take_long_is_not_told_again(suite, monkeypatch):
 
 def test_what_is_told_at_night_is_not_told_at_every_change(suite, monkeypatch):
     monkeypatch.setattr(stories, "NIGHTLY", ("test_slow.py",))
-    suite(slow=PASSES, good=PASSES)
-    assert "test_slow.py" not in {told.file.name for told in stories.tell_all()}
-    assert [(told.file.name, told.code) for told in stories.tell_nightly()] == [("test_slow.py", 0)]
+    # Whatever marks it has.
+    suite(slow=f"import pytest\n\n@pytest.mark.alone\n{PASSES}", good=PASSES)
+    told = {told.file.name: told.code for told in stories.tell_all()}
+    nothing_is_alone = 5
+    assert told == {"test_good.py": 0, stories.SUITE.name: nothing_is_alone}
+    assert [(told.file.name, told.code) for told in stories.tell_nightly(stories.NIGHTLY)] == [("test_slow.py", 0)]
 
 
 def test_what_could_not_be_begun_is_not_told_again(suite):

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "kube/async/task_group.hpp"
+#include "kube/testing/allocated_bytes.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 
@@ -108,6 +109,19 @@ TEST_CASE("what was admitted counts until the caches show it, and for ten second
     milan.remove(kinds::resource_slices, "one");
     CHECK(milan.others() == 1);
   }
+}
+
+TEST_CASE("what was admitted and never stored is forgotten, also where nobody counts in its namespace again") {
+  Milan milan;
+  const auto admit = [&](const std::string& ns) { milan.holdings.admit(kinds::resource_slices, {ns, "one"}); };
+  admit("liqo-tenant-first");
+  milan.simulator.run_for(20s);
+  const std::size_t before = allocated_bytes();
+  for (int i = 0; i < 2000; ++i) admit("liqo-tenant-" + std::string(40, 'x') + std::to_string(i));
+  REQUIRE(allocated_bytes() > before + 200'000);
+  milan.simulator.run_for(20s);
+  admit("liqo-tenant-last");
+  CHECK(allocated_bytes() < before + 50'000);
 }
 
 TEST_CASE("the classes on offer are those of a consumer's replicas, as they are granted now") {

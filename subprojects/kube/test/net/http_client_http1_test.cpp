@@ -37,10 +37,10 @@ struct Scripted {
       requests.push_back(std::move(request));
       if (requests.size() > answers.size()) co_return;
       std::string answer = answers[requests.size() - 1];
-      const bool last = answer.ends_with("<close>");
-      if (last) answer.resize(answer.size() - 7);
+      const bool closes = answer.ends_with("<close>");
+      if (closes) answer.resize(answer.size() - 7);
       co_await socket.send(answer);
-      if (last) co_return;
+      if (closes) co_return;
     }
   }
   std::shared_ptr<Credentials> credentials() const {

@@ -11,6 +11,7 @@
 
 #include "kube/runtime/informer_set.hpp"
 #include "kube/telemetry/families.hpp"
+#include "kube/testing/allocated_bytes.hpp"
 #include "runtime_fixture.hpp"
 #include "support/captured_stderr.hpp"
 
@@ -594,6 +595,23 @@ TEST_CASE("an object that is nested too deep is skipped, and blinds nobody to th
     CHECK(w.refreshes());
     CHECK(w.informer.find({"d", "behind"}).has_value());
   }
+}
+
+TEST_CASE("objects that are nested too deep leave nothing behind while they are listed, however many they are") {
+  World w;
+  w.server.manners().streaming_lists = Lists::off;
+  const std::string long_name(240, 'x');
+  // Three pages of them: what the second one adds is seen when the third is asked for.
+  for (int i = 0; i < 1100; ++i) w.create(long_name + std::to_string(i), nested(int(max_object_depth) + 1));
+  std::vector<std::size_t> allocated;
+  w.link.on_send([&](const HttpRequest& request) {
+    if (request.target.contains("limit=") && w.informer.store().size() == 0) allocated.push_back(allocated_bytes());
+  });
+  w.start();
+  CHECK(w.syncs());
+  REQUIRE(allocated.size() >= 3);
+  // Five hundred names of 240 characters would be 120 KB.
+  CHECK(allocated[2] < allocated[1] + 60'000);
 }
 
 TEST_CASE("a handler that throws no std::exception leaves the informer able to tell what comes later") {

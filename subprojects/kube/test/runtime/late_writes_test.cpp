@@ -33,7 +33,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  bool leads() const { return manager_->leadership().may_write(); }
+  bool leads() { return manager_->leadership().may_write(); }
 
  private:
   asio::awaitable<void> work() {

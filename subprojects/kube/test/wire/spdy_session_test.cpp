@@ -1,10 +1,10 @@
 #include "kube/wire/spdy_session.hpp"
 
 #include <doctest/doctest.h>
-#include <malloc.h>
 #include <openssl/evp.h>
 #include <zlib.h>
 
+#include "kube/testing/allocated_bytes.hpp"
 #include "wire/feeding.hpp"
 #include "wire/spdy_dictionary.hpp"
 
@@ -216,7 +216,7 @@ TEST_CASE(
     const std::string& dictionary = spdy_dictionary();
     deflateSetDictionary(&peer, reinterpret_cast<const Bytef*>(dictionary.data()),
                          static_cast<uInt>(dictionary.size()));
-    const std::size_t before = mallinfo2().uordblks;
+    const std::size_t before = kube::testing::allocated_bytes();
     SpdyHeaderDecoder decoder(1 << 16);
     for (int i = 0; i < 200; ++i) {
       // Of three hundred bytes on average: by the end, the first are out of reach.
@@ -236,7 +236,7 @@ TEST_CASE(
       const auto heard = decoder.decode(block);
       REQUIRE(heard);
       CHECK(*heard == SpdyHeaders{{"name", value}});
-      if (i == 2 && flush == Z_SYNC_FLUSH) CHECK(mallinfo2().uordblks - before < 8 * 1024);
+      if (i == 2 && flush == Z_SYNC_FLUSH) CHECK(kube::testing::allocated_bytes() - before < 8 * 1024);
     }
     deflateEnd(&peer);
   }

@@ -37,4 +37,20 @@ TEST_CASE("a pod that may not be evicted keeps no other pod on the Node, and say
   CHECK(world.reaches([&] { return ends("a"); }, 10min));
 }
 
+TEST_CASE("a full Node is emptied in a few round trips, and not in one for each pod") {
+  Offloading world;
+  for (int i = 0; i < 40; ++i) world.create_pod("web-" + std::to_string(i));
+  std::vector<kube::TimePoint> evictions;
+  world.link.on_send([&](const kube::HttpRequest& request) {
+    if (request.target.contains("/eviction")) evictions.push_back(world.simulator.clock().now());
+  });
+  world.link.set_faults({.latency_low = 500ms, .latency_high = 500ms});
+  (void)world.server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "operator");
+  REQUIRE(world.reaches([&] { return evictions.size() >= 40; }, 5min));
+  // The way there and back takes a second: forty, one after the other, would take as many.
+  CHECK(evictions[39] - evictions[0] <= 3s);
+  // No more than sixteen are under way.
+  CHECK(evictions[16] - evictions[0] >= 500ms);
+}
+
 }  // namespace liqo::testing
