@@ -11,8 +11,7 @@
 namespace liqo::controllers {
 
 PeerNotices::PeerNotices(const Context& context, std::function<void(const std::string& cluster)> changed)
-    : changed_(std::move(changed)),
-      foreign_clusters_(acquire_foreign_clusters(context.home)) {
+    : changed_(std::move(changed)), foreign_clusters_(acquire_foreign_clusters(context.home)) {
   foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see(key); });
 }
 

@@ -114,8 +114,7 @@ TEST_CASE("all pods of a big drained tenant are ended, each once, also while tho
   REQUIRE(milan.reaches([&] { return deletions == 450; }));
   milan.pass(1min);
   CHECK(deletions == 450);
-  for (const auto& shadow : milan.server.list(kinds::shadow_pods))
-    CHECK(kube::Object(*shadow).is_deleting());
+  for (const auto& shadow : milan.server.list(kinds::shadow_pods)) CHECK(kube::Object(*shadow).is_deleting());
   // One that comes later is behind those that were looked at last.
   add("a");
   CHECK(milan.reaches([&] { return deletions == 451; }));
