@@ -325,14 +325,16 @@ asio::awaitable<Outcome> Reflector::look_at(Shared ns) {
     if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
     ns->read_by.reset();
     // The copies are read first: where the provider does not answer, the lists at home are not made again and again.
-    for (auto read : {&Reflector::read_copies, &Reflector::read_home})
-      if (auto done = co_await (this->*read)(ns); !done) {
-        // Contents that nobody is going to use would make other namespaces wait for room.
-        ns->at_home.clear();
-        ns->there.clear();
-        co_return Outcome::retry(std::move(done.error()));
-      }
-    if (!is_current(*ns)) co_return Outcome::done();
+    for (auto read : {&Reflector::read_copies, &Reflector::read_home}) {
+      auto done = co_await (this->*read)(ns);
+      // The rights at home go with the offloading, which may have ended while the provider did not answer.
+      if (!is_current(*ns)) co_return Outcome::done();
+      if (done) continue;
+      // Contents that nobody is going to use would make other namespaces wait for room.
+      ns->at_home.clear();
+      ns->there.clear();
+      co_return Outcome::retry(std::move(done.error()));
+    }
     ns->was_read = true;
     // That of an earlier process counts from now: nothing was to be seen of it yet.
     ns->late_at = context_.clock.now() + core::late_after;

@@ -21,6 +21,7 @@ asio::awaitable<std::optional<kube::async::Slots::Slot>> Reflector::take_home_sl
 
 asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
   const auto slot = co_await take_home_slot();
+  if (!is_current(*ns)) co_return kube::Result<void>();
   std::map<std::string, Namespace::Listed> now;
   const std::uint64_t newest = ns->listed_at;
   // The cache of one API server may be behind that of another: objects made since would look as if they had gone.
@@ -70,6 +71,7 @@ asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
     if (ns->listed.size() < 2 || !std::ranges::all_of(ns->listed, is_wanted)) co_return kube::Result<void>();
   }
   const auto slot = co_await take_home_slot();
+  if (!is_current(*ns)) co_return kube::Result<void>();
   auto read =
       co_await kube::list_all(context_.home.api(), {kind_.resource, ns->local}, {}, [&](const kube::Object& object) {
         if (kind_.referred_only && !version_at_home(*ns, std::string(object.name()))) return true;

@@ -1061,6 +1061,22 @@ TEST_CASE("of many namespaces only some are held at a time, and all are read") {
   CHECK(w.reaches([&] { return w.milan.get(kind, {"late-rome", "words"}) != nullptr; }, 2min));
 }
 
+TEST_CASE("a namespace that ends while its provider does not answer is not read at home afterwards") {
+  World w;
+  w.create("words", "here", "late");
+  int listed = 0;
+  w.to_rome.on_send([&](const kube::HttpRequest& request) {
+    listed += request.target.starts_with("/api/v1/namespaces/late/configmaps");
+  });
+  w.to_milan.partition();
+  w.reflector.start_namespace("late", "late-rome");
+  w.pass(5s);
+  w.reflector.stop_namespace("late");
+  w.to_milan.heal();
+  w.pass(2min);
+  CHECK(listed == 0);
+}
+
 TEST_CASE("while many namespaces get their first copies, others are compared less often, and right within 30 s") {
   World w;
   w.create("words", "here");
