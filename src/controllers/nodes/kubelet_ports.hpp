@@ -1,6 +1,7 @@
 // Which port of the kubelet API each virtual node gets, as the process that leads decides it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,15 +28,25 @@ class KubeletPorts {
   /// There is to be no Node of that name. Answers as see().
   std::vector<std::string> forget(const std::string& node);
   /// What was decided and not written is void: another process has led meanwhile.
-  void forget_decisions() { decided_.clear(); }
+  void forget_decisions();
 
  private:
-  core::NodePorts claims() const;
+  /// The port that a node counts as having; nothing: it is not known.
+  std::optional<std::int64_t> claim_of(const std::string& node) const;
+  void set_claim(const std::string& node, std::optional<std::int64_t> port);
+  bool are_all_taken() const;
+  /// How many nodes have the port that `core::plan_node_ports` gives them, as far as that is known without it.
+  std::size_t placed() const;
   std::vector<std::string> concerned() const;
+  /// The port that `core::plan_node_ports` gives a node, which is not asked where it need not be: it looks at all
+  /// nodes.
+  std::uint16_t port_for(const std::string& node) const;
 
   core::PortRange range_;
   core::NodePorts shown_, decided_;
-  std::set<std::string> sharing_;  ///< of which it was said that they have no port of their own
+  core::NodePorts claims_;                                 ///< of each node the one that counts
+  std::map<std::int64_t, std::set<std::string>> holders_;  ///< who claims each port of the range
+  std::set<std::string> sharing_;                          ///< of which it was said that they have no port of their own
 };
 
 }  // namespace liqo::controllers

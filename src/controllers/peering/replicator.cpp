@@ -34,6 +34,19 @@ bool is_control_plane(const kube::Object& secret) {
 
 std::string_view cluster_of(const kube::Object& object) { return object.label(api::labels::remote_cluster_id); }
 
+/// Index of Secrets by the cluster whose control plane they lead to.
+constexpr std::string_view by_provider = "control-plane-of";
+
+void index_by_provider(const kube::Object& secret, std::vector<std::string>& clusters) {
+  if (is_control_plane(secret)) clusters.emplace_back(cluster_of(secret));
+}
+
+/// What objects without a session ask of a ForeignCluster.
+auto loss_of(const kube::Object& foreign_cluster) {
+  const api::ForeignCluster view(foreign_cluster);
+  return std::pair(std::string(view.cluster_id()), view.is_permanently_unreachable());
+}
+
 bool is_of_identity(const kube::Object& secret) {
   const auto owner = secret.controller();
   return owner && owner->kind == api::kinds::identities.kind;
@@ -200,6 +213,7 @@ void Replicator::read_namespaces() {
         {.resource = kube::resources::secrets,
          .ns = ns,
          .selection = {.label_selector = kube::label_is(api::labels::identity_type, api::control_plane_identity)}});
+    secrets->add_index(std::string(by_provider), index_by_provider);
     secrets.subscribe([this](const kube::ObjectKey& secret) { enqueue_secret(secret); },
                       [this, ns] { enqueue_namespace(ns); });
     enqueue_namespace(ns);
@@ -251,6 +265,7 @@ void Replicator::see_foreign_cluster(const kube::Change& change) {
     if (peer.session) peer.session->set_peer_lost(is_lost(key.name));
     enqueue_peer(key);
   }
+  if (!change.changes(loss_of)) return;
   for (std::size_t i = 0; i < locals_.size(); ++i)
     for (const kube::ObjectKey& local : locals_[i]->store().keys()) see_object(core::replicated_kinds()[i], local);
 }
@@ -259,8 +274,7 @@ std::vector<kube::Object> Replicator::secrets_of(const PeerKey& key) const {
   std::vector<kube::Object> found;
   const auto secrets = secrets_.find(key.ns);
   if (secrets == secrets_.end()) return found;
-  for (kube::Object& secret : secrets->second->objects())
-    if (is_control_plane(secret) && cluster_of(secret) == key.name) found.push_back(std::move(secret));
+  for (kube::Object& secret : secrets->second->objects(by_provider, key.name)) found.push_back(std::move(secret));
   // A Secret that stays counts before one that is being deleted, one made of an Identity before one made by hand, then
   // the oldest.
   std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {

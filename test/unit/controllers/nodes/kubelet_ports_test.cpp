@@ -3,10 +3,40 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
+
 namespace {
 
 using liqo::controllers::KubeletPorts;
 using Names = std::vector<std::string>;
+
+/// The same by the plan of all nodes, at each step.
+struct Plain {
+  liqo::core::NodePorts claims() const {
+    liqo::core::NodePorts all = decided;
+    all.insert(shown.begin(), shown.end());
+    return all;
+  }
+  Names concerned() const {
+    Names names;
+    for (const auto& [node, port] : liqo::core::plan_node_ports(range, claims()))
+      if (claims().at(node) != port) names.push_back(node);
+    return names;
+  }
+  /// The port, and whether another node has it.
+  std::pair<std::uint16_t, bool> decide(const std::string& node) {
+    liqo::core::NodePorts wanted = claims();
+    wanted.try_emplace(node, 0);
+    const auto plan = liqo::core::plan_node_ports(range, wanted);
+    decided.insert_or_assign(node, plan.at(node));
+    bool is_shared = false;
+    for (const auto& [other, port] : plan) is_shared = is_shared || (other != node && port == plan.at(node));
+    return {plan.at(node), is_shared && range.count > 1};
+  }
+
+  liqo::core::PortRange range;
+  liqo::core::NodePorts shown{}, decided{};
+};
 
 }  // namespace
 
@@ -64,6 +94,48 @@ TEST_CASE("who shares a port says so once, and gets its own when one is free") {
   CHECK(alone.port == 10251);
   CHECK_FALSE(alone.is_shared_now);
   CHECK(ports.forget("nobody").empty());
+}
+
+TEST_CASE("ports are those of a plan of all nodes, whatever happens in whatever order") {
+  for (const int count : {1, 2, 5}) {
+    std::mt19937 random(static_cast<unsigned>(count));
+    const auto any = [&random](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
+    KubeletPorts ports({10250, count});
+    Plain plain{{10250, count}};
+    std::set<std::string> sharing;
+    for (int step = 0; step < 3000; ++step) {
+      CAPTURE(count);
+      CAPTURE(step);
+      const std::string node = "n" + std::to_string(any(8));
+      if (const int what = any(10); what < 4) {
+        const auto decision = ports.decide(node);
+        const auto [port, is_shared] = plain.decide(node);
+        REQUIRE(decision.port == port);
+        REQUIRE(decision.is_shared_now == (is_shared && !sharing.contains(node)));
+        if (is_shared)
+          sharing.insert(node);
+        else
+          sharing.erase(node);
+      } else if (what < 8) {
+        // Ports outside of the range, too.
+        const auto port = any(4) ? std::optional<std::int64_t>(10249 + any(count + 2)) : std::nullopt;
+        const bool is_news =
+            port ? !plain.shown.contains(node) || plain.shown.at(node) != *port : plain.shown.contains(node);
+        if (port)
+          plain.shown.insert_or_assign(node, *port);
+        else
+          plain.shown.erase(node);
+        REQUIRE(ports.see(node, port) == (is_news ? plain.concerned() : Names{}));
+      } else if (what < 9) {
+        sharing.erase(node);
+        const bool was_decided = plain.decided.erase(node) > 0;
+        REQUIRE(ports.forget(node) == (was_decided ? plain.concerned() : Names{}));
+      } else if (any(5) == 0) {
+        plain.decided.clear();
+        ports.forget_decisions();
+      }
+    }
+  }
 }
 
 TEST_CASE("in a range of one nobody has to say that it shares") {
