@@ -1,14 +1,18 @@
-// Stands in for a provider, of which a bench needs many: an API server in memory behind a real socket, which may be
-// stuck, lie, flood, be crowded, or answer in dense JSON.
+// Stands in for providers, of which a bench needs many: API servers in memory behind real sockets, which may be stuck,
+// lie, flood, be crowded, or answer in dense JSON. Likewise for the cluster of liqod itself.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "../run_to_end.hpp"
+#include "control.hpp"
 #include "http2_port.hpp"
+#include "kinds.hpp"
 #include "kube/async/task_group.hpp"
 #include "provider.hpp"
 
@@ -19,7 +23,8 @@ using liqo::bench::Manner;
 
 struct Options {
   std::string address, certificate, key;
-  std::uint16_t port = 0;
+  std::uint16_t port = 0, count = 1, control_port = 0;
+  bool is_home = false;
   Manner manner = Manner::well;
   std::size_t flood = 2000;
   std::string dense;
@@ -32,15 +37,30 @@ std::string contents_of(const std::string& file) {
 
 asio::awaitable<kube::Result<void>> run(const Options& options) {
   const auto executor = co_await asio::this_coro::executor;
-  liqo::bench::Provider provider(executor, options.manner, options.flood, contents_of(options.dense));
-  liqo::bench::Http2Port port(executor, {asio::ip::make_address(options.address), options.port}, options.certificate,
-                              options.key,
-                              [&provider](kube::HttpRequest request, std::shared_ptr<liqo::bench::Answer> answer) {
-                                provider.handle(std::move(request), std::move(answer));
-                              });
+  const auto kinds = options.is_home ? liqo::bench::kinds_of_home() : liqo::bench::kinds_of_provider();
+  const std::string dense = contents_of(options.dense);
+  std::vector<std::unique_ptr<liqo::bench::Provider>> providers;
+  std::vector<std::unique_ptr<liqo::bench::Http2Port>> ports;
+  kube::async::RealClock clock;
   kube::async::TaskGroup group(executor);
-  group.spawn(provider.keep_time());
-  group.spawn(port.serve());
+  for (std::uint16_t number = 0; number < options.count; ++number) {
+    auto& provider = *providers.emplace_back(
+        std::make_unique<liqo::bench::Provider>(executor, kinds, options.manner, options.flood, dense));
+    const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(options.address),
+                                           static_cast<std::uint16_t>(options.port + number));
+    auto& port = *ports.emplace_back(std::make_unique<liqo::bench::Http2Port>(
+        executor, endpoint, options.certificate, options.key,
+        [&provider](kube::HttpRequest request, std::shared_ptr<liqo::bench::Answer> answer) {
+          provider.handle(std::move(request), std::move(answer));
+        }));
+    group.spawn(provider.keep_time());
+    group.spawn(port.serve());
+  }
+  liqo::bench::Control control(executor, clock, options.address, options.control_port, providers);
+  if (options.control_port != 0) {
+    if (auto listening = control.listen(); !listening) co_return std::unexpected(std::move(listening.error()));
+    group.spawn(control.serve());
+  }
   co_await group.join();
   co_return kube::Result<void>();
 }
@@ -52,11 +72,15 @@ int main(int argc, char** argv) {
                                               {"lying", Manner::lying},     {"flooding", Manner::flooding},
                                               {"crowded", Manner::crowded}, {"dense", Manner::dense}};
   Options options;
-  CLI::App app("The API server of a provider that runs no pods, in memory, until it is killed");
+  CLI::App app("API servers of clusters that run no pods, in memory, until the process is killed");
   app.add_option("--address", options.address, "to listen on")->required();
   app.add_option("--port", options.port, "to listen on")->required();
   app.add_option("--certificate", options.certificate, "to show, a file")->required();
   app.add_option("--key", options.key, "of that certificate, a file")->required();
+  app.add_option("--count", options.count, "how many, each at the port behind that of the one before")
+      ->capture_default_str();
+  app.add_option("--control-port", options.control_port, "where a bench gives orders, over plain HTTP; 0 = nowhere");
+  app.add_flag("--home", options.is_home, "serve what liqod asks of its own cluster, too");
   app.add_option("--manner", options.manner, "well, stuck, lying, flooding, crowded or dense")
       ->transform(CLI::CheckedTransformer(manners));
   app.add_option("--flood", options.flood, "events a second of one that floods")->capture_default_str();

@@ -1,18 +1,17 @@
 #include "provider.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <utility>
 
 #include "crowd.hpp"
 #include "lies.hpp"
-#include "liqo/api/kinds.hpp"
 
 namespace liqo::bench {
 
 namespace {
 
-namespace kinds = api::kinds;
 using namespace std::chrono_literals;
 
 /// How often watches are checked for what time alone changes; a check of a thousand takes a millisecond.
@@ -42,7 +41,8 @@ bool is_about_life(std::string_view target) { return target.starts_with("/livez"
 
 }  // namespace
 
-Provider::Provider(asio::any_io_executor executor, Manner manner, std::size_t flood, std::string dense)
+Provider::Provider(asio::any_io_executor executor, std::span<const kube::Resource> kinds, Manner manner,
+                   std::size_t flood, std::string dense)
     : executor_(std::move(executor)),
       manner_(manner),
       flood_(flood),
@@ -50,9 +50,7 @@ Provider::Provider(asio::any_io_executor executor, Manner manner, std::size_t fl
       began_(std::chrono::steady_clock::now()),
       clock_(std::chrono::time_point_cast<kube::WallTime::duration>(std::chrono::system_clock::now())),
       server_(clock_) {
-  for (const kube::Resource& kind : {kinds::shadow_pods, kinds::shadow_endpoint_slices, kinds::namespace_maps,
-                                     kinds::quotas, kinds::tenants, kinds::identities, kinds::resource_slices})
-    server_.serve(kind);
+  for (const kube::Resource& kind : kinds) server_.serve(kind);
 }
 
 void Provider::advance() {
@@ -60,7 +58,32 @@ void Provider::advance() {
   clock_.advance_to(began_at + (std::chrono::steady_clock::now() - began_));
 }
 
+void Provider::be_silent(bool silent) {
+  is_silent_ = silent;
+  if (silent) return;
+  for (auto& [request, answer] : std::exchange(kept_, {})) handle(std::move(request), std::move(answer));
+  tell_soon();
+}
+
+kube::testing::FakeAnswer Provider::operate(const kube::HttpRequest& request, std::string_view actor) {
+  advance();
+  return server_.handle(request, actor);
+}
+
 void Provider::handle(kube::HttpRequest request, std::shared_ptr<Answer> answer) {
+  if (is_silent_) {
+    kept_.emplace_back(std::move(request), std::move(answer));
+    return;
+  }
+  if (delay_ <= kube::Duration::zero()) return answer_now(std::move(request), std::move(answer));
+  auto timer = std::make_shared<asio::steady_timer>(executor_, delay_);
+  timer->async_wait([this, timer, request = std::move(request),
+                     answer = std::move(answer)](const boost::system::error_code&) mutable {
+    answer_now(std::move(request), std::move(answer));
+  });
+}
+
+void Provider::answer_now(kube::HttpRequest request, std::shared_ptr<Answer> answer) {
   if (manner_ == Manner::stuck) return;
   if (manner_ == Manner::lying && !is_about_life(request.target)) {
     const Lie lie = lie_about(request, lies_++);
@@ -90,7 +113,7 @@ void Provider::handle(kube::HttpRequest request, std::shared_ptr<Answer> answer)
     return;
   }
   advance();
-  kube::testing::FakeAnswer made = server_.handle(request, "consumer");
+  kube::testing::FakeAnswer made = server_.handle(request, "liqod");
   answer->begin(made.status, made.headers);
   if (!made.watch) {
     answer->more(made.body);
@@ -112,6 +135,7 @@ void Provider::tell_soon() {
 }
 
 void Provider::tell_all() {
+  if (is_silent_) return;
   for (auto open = watches_.begin(); open != watches_.end();) {
     while (auto line = open->watch->next()) open->answer->more(*line);
     if (open->watch->ended()) open->answer->end();
