@@ -15,6 +15,7 @@ import against  # noqa: E402
 import compare  # noqa: E402
 import report  # noqa: E402
 from bench_offload_test import REACHED as OFFLOAD  # noqa: E402
+from bench_peers_test import REACHED as PEERS  # noqa: E402
 from bench_streams_test import REACHED as STREAMS  # noqa: E402
 from bench_test import REACHED as REFLECTION  # noqa: E402
 
@@ -71,6 +72,7 @@ def test_what_was_nothing_is_worse_as_soon_as_it_is_something():
         ("offload", {**OFFLOAD, "details": {**OFFLOAD["details"], "limit_cpu_ms_by_process": {"rome/etcd": 20.0}}}),
         ("peer", {"accepted": [0.5, 0.6, 0.7], "ready": [1.0], "gone": [2.0]}),
         ("reflection", REFLECTION),
+        ("peers", PEERS),
         ("streams", STREAMS),
         ("pump", {"printed": 3.0}),
         (
