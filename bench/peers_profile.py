@@ -18,7 +18,9 @@ from profiler import record
 # A frame of `perf script -F ip,sym`.
 _FRAME = re.compile(r"^\s+[0-9a-f]+ (.+)$")
 # What every coroutine is below.
-_FRAMES_OF_ALL = ("boost::", "kube::async::", "std::", "__", "main", "_start", "[unknown]", "liqod::")
+_FRAMES_OF_ALL = (
+    "boost::", "kube::async::", "std::", "__", "main", "_start", "[unknown]", "liqod::", "entry_SYSCALL", "do_syscall",
+)  # fmt: skip
 
 
 class Profile:
@@ -65,7 +67,7 @@ def shares_of(script: str) -> dict[str, float]:
 
 def _short(symbol: str) -> str:
     """Without parameters, and without what coroutines are split into."""
-    symbol = symbol.partition("(")[0].partition(" [clone")[0]
+    symbol = symbol.replace("(anonymous namespace)::", "").partition("(")[0].partition(" [clone")[0].partition("[abi:")[0]
     return symbol.partition("<")[0] if symbol.startswith("std::") else symbol
 
 

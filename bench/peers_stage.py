@@ -98,7 +98,7 @@ class PeersStage:
 
     def wait_calm(self) -> None:
         """Waits until liqod writes nothing but what goes by the clock, and takes the same CPU time again and again."""
-        window, used = 5.0, [0.0]
+        window, used = 5.0, list[float]()
         mark, cpu = self.home.writes().next, self.process.cpu_seconds()
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:

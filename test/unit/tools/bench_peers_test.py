@@ -94,7 +94,7 @@ def test_a_part_alone_has_its_own_rows():
 def test_a_function_counts_once_in_each_sample():
     script = (
         "\t  55d0 liqo::core::Inventory::free_for(std::basic_string_view<char>) const\n"
-        "\t  55d1 liqo::controllers::plan(int) [clone .resume]\n\t  55d1 liqo::controllers::plan(int)\n\t  55d2 main\n\n"
+        "\t  55d1 liqo::controllers::(anonymous namespace)::plan(int) [clone .resume]\n\t  55d1 liqo::controllers::plan(int)\n\t  55d2 main\n\n"
         "\t  55d2 main\n"
     )
     found = shares_of(script)
