@@ -195,6 +195,7 @@ FIGURES: dict[str, list[Figure]] = {
         Figure("CPU at rest of the consumer, a minute", at("rest_all", "cpu_seconds", "rome/liqod"), "s"),
     ],
     "peers": [
+        Figure("CPU of the consumer's start", at("consumer", "start", "cpu_seconds"), "s"),
         Figure("CPU of a grant that changes", at("consumer", "grant_ms"), "ms"),
         Figure("CPU of a blink of all peers", at("consumer", "blink_seconds"), "s"),
         Figure("CPU at rest of the consumer", _core("consumer", "rest"), "of a core"),

@@ -207,7 +207,8 @@ class Consumer:
         self.on.api.patch("storageclasses", None, CLASS, {"metadata": {"annotations": annotations}})
 
     def measure(self, profile: Profile) -> dict[str, Any]:
-        on, figures = self.on, dict[str, Any]()
+        on = self.on
+        figures: dict[str, Any] = {"start": on.begun()}
         figures["rest"] = rest = on.at_rest(self.seconds)
         say(f"at rest {100 * rest.cpu_seconds / rest.seconds:.1f} % of a core")
         counted: list[int] = []

@@ -113,7 +113,8 @@ class Provider:
         wait_for(followed, PATIENCE, "all grants to follow", interval=1)
 
     def measure(self, profile: Profile) -> dict[str, Any]:
-        on, figures = self.on, dict[str, Any]()
+        on = self.on
+        figures: dict[str, Any] = {"start": on.begun()}
         figures["rest"] = rest = on.at_rest(self.seconds)
         say(f"at rest {100 * rest.cpu_seconds / rest.seconds:.1f} % of a core")
         figures["pods"] = pods = on.spend(self._change_pods)

@@ -20,12 +20,12 @@ from harness.liqod import Liqod
 from harness.namespace import Namespace
 from harness.run import Run
 from harness.wait import wait_for
-from stand_in_crowd import Crowd
+from stand_in_crowd import Crowd, Writes
 from turns import longest_ms, turns
 
 ADDRESS = "192.168.250.1"
 HOME_PORT, HOME_CONTROL, PEERS_PORT, PEERS_CONTROL = 6443, 6001, 7001, 6002
-PATIENCE = 900.0
+PATIENCE = 1800.0
 # liqod spends at most a tenth of its time on metrics; a reading that comes too early gets the previous text.
 BETWEEN_READINGS = 12.0
 # What goes by the clock: leases, and what virtual nodes say of themselves.
@@ -90,6 +90,7 @@ class PeersStage:
         # Nobody signs for kubelets here.
         flags = ("--certificate-type", "self-signed", *flags)
         self.liqod = Liqod(self._place, self._kubeconfig, flags=flags, webhooks=webhooks, listen_ports=64)  # type: ignore[arg-type]
+        self._started, self._mark = time.monotonic(), self.home.writes().next
         self.liqod.start(PATIENCE)
         assert self.liqod.process
         self.process = self.liqod.process
@@ -124,9 +125,17 @@ class PeersStage:
         longest = longest_ms(now, before)
         if longest <= self.reading_ms:
             longest = longest_ms(now, before, left_out=1)
-        own = {name.removeprefix("liqod "): int(of["count"]) for name, of in writes.by_kind.items()
-               if name.startswith("liqod ")}  # fmt: skip
-        return Spent(seconds, used, longest, own)
+        return Spent(seconds, used, longest, self._own(writes))
+
+    @staticmethod
+    def _own(writes: Writes) -> dict[str, int]:
+        who = "liqod "
+        return {what.removeprefix(who): int(of["count"]) for what, of in writes.by_kind.items() if what.startswith(who)}
+
+    def begun(self) -> Spent:
+        """What liqod has done since it was started."""
+        cpu, seconds = self.process.cpu_seconds(), time.monotonic() - self._started
+        return Spent(seconds, cpu, longest_ms(turns(self.liqod)), self._own(self.home.writes(self._mark)))
 
     def at_rest(self, seconds: float) -> Spent:
         self.wait_calm()
