@@ -131,10 +131,6 @@ def _last_step(key: str, process: str = "") -> Callable[[Figures], float]:
     return read
 
 
-def _core(part: str, span: str) -> Callable[[Figures], float]:
-    return lambda figures: figures[part][span]["cpu_seconds"] / figures[part][span]["seconds"]
-
-
 def _relay(direction: str, key: str) -> Callable[[Figures], float]:
     return at("ways", "relay", direction, key)
 
@@ -198,10 +194,10 @@ FIGURES: dict[str, list[Figure]] = {
         Figure("CPU of the consumer's start", at("consumer", "start", "cpu_seconds"), "s"),
         Figure("CPU of a grant that changes", at("consumer", "grant_ms"), "ms"),
         Figure("CPU of a blink of all peers", at("consumer", "blink_seconds"), "s"),
-        Figure("CPU at rest of the consumer", _core("consumer", "rest"), "of a core"),
+        Figure("CPU at rest of the consumer", at("consumer", "rest", "core"), "of a core"),
         Figure("CPU of pods that change, beyond rest", at("provider", "pods_core"), "of a core"),
         Figure("CPU of grants that follow what is free", at("provider", "cordon_seconds"), "s"),
-        Figure("CPU at rest of the provider", _core("provider", "rest"), "of a core"),
+        Figure("CPU at rest of the provider", at("provider", "rest", "core"), "of a core"),
         Figure("pods of a virtual node that goes are evicted", at("drain", "evicted_seconds"), "s"),
     ],
     "streams": [

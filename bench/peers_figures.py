@@ -39,16 +39,15 @@ def _longest(spent: dict[str, Any]) -> str:
 
 
 def _rest(whose: str, spent: dict[str, Any]) -> report.Row:
-    return report.Row(f"{whose} at rest", "-", "-", f"{100 * core(spent):.2f} % of a core", True)
+    measured = f"{100 * spent['cpu_seconds'] / spent['seconds']:.2f} % of a core"
+    if spent["heartbeat_seconds"]:
+        measured += f", {1000 * spent['heartbeat_seconds']:.1f} ms for each Node that is written anew"
+    return report.Row(f"{whose} at rest", "-", "-", measured, True)
 
 
 def _start(whose: str, spent: dict[str, Any]) -> report.Row:
     measured = f"{spent['cpu_seconds']:.1f} s, longest turn {_longest(spent)}"
     return report.Row(f"{whose} begins, CPU until all is there", "-", "-", measured, True)
-
-
-def core(spent: dict[str, Any]) -> float:
-    return float(spent["cpu_seconds"] / spent["seconds"])
 
 
 def _consumer(of: dict[str, Any]) -> list[report.Row]:

@@ -116,7 +116,7 @@ class Provider:
         on = self.on
         figures: dict[str, Any] = {"start": on.begun()}
         figures["rest"] = rest = on.at_rest(self.seconds)
-        say(f"at rest {100 * rest.cpu_seconds / rest.seconds:.1f} % of a core")
+        say(f"at rest {100 * rest.core:.1f} % of a core")
         figures["pods"] = pods = on.spend(self._change_pods)
         figures["pods_core"] = pods.beyond(rest) / pods.seconds
         say(f"while pods change, {100 * figures['pods_core']:.1f} % of a core more")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,9 @@ HOME_PORT, HOME_CONTROL, PEERS_PORT, PEERS_CONTROL = 6443, 6001, 7001, 6002
 PATIENCE = 1800.0
 # liqod spends at most a tenth of its time on metrics; a reading that comes too early gets the previous text.
 BETWEEN_READINGS = 12.0
+HEARTBEAT = "PATCH nodes/status 200"
+# Between two looks at rest.
+LOOK = 10.0
 # What goes by the clock: leases, and what virtual nodes say of themselves.
 _BY_THE_CLOCK = (" leases", " events", " nodes/status")
 BEGAN = time.monotonic()
@@ -56,9 +59,28 @@ class Spent:
     longest_turn_ms: float
     writes: dict[str, int]
 
-    def beyond(self, rest: Spent) -> float:
-        """CPU seconds that rest does not explain."""
-        return self.cpu_seconds - self.seconds * rest.cpu_seconds / rest.seconds
+    def beyond(self, rest: Rest, nodes: int = 0) -> float:
+        """CPU seconds that rest does not explain. So many Nodes were written because of what was done."""
+        heartbeats = max(0, self.writes.get(HEARTBEAT, 0) - nodes)
+        return self.cpu_seconds - self.seconds * rest.core - heartbeats * rest.heartbeat_seconds
+
+
+@dataclass(frozen=True)
+class Rest(Spent):
+    """What nothing happening costs. Each virtual node says every three to five minutes that it is there, all of them
+    more or less together where they began together, so that this is kept apart: `core` is CPU time in a second without
+    that, `heartbeat_seconds` what one costs."""
+
+    core: float
+    heartbeat_seconds: float
+
+
+def line_through(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Where it begins, and how steep it is: with the least squares, and never downwards."""
+    wide, high = (sum(point[axis] for point in points) / len(points) for axis in (0, 1))
+    spread = sum((x - wide) ** 2 for x, _ in points)
+    slope = max(0.0, sum((x - wide) * (y - high) for x, y in points) / spread) if spread else 0.0
+    return high - slope * wide, slope
 
 
 class PeersStage:
@@ -137,11 +159,22 @@ class PeersStage:
         cpu, seconds = self.process.cpu_seconds(), time.monotonic() - self._started
         return Spent(seconds, cpu, longest_ms(turns(self.liqod)), self._own(self.home.writes(self._mark)))
 
-    def at_rest(self, seconds: float) -> Spent:
+    def at_rest(self, seconds: float) -> Rest:
         self.wait_calm()
         self.reading_ms = 0.0
         self.reading_ms = self.spend(lambda: None).longest_turn_ms
-        return self.spend(lambda: time.sleep(seconds))
+        looks: list[tuple[float, float]] = []
+
+        def look() -> None:
+            for _ in range(max(2, round(seconds / LOOK))):
+                mark, cpu = self.home.writes().next, self.process.cpu_seconds()
+                time.sleep(LOOK)
+                heartbeats = self.home.writes(mark).count(f"liqod {HEARTBEAT}")
+                looks.append((heartbeats / LOOK, (self.process.cpu_seconds() - cpu) / LOOK))
+
+        spent = self.spend(look)
+        core, heartbeat = line_through(looks)
+        return Rest(spent.seconds, spent.cpu_seconds, spent.longest_turn_ms, spent.writes, core, heartbeat)
 
     def close(self) -> None:
         self.space.close()

@@ -15,7 +15,7 @@ import peers  # noqa: E402
 import peers_figures  # noqa: E402
 from peers_consumer import milli  # noqa: E402
 from peers_profile import above, shares_of  # noqa: E402
-from peers_stage import Spent  # noqa: E402
+from peers_stage import Rest, Spent, line_through  # noqa: E402
 from stand_in_crowd import Writes  # noqa: E402
 
 
@@ -26,17 +26,21 @@ def spent(cpu, turn=50.0):
     }  # fmt: skip
 
 
+def rest(cpu):
+    return {**spent(cpu), "core": cpu / 100, "heartbeat_seconds": 0.01}
+
+
 REACHED = {
     "consumer": {
         "size": {"providers": 100, "nodes": 10, "namespaces": 5000, "claims": 5000},
-        "start": spent(20.0), "rest": spent(6.0), "grants": spent(9.0), "grant_count": 600, "grant_ms": 20.0,
+        "start": spent(20.0), "rest": rest(6.0), "grants": spent(9.0), "grant_count": 600, "grant_ms": 20.0,
         "blink": spent(8.0), "blinked": {"lost": 100, "nodes": 1000}, "blink_seconds": 2.0,
         "claims": spent(6.1), "claims_ms": 5.0,
         "grants_profile": {"main": 1.0, "liqo::controllers::Replicator::see_foreign_cluster": 0.06, "liqo::few": 0.04},
     },
     "provider": {
         "size": {"tenants": 100, "machines": 1000},
-        "start": spent(2.0, float("inf")), "rest": spent(1.0), "pods": spent(5.0), "pods_core": 0.066, "free_for_core": 0.05,
+        "start": spent(2.0, float("inf")), "rest": rest(1.0), "pods": spent(5.0), "pods_core": 0.066, "free_for_core": 0.05,
         "cordon": spent(3.0), "cordon_seconds": 2.0, "pods_profile": {},
     },
     "drain": {
@@ -103,8 +107,17 @@ def test_a_function_counts_once_in_each_sample():
 
 
 def test_what_rest_explains_is_not_counted():
-    rest = Spent(seconds=60, cpu_seconds=6, longest_turn_ms=1, writes={})
-    assert Spent(seconds=30, cpu_seconds=5, longest_turn_ms=1, writes={}).beyond(rest) == pytest.approx(2)
+    rest = Rest(seconds=60, cpu_seconds=7, longest_turn_ms=1, writes={}, core=0.1, heartbeat_seconds=0.01)
+    load = Spent(seconds=30, cpu_seconds=5, longest_turn_ms=1, writes={"PATCH nodes/status 200": 150})
+    assert load.beyond(rest) == pytest.approx(0.5)
+    assert load.beyond(rest, nodes=100) == pytest.approx(1.5)
+
+
+def test_rest_is_split_by_the_nodes_that_are_written():
+    assert line_through([(0, 0.1), (2, 0.12), (4, 0.14)]) == pytest.approx((0.1, 0.01))
+    assert line_through([(0, 0.1), (0, 0.2)]) == pytest.approx((0.15, 0))
+    # Nothing gets cheaper by what is written besides.
+    assert line_through([(0, 0.2), (2, 0.1)]) == pytest.approx((0.15, 0))
 
 
 def test_writes_are_counted_by_what_they_begin_with():
