@@ -116,6 +116,7 @@ class Provider:
         on = self.on
         figures: dict[str, Any] = {"start": on.begun()}
         figures["rest"] = rest = on.at_rest(self.seconds)
+        figures["reading_ms"] = on.reading_ms
         say(f"at rest {100 * rest.core:.1f} % of a core")
         figures["pods"] = pods = on.spend(self._change_pods)
         figures["pods_core"] = pods.beyond(rest) / pods.seconds

@@ -33,14 +33,14 @@ def rest(cpu):
 REACHED = {
     "consumer": {
         "size": {"providers": 100, "nodes": 10, "namespaces": 5000, "claims": 5000},
-        "start": spent(20.0), "rest": rest(6.0), "grants": spent(9.0), "grant_count": 600, "grant_ms": 20.0,
+        "start": spent(20.0), "rest": rest(6.0), "reading_ms": 50.0, "grants": spent(9.0), "grant_count": 600, "grant_ms": 20.0,
         "blink": spent(8.0), "blinked": {"lost": 100, "nodes": 1000}, "blink_seconds": 2.0,
         "claims": spent(6.1), "claims_ms": 5.0,
         "grants_profile": {"main": 1.0, "liqo::controllers::Replicator::see_foreign_cluster": 0.06, "liqo::few": 0.04},
     },
     "provider": {
         "size": {"tenants": 100, "machines": 1000},
-        "start": spent(2.0, float("inf")), "rest": rest(1.0), "pods": spent(5.0), "pods_core": 0.066, "free_for_core": 0.05,
+        "start": spent(2.0, float("inf")), "rest": rest(1.0), "reading_ms": 5.0, "pods": spent(5.0), "pods_core": 0.066, "free_for_core": 0.05,
         "cordon": spent(3.0), "cordon_seconds": 2.0, "pods_profile": {},
     },
     "drain": {
