@@ -110,6 +110,7 @@ def explain(figures: dict[str, Any]) -> str:
                 text += [f"  {count / spent['seconds']:8.2f}  {what}" for what, count in often if count >= spent["seconds"] / 20]
         for name, found in figures.get(part, {}).items():
             if name.endswith("_profile") and found:
-                text.append(f"{part}, {name.removesuffix('_profile')}: functions with 5 % of the CPU time, what they call included:")
+                load = name.removesuffix("_profile")
+                text.append(f"{part}, {load}: functions with 5 % of the CPU time, what they call included:")
                 text += [f"  {100 * share:5.1f} %  {what}" for what, share in peers_profile.above(found, SHARE).items()]
     return "\n".join(text)

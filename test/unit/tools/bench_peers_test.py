@@ -40,7 +40,8 @@ REACHED = {
     },
     "provider": {
         "size": {"tenants": 100, "machines": 1000},
-        "start": spent(2.0, float("inf")), "rest": rest(1.0), "reading_ms": 5.0, "pods": spent(5.0), "pods_core": 0.066, "free_for_core": 0.05,
+        "start": spent(2.0, float("inf")), "rest": rest(1.0), "reading_ms": 5.0,
+        "pods": spent(5.0), "pods_core": 0.066, "free_for_core": 0.05,
         "cordon": spent(3.0), "cordon_seconds": 2.0, "pods_profile": {},
     },
     "drain": {
@@ -98,7 +99,8 @@ def test_a_part_alone_has_its_own_rows():
 def test_a_function_counts_once_in_each_sample():
     script = (
         "\t  55d0 liqo::core::Inventory::free_for(std::basic_string_view<char>) const\n"
-        "\t  55d1 liqo::controllers::(anonymous namespace)::plan(int) [clone .resume]\n\t  55d1 liqo::controllers::plan(int)\n\t  55d2 main\n\n"
+        "\t  55d1 liqo::controllers::(anonymous namespace)::plan(int) [clone .resume]\n"
+        "\t  55d1 liqo::controllers::plan(int)\n\t  55d2 main\n\n"
         "\t  55d2 main\n"
     )
     found = shares_of(script)
