@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "string_scanner.hpp"
+
 namespace kube::wire {
 namespace {
 
@@ -10,20 +12,11 @@ namespace {
 std::string cut_deep(std::string_view text, std::size_t levels) {
   std::string out;
   std::size_t depth = 0, kept_from = 0;
-  bool in_string = false, escaped = false;
+  StringScanner strings;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (in_string) {
-      if (escaped) {
-        escaped = false;
-      } else if (c == '\\') {
-        escaped = true;
-      } else if (c == '"') {
-        in_string = false;
-      }
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
+    if (strings.takes(c)) continue;
+    if (c == '{' || c == '[') {
       if (++depth == levels + 1) out.append(text.substr(kept_from, i - kept_from)).append("null");
     } else if ((c == '}' || c == ']') && depth > 0) {
       if (depth-- == levels + 1) kept_from = i + 1;
