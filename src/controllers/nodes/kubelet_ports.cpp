@@ -11,7 +11,8 @@ std::optional<std::int64_t> KubeletPorts::claim_of(const std::string& node) cons
   return std::nullopt;
 }
 
-void KubeletPorts::set_claim(const std::string& node, std::optional<std::int64_t> port) {
+void KubeletPorts::read_claim(const std::string& node) {
+  const std::optional<std::int64_t> port = claim_of(node);
   if (const auto before = claims_.find(node); before != claims_.end()) {
     if (before->second == port) return;
     if (const auto at = holders_.find(before->second); at != holders_.end()) {
@@ -49,7 +50,7 @@ std::vector<std::string> KubeletPorts::see(const std::string& node, std::optiona
     shown_.insert_or_assign(node, *port);
   else
     shown_.erase(known);
-  set_claim(node, claim_of(node));
+  read_claim(node);
   return concerned();
 }
 
@@ -66,7 +67,7 @@ std::uint16_t KubeletPorts::port_for(const std::string& node) const {
 KubeletPorts::Decision KubeletPorts::decide(const std::string& node) {
   Decision decision{.port = port_for(node)};
   decided_.insert_or_assign(node, decision.port);
-  set_claim(node, decision.port);
+  read_claim(node);
   // Only the first one is ever shared, by those for whom no other is left.
   const bool is_shared =
       range_.count > 1 && decision.port == range_.first && claims_.size() > std::size_t(range_.count);
@@ -80,12 +81,12 @@ KubeletPorts::Decision KubeletPorts::decide(const std::string& node) {
 std::vector<std::string> KubeletPorts::forget(const std::string& node) {
   sharing_.erase(node);
   if (decided_.erase(node) == 0) return {};
-  set_claim(node, claim_of(node));
+  read_claim(node);
   return concerned();
 }
 
 void KubeletPorts::forget_decisions() {
-  for (const auto& [node, port] : std::exchange(decided_, {})) set_claim(node, claim_of(node));
+  for (const auto& [node, port] : std::exchange(decided_, {})) read_claim(node);
 }
 
 }  // namespace liqo::controllers

@@ -33,7 +33,8 @@ class KubeletPorts {
  private:
   /// The port that a node counts as having; nothing: it is not known.
   std::optional<std::int64_t> claim_of(const std::string& node) const;
-  void set_claim(const std::string& node, std::optional<std::int64_t> port);
+  /// Takes in what was decided or shown of a node.
+  void read_claim(const std::string& node);
   bool are_all_taken() const;
   /// How many nodes have the port that `core::plan_node_ports` gives them, as far as that is known without it.
   std::size_t placed() const;

@@ -1,8 +1,6 @@
 #include "controllers/nodes/node_leases.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
-#include "kube/async/task_group.hpp"
+#include "controllers/some_at_a_time.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -12,19 +10,9 @@ constexpr std::size_t max_renewals = 16;
 
 }  // namespace
 
-asio::awaitable<void> NodeLeases::renew_next(std::vector<Holder>& nodes) {
-  while (!nodes.empty()) {
-    Holder node = std::move(nodes.back());
-    nodes.pop_back();
-    co_await renew(std::move(node.name), std::move(node.uid));
-  }
-}
-
 asio::awaitable<void> NodeLeases::renew_all(std::vector<Holder> nodes) {
-  kube::async::TaskGroup group(co_await asio::this_coro::executor);
-  const std::size_t workers = std::min(nodes.size(), max_renewals);
-  for (std::size_t i = 0; i < workers; ++i) group.spawn(renew_next(nodes));
-  co_await group.join();
+  co_await some_at_a_time(nodes, max_renewals,
+                          [this](Holder node) { return renew(std::move(node.name), std::move(node.uid)); });
 }
 
 asio::awaitable<void> NodeLeases::renew(std::string name, std::string uid) {

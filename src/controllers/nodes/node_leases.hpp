@@ -26,8 +26,6 @@ class NodeLeases {
   void forget(const std::string& name) { leases_.erase(name); }
 
  private:
-  asio::awaitable<void> renew_next(std::vector<Holder>& nodes);
-
   Context context_;
   std::map<std::string, kube::Object> leases_;  ///< as written last, by node
   kube::Log log_;

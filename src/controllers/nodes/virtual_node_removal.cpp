@@ -1,11 +1,9 @@
 // How the Node of a virtual node goes: drained, and with everything that is on it.
-#include <boost/asio/this_coro.hpp>
-
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/nodes/virtual_node.hpp"
 #include "controllers/scopes.hpp"
-#include "kube/async/task_group.hpp"
+#include "controllers/some_at_a_time.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
@@ -94,33 +92,21 @@ struct Eviction {
   std::optional<kube::Failure> failure;
 };
 
-asio::awaitable<void> evict_next(Eviction& eviction) {
-  while (!eviction.pods.empty()) {
-    const kube::Object pod = std::move(eviction.pods.back());
-    eviction.pods.pop_back();
-    // Nobody will ever tell of the end of a pod of a lost provider: no budget and no grace period can be waited for.
-    auto ended = eviction.force
-                     ? co_await remove_untold(eviction.context, pod, "removing a pod of a provider that is gone")
-                     : co_await evict(eviction.context, pod);
-    if (ended) continue;
-    eviction.all_end = false;
-    if (may_pass(ended.error())) continue;
-    const int code = ended.error().http_code();
-    // No other pod would get another answer.
-    if (code == 0 || code > 500)
-      eviction.pods.clear();
-    else
-      tell_stays(eviction.context, pod, eviction.node, ended.error());
-    if (!eviction.failure) eviction.failure = std::move(ended.error()).in("pod " + pod.key().text());
-  }
-}
-
-/// Some at a time, so that a full Node takes no round trip of its own for each pod.
-asio::awaitable<void> evict_all(Eviction& eviction) {
-  kube::async::TaskGroup group(co_await asio::this_coro::executor);
-  const std::size_t workers = std::min(eviction.pods.size(), max_evictions);
-  for (std::size_t i = 0; i < workers; ++i) group.spawn(evict_next(eviction));
-  co_await group.join();
+asio::awaitable<void> evict_one(Eviction& eviction, kube::Object pod) {
+  // Nobody will ever tell of the end of a pod of a lost provider: no budget and no grace period can be waited for.
+  auto ended = eviction.force
+                   ? co_await remove_untold(eviction.context, pod, "removing a pod of a provider that is gone")
+                   : co_await evict(eviction.context, pod);
+  if (ended) co_return;
+  eviction.all_end = false;
+  if (may_pass(ended.error())) co_return;
+  const int code = ended.error().http_code();
+  // No other pod would get another answer.
+  if (code == 0 || code > 500)
+    eviction.pods.clear();
+  else
+    tell_stays(eviction.context, pod, eviction.node, ended.error());
+  if (!eviction.failure) eviction.failure = std::move(ended.error()).in("pod " + pod.key().text());
 }
 
 }  // namespace
@@ -256,7 +242,9 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
     ++left;
     if (!pod.is_deleting() || force) eviction.pods.push_back(std::move(pod));
   }
-  co_await evict_all(eviction);
+  // A full Node takes no round trip of its own for each pod.
+  co_await some_at_a_time(eviction.pods, max_evictions,
+                          [&eviction](kube::Object pod) { return evict_one(eviction, std::move(pod)); });
   if (eviction.failure) co_return std::unexpected(std::move(*eviction.failure));
   if (left > 0) drained.look_again = eviction.all_end && left <= few_pods ? ending_pause : drain_pause;
   co_return drained;

@@ -38,42 +38,43 @@ bool is_shared_node(const kube::Object& node) {
   return !kube::bool_at(node.spec(), {"unschedulable"}) && kube::has_condition(node, "Ready") && is_for_consumers(node);
 }
 
-template <typename Amount>
-void Inventory::change_sum(Sums& sums, const std::string& resource, const Amount& amount, Change change) {
-  const auto sum = sums.try_emplace(resource).first;
+void Inventory::change_sum(kube::QuantitySum& sum, const kube::QuantitySum& amount, Change change) {
   if (change == Change::add)
-    sum->second += amount;
+    sum += amount;
   else
-    sum->second -= amount;
+    sum -= amount;
+}
+
+void Inventory::change_sums(Sums& sums, const std::string& resource, const kube::QuantitySum& amount, Change change) {
+  const auto sum = sums.try_emplace(resource).first;
+  change_sum(sum->second, amount, change);
   if (sum->second.is_zero()) sums.erase(sum);
+}
+
+void Inventory::change_part(Parts& parts, const std::string& name, const std::string& resource,
+                            const kube::QuantitySum& amount, Change change) {
+  const auto part = parts.try_emplace(name).first;
+  change_sums(part->second, resource, amount, change);
+  if (part->second.empty()) parts.erase(part);
 }
 
 void Inventory::change_offloaded(const std::string& ns, const std::string& resource, const kube::QuantitySum& amount,
                                  Change change) {
-  const auto change_part = [&](auto& parts, const std::string& name) {
-    const auto part = parts.try_emplace(name).first;
-    change_sum(part->second, resource, amount, change);
-    if (part->second.empty()) parts.erase(part);
-  };
-  change_part(offloaded_, ns);
-  if (const auto owner = consumers_.find(ns); owner != consumers_.end()) change_part(borrowed_, owner->second);
+  change_part(offloaded_, ns, resource, amount, change);
+  if (const auto owner = consumers_.find(ns); owner != consumers_.end())
+    change_part(borrowed_, owner->second, resource, amount, change);
 }
 
 void Inventory::change_share(const Node& node, Change change) {
   if (!node.shared) return;
-  const bool adds = change == Change::add;
   for (const auto& [resource, quantity] : node.allocatable) {
     const auto free = free_.try_emplace(resource).first;
     kube::QuantitySum of_node;
     of_node += quantity;
     if (const auto used = node.used.find(resource); used != node.used.end()) of_node -= used->second;
-    if (adds) {
-      free->second.amount += of_node;
-      ++free->second.nodes;
-    } else {
-      free->second.amount -= of_node;
-      if (--free->second.nodes == 0) free_.erase(free);
-    }
+    change_sum(free->second.amount, of_node, change);
+    free->second.nodes += change == Change::add ? 1 : -1;
+    if (free->second.nodes == 0) free_.erase(free);
   }
   for (const auto& [ns, sums] : node.offloaded)
     for (const auto& [resource, amount] : sums)
@@ -106,18 +107,11 @@ void Inventory::change_pod(const std::string& ns, const Pod& pod, Node& node, Ch
   for (const auto& [resource, quantity] : pod.requests) {
     kube::QuantitySum amount;
     amount += quantity;
-    change_sum(node.used, resource, amount, change);
-    if (pod.offloaded) {
-      Sums& offloaded = node.offloaded[ns];
-      change_sum(offloaded, resource, amount, change);
-      if (offloaded.empty()) node.offloaded.erase(ns);
-    }
+    change_sums(node.used, resource, amount, change);
+    if (pod.offloaded) change_part(node.offloaded, ns, resource, amount, change);
     if (!node.shared || !node.allocatable.contains(resource)) continue;
-    kube::QuantitySum& free = free_.find(resource)->second.amount;
-    if (change == Change::add)
-      free -= amount;
-    else
-      free += amount;
+    // What a pod takes is not free any more.
+    change_sum(free_.find(resource)->second.amount, amount, change == Change::add ? Change::take : Change::add);
     if (pod.offloaded) change_offloaded(ns, resource, amount, change);
   }
 }
@@ -153,9 +147,7 @@ void Inventory::set_namespace(const std::string& ns, std::string consumer) {
   if (const auto used = offloaded_.find(ns); used != offloaded_.end()) {
     const auto move = [&](const std::string& name, Change change) {
       if (name.empty()) return;
-      const auto part = borrowed_.try_emplace(name).first;
-      for (const auto& [resource, amount] : used->second) change_sum(part->second, resource, amount, change);
-      if (part->second.empty()) borrowed_.erase(part);
+      for (const auto& [resource, amount] : used->second) change_part(borrowed_, name, resource, amount, change);
     };
     move(before, Change::take);
     move(consumer, Change::add);

@@ -36,11 +36,12 @@ class Inventory {
 
  private:
   using Sums = std::map<std::string, kube::QuantitySum, std::less<>>;
+  using Parts = std::map<std::string, Sums, std::less<>>;
   struct Node {
     bool known = false, shared = false;
     Resources allocatable;
-    Sums used;                              ///< by all pods on it
-    std::map<std::string, Sums> offloaded;  ///< by the pods of consumers, per namespace
+    Sums used;        ///< by all pods on it
+    Parts offloaded;  ///< by the pods of consumers, per namespace
   };
   struct Pod {
     std::string node;
@@ -50,26 +51,29 @@ class Inventory {
   /// What shared nodes offer of one resource, less what is used of it there.
   struct Free {
     kube::QuantitySum amount;
-    std::size_t nodes = 0;  ///< that offer it
+    std::ptrdiff_t nodes = 0;  ///< that offer it
   };
   enum class Change { add, take };
 
+  static void change_sum(kube::QuantitySum& sum, const kube::QuantitySum& amount, Change change);
+  /// What has become zero goes.
+  static void change_sums(Sums& sums, const std::string& resource, const kube::QuantitySum& amount, Change change);
+  static void change_part(Parts& parts, const std::string& name, const std::string& resource,
+                          const kube::QuantitySum& amount, Change change);
   void release(const kube::ObjectKey& key);
   void change_pod(const std::string& ns, const Pod& pod, Node& node, Change change);
   /// What a shared node adds to the sums over all nodes.
   void change_share(const Node& node, Change change);
   void change_offloaded(const std::string& ns, const std::string& resource, const kube::QuantitySum& amount,
                         Change change);
-  template <typename Amount>
-  static void change_sum(Sums& sums, const std::string& resource, const Amount& amount, Change change);
 
   std::map<std::string, Node> nodes_;
   std::unordered_map<kube::ObjectKey, Pod> pods_;
   std::map<std::string, std::string, std::less<>> consumers_;  ///< by namespace
   // Over shared nodes, and of the resources that each of these offers:
   std::map<std::string, Free, std::less<>> free_;
-  std::map<std::string, Sums, std::less<>> offloaded_;  ///< what is used by the pods of consumers, per namespace
-  std::map<std::string, Sums, std::less<>> borrowed_;   ///< the same, per consumer
+  Parts offloaded_;  ///< what is used by the pods of consumers, per namespace
+  Parts borrowed_;   ///< the same, per consumer
 };
 
 }  // namespace liqo::core
