@@ -13,7 +13,7 @@ from builddir import ROOT
 RECORD = ROOT / "docs/stories.md"
 # Where so many commits have followed, nobody knows any more whether the stories are true.
 MAX_AGE = 200
-ROW = re.compile(r"^\| `(?P<file>test_\w+\.py)` \| (?:`(?P<commit>[0-9a-f]{7,40})`(?P<changed> with changes)?|never) \|.*$")
+ROW = re.compile(r"^\| `(?P<file>test_\w+\.py)` \| (?:`(?P<commit>[0-9a-f]{7,40})`(?: with changes)?|never) \|.*$")
 
 
 def _git(*arguments: str) -> str:
