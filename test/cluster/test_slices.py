@@ -385,6 +385,56 @@ def test_a_share_follows_the_nodes_and_pods_of_the_provider(slices: Slices, name
     rome.api.patch("tenants", slices.away, slices.consumer.name, {"metadata": {"annotations": annotations}})
 
 
+def test_a_share_of_nothing_keeps_the_node_and_what_runs_on_it(slices: Slices, namespace: str) -> None:
+    slices.create("pool", {}, "share")
+    slices.wait_accepted("pool")
+    shop = Shop(slices, namespace)
+
+    def share(percentage: str | None) -> None:
+        annotations = {"liqo.io/sharing-percentage": percentage}
+        slices.provider.api.patch(
+            "tenants", slices.away, slices.consumer.name, {"metadata": {"annotations": annotations}}
+        )
+
+    def is_ready() -> bool:
+        conditions = slices.consumer.api.get("nodes", None, "pool")["status"]["conditions"]
+        return next(one["status"] for one in conditions if one["type"] == "Ready") == "True"
+
+    try:
+        shop.create("before")
+        shop.wait_running("before")
+        uids = {
+            api.get("pods", where, "before")["metadata"]["uid"]: (api, where)
+            for api, where in ((shop.api, shop.name), (slices.provider.api, shop.twin))
+        }
+        share("0")
+        wait_for(lambda: shop.closed() == "nothing-granted", SOON, "the node to be closed")
+        assert slices.granted("pool")["cpu"] == "0"
+        shop.create("after")
+
+        def undisturbed() -> bool:
+            pods = {uid: api.get("pods", where, "before") for uid, (api, where) in uids.items()}
+            return (
+                is_ready()
+                and not shop.is_scheduled("after")
+                and all(
+                    pod["metadata"]["uid"] == uid
+                    and "deletionTimestamp" not in pod["metadata"]
+                    and pod["status"]["phase"] == "Running"
+                    for uid, pod in pods.items()
+                )
+            )
+
+        # Longer than the 5 s after which an eviction for a taint of 0 s would show.
+        stays(undisturbed, 6, "the pod running on a Ready node, and the new one waiting")
+        share(None)
+        wait_for(lambda: not shop.closed(), SOON, "the node to be open again")
+        shop.wait_running("after")
+    finally:
+        share(None)
+        shop.close()
+
+
 @pytest.mark.refusals("the provider's own answer, tried by hand")
 def test_nobody_but_the_provider_answers(slices: Slices, handshake: Handshake) -> None:
     slices.create("pool", {"cpu": "8"})
