@@ -15,6 +15,7 @@ import pytest
 from harness.api import Refused, path
 from harness.cluster import Cluster, busybox
 from harness.handshake import SOON, Handshake
+from harness.node import is_ready
 from harness.peering import TAINT
 from harness.wait import stays, wait_for
 
@@ -71,6 +72,11 @@ class Slices:
         # A grant that bounds no pods is a node like others.
         shown = {"pods": "110"} | size
         wait_for(lambda: self.capacity(name) == shown, SOON, f"the node {name} to be {shown}", interval=0.1)
+
+    def share(self, percentage: str | None) -> None:
+        """Sets what share the provider gives this consumer; None takes the setting away."""
+        annotations = {"liqo.io/sharing-percentage": percentage}
+        self.provider.api.patch("tenants", self.away, self.consumer.name, {"metadata": {"annotations": annotations}})
 
     def remove_all(self) -> None:
         for one in self.consumer.api.list("resourceslices", self.home):
@@ -378,27 +384,15 @@ def test_a_share_follows_the_nodes_and_pods_of_the_provider(slices: Slices, name
         rome.api.delete("pods", namespace, "big", grace=0)
     wait_for(lambda: at_node(0.9 * whole), SOON, "90 % of everything again")
 
-    annotations = {"liqo.io/sharing-percentage": "50"}
-    rome.api.patch("tenants", slices.away, slices.consumer.name, {"metadata": {"annotations": annotations}})
+    slices.share("50")
     wait_for(lambda: at_node(0.5 * whole), SOON, "half of it")
-    annotations = {"liqo.io/sharing-percentage": None}
-    rome.api.patch("tenants", slices.away, slices.consumer.name, {"metadata": {"annotations": annotations}})
+    slices.share(None)
 
 
 def test_a_share_of_nothing_keeps_the_node_and_what_runs_on_it(slices: Slices, namespace: str) -> None:
     slices.create("pool", {}, "share")
     slices.wait_accepted("pool")
     shop = Shop(slices, namespace)
-
-    def share(percentage: str | None) -> None:
-        annotations = {"liqo.io/sharing-percentage": percentage}
-        slices.provider.api.patch(
-            "tenants", slices.away, slices.consumer.name, {"metadata": {"annotations": annotations}}
-        )
-
-    def is_ready() -> bool:
-        conditions = slices.consumer.api.get("nodes", None, "pool")["status"]["conditions"]
-        return next(one["status"] for one in conditions if one["type"] == "Ready") == "True"
 
     try:
         shop.create("before")
@@ -407,7 +401,7 @@ def test_a_share_of_nothing_keeps_the_node_and_what_runs_on_it(slices: Slices, n
             api.get("pods", where, "before")["metadata"]["uid"]: (api, where)
             for api, where in ((shop.api, shop.name), (slices.provider.api, shop.twin))
         }
-        share("0")
+        slices.share("0")
         wait_for(lambda: shop.closed() == "nothing-granted", SOON, "the node to be closed")
         assert slices.granted("pool")["cpu"] == "0"
         shop.create("after")
@@ -415,7 +409,7 @@ def test_a_share_of_nothing_keeps_the_node_and_what_runs_on_it(slices: Slices, n
         def undisturbed() -> bool:
             pods = {uid: api.get("pods", where, "before") for uid, (api, where) in uids.items()}
             return (
-                is_ready()
+                is_ready(slices.consumer.api.get("nodes", None, "pool"))
                 and not shop.is_scheduled("after")
                 and all(
                     pod["metadata"]["uid"] == uid
@@ -427,11 +421,11 @@ def test_a_share_of_nothing_keeps_the_node_and_what_runs_on_it(slices: Slices, n
 
         # Longer than the 5 s after which an eviction for a taint of 0 s would show.
         stays(undisturbed, 6, "the pod running on a Ready node, and the new one waiting")
-        share(None)
+        slices.share(None)
         wait_for(lambda: not shop.closed(), SOON, "the node to be open again")
         shop.wait_running("after")
     finally:
-        share(None)
+        slices.share(None)
         shop.close()
 
 
