@@ -24,6 +24,7 @@
 #include "kube/net/infer_config.hpp"
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/nodes/node.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -243,7 +244,10 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   // Without webhooks nobody asks, and Quotas bind nobody.
   std::optional<liqo::quota::LedgerSettings> ledger;
   if (options_.webhook_port != 0 && settings.enforce_resources) ledger = options_.ledger;
-  if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
+  if (options_.leader_elect)
+    election = {.lease = {settings.liqo_namespace, "liqod"},
+                .identity = options_.identity,
+                .late_requests = liqo::core::late_after};
   process_ = std::make_unique<Process>(liqo::controllers::ProcessContext{.environment = environment_,
                                                                          .home = home_,
                                                                          .connect = connect_over_network(environment_),

@@ -61,16 +61,20 @@ asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Des
   const auto quota = quotas_->find(desk.quota);
   if (!quota) co_return kube::fail(kube::Errc::missing, "the quota is not in the cache");
   const std::string user = core::escape_user(api::Quota(*quota).user());
-  std::uint64_t floor = 0;
-  const auto listed = co_await kube::list_all(
-      replica_api_, {api::kinds::shadow_pods, ""},
-      {.selection = {.label_selector = kube::label_is(api::labels::creator_user, user)}, .metadata_only = true},
-      [&floor](const kube::Object& shadow) {
-        floor = std::max(floor, shadow.version_number());
-        return true;
-      });
+  co_return co_await newest_stored(kube::label_is(api::labels::creator_user, user));
+}
+
+asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::newest_stored(std::string label_selector) {
+  std::uint64_t newest = 0;
+  const auto listed =
+      co_await kube::list_all(replica_api_, {api::kinds::shadow_pods, ""},
+                              {.selection = {.label_selector = std::move(label_selector)}, .metadata_only = true},
+                              [&newest](const kube::Object& shadow) {
+                                newest = std::max(newest, shadow.version_number());
+                                return true;
+                              });
   if (!listed) co_return std::unexpected(listed.error());
-  co_return floor;
+  co_return newest;
 }
 
 asio::awaitable<bool> QuotaLedger::believe_server(Desk& desk) {
@@ -132,9 +136,13 @@ std::uint64_t QuotaLedger::stored_version(const std::string& key, const core::Re
 }
 
 asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
+  co_return co_await catch_up([&desk] { return desk.record.floor; });
+}
+
+asio::awaitable<bool> QuotaLedger::catch_up(std::function<std::uint64_t()> floor) {
   const kube::Deadline deadline = context_.clock.deadline_in(max_catch_up);
   // A list that brings nothing new does not wake progress() of StoredPods, but may be what is waited for.
-  const auto is_there = [&] { return stored_.version() >= desk.record.floor && stored_.is_complete(); };
+  const auto is_there = [&] { return stored_.version() >= floor() && stored_.is_complete(); };
   while (!is_there() && context_.clock.now() < deadline.at)
     co_await stored_.progress({std::min(deadline.at, context_.clock.now() + look_interval)});
   co_return is_there();

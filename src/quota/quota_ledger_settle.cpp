@@ -2,7 +2,9 @@
 #include <set>
 
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/quota/quota_user.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {
@@ -10,6 +12,8 @@ namespace {
 
 /// So often the record is read again after another replica has written it.
 constexpr int max_attempts = 8;
+/// Users whose ShadowPods one request can leave out of its answer: their names are in its URL.
+constexpr std::size_t max_left_out = 50;
 
 }  // namespace
 
@@ -50,7 +54,7 @@ std::map<std::string, core::Resources> QuotaLedger::held_by(const std::string& c
   return held;
 }
 
-asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string tenant_namespace) {
+asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string consumer, std::string tenant_namespace) {
   if (!has_synced()) co_return kube::fail(kube::Errc::timeout, "what runs is still being counted");
   for (kube::InformerHandle* cache : {&quotas_, &records_})
     if (auto refreshed = co_await (*cache)->refresh(); !refreshed) co_return std::unexpected(refreshed.error());
@@ -72,6 +76,22 @@ asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string tenant_names
     if (!one->result) co_return kube::fail(kube::Errc::stopped, "liqod is shutting down");
     if (!*one->result) co_return *one->result;
   }
+  co_return co_await see_unrecorded(std::move(consumer), std::move(quotas));
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::see_unrecorded(std::string consumer,
+                                                                std::set<kube::ObjectKey> quotas) {
+  // Where a Quota and its record are gone, pods of its user may be stored that the cache has not seen yet.
+  std::string labels = kube::label_is(api::labels::reflection_origin, consumer);
+  std::size_t left_out = 0;
+  for (const kube::ObjectKey& quota : quotas)
+    if (const auto desk = desks_.find(quota);
+        desk != desks_.end() && !desk->second->version.empty() && ++left_out <= max_left_out)
+      labels += "," + kube::label_is_not(api::labels::creator_user, core::escape_user(quota.name));
+  const auto newest = co_await newest_stored(std::move(labels));
+  if (!newest) co_return kube::fail(newest.error(), "reading the ShadowPods of cluster " + consumer);
+  if (!co_await catch_up([floor = *newest] { return floor; }))
+    co_return kube::fail(kube::Errc::timeout, "the cache of ShadowPods is behind");
   co_return kube::Result<void>();
 }
 

@@ -15,6 +15,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
 
@@ -72,8 +73,12 @@ std::string_view owner_of(const json::object& pod) {
 /// Leads when it is told to.
 class GrantWorld::Lead final : public kube::Leadership {
  public:
+  using Leadership::doubt_until;
   using Leadership::Leadership;
-  void take() { set_leading(true); }
+  void take(kube::TimePoint doubt_until) {
+    inherit_doubt(doubt_until);
+    set_leading(true);
+  }
 };
 
 /// One process: what ends with it.
@@ -86,6 +91,7 @@ struct GrantWorld::Replica {
         home(world.simulator_.executor(), api, metrics),
         events(world.simulator_.executor(), api, metrics, "liqo"),
         leadership(world.simulator_.executor()),
+        early(acquire_early(home, random)),
         accounts(world.settings_.provider_cache_mib, metrics),
         context{{world.simulator_.executor(), world.simulator_.clock(), random, metrics},
                 home,
@@ -103,6 +109,14 @@ struct GrantWorld::Replica {
     reconcilers.push_back(std::make_unique<controllers::SliceGrantController>(namespaces, context, &ledger));
   }
 
+  /// Informers begin in the order in which they are acquired, which decides what a replica learns first.
+  static std::vector<kube::InformerHandle> acquire_early(kube::InformerSet& home, kube::Random& random) {
+    std::vector<kube::InformerHandle> early;
+    for (const kube::Resource& kind : {resources::namespaces, kinds::tenants, kinds::quotas, kinds::resource_slices})
+      if (random.chance(0.3)) early.push_back(home.acquire({.resource = kind}));
+    return early;
+  }
+
   asio::awaitable<void> work() {
     kube::async::TaskGroup working(context.executor);
     working.spawn(namespaces.run());
@@ -118,6 +132,7 @@ struct GrantWorld::Replica {
   kube::InformerSet home;
   kube::EventRecorder events;
   Lead leadership;
+  std::vector<kube::InformerHandle> early;
   controllers::ProviderAccounts accounts;
   controllers::Context context;
   quota::QuotaLedger ledger;
@@ -194,7 +209,12 @@ void GrantWorld::start(std::size_t number) {
 asio::awaitable<void> GrantWorld::stop(std::size_t number, bool killed) {
   const auto replica = std::move(replicas_[number]);
   *replica->killed = killed;
+  const bool led = replica->leadership.is_leader();
   co_await replica->group.stop();
+  if (!led) co_return;
+  // One that is killed tells nobody what it has sent.
+  if (killed) doubt_until_ = simulator_.clock().now() + core::late_after;
+  doubt_until_ = std::max(doubt_until_, replica->leadership.doubt_until());
 }
 
 asio::awaitable<void> GrantWorld::elect() {
@@ -205,7 +225,7 @@ asio::awaitable<void> GrantWorld::elect() {
   const std::size_t first = random_.next() % replicas_.size();
   for (std::size_t i = 0; i < replicas_.size(); ++i)
     if (auto& replica = replicas_[(first + i) % replicas_.size()]) {
-      replica->leadership.take();
+      replica->leadership.take(doubt_until_);
       co_return;
     }
 }

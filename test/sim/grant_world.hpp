@@ -75,6 +75,7 @@ class GrantWorld {
   std::map<std::string, kube::TimePoint> steady_since_;  ///< when the Quota of a user came, or was drained or not
   kube::TimePoint tenant_since_{};                       ///< when the tenant was drained or not
   bool is_tenant_drained_ = false;
+  kube::TimePoint doubt_until_{};  ///< writes of leaders that are gone may be carried out
   int pods_ = 0;
   std::size_t granted_ = 0, admitted_ = 0;
   bool done_ = false;

@@ -84,11 +84,11 @@ class QuotaLedger {
   /// What each user of a consumer holds, stored or reserved; of one whose Quota is gone, too. A Quota bears the name of
   /// its user. As the caches and the records say: settle() brings them up to date.
   std::map<std::string, core::Resources> held_by(const std::string& consumer, std::string_view tenant_namespace) const;
-  /// Brings to the present what held_by() answers for the Quotas of a tenant namespace, and has every replica decide by
-  /// these Quotas from now on: what a user holds beyond what its Quota grants now can only become less. It writes to
-  /// the record of each Quota that has changed since the last decision or call. Errors: those of the API server, and
+  /// Brings to the present what held_by() answers for a consumer, and has every replica decide by the Quotas of its
+  /// tenant namespace from now on: what a user holds beyond what its Quota grants now can only become less. It writes
+  /// to the record of each Quota that has changed since the last decision or call. Errors: those of the API server, and
   /// Errc::timeout where the caches are behind.
-  asio::awaitable<kube::Result<void>> settle(std::string tenant_namespace);
+  asio::awaitable<kube::Result<void>> settle(std::string consumer, std::string tenant_namespace);
 
   using UsageReader = std::list<std::function<void()>>::const_iterator;
   /// Called, and often, when what usage() or held_by() answers may have changed. Must not suspend.
@@ -164,6 +164,8 @@ class QuotaLedger {
   asio::awaitable<void> decide(Desk& desk);
   /// Answers who waits in settle().
   asio::awaitable<void> settle(Desk& desk);
+  /// Waits until the cache has what is stored of those users of a consumer of whom no record says how new it has to be.
+  asio::awaitable<kube::Result<void>> see_unrecorded(std::string consumer, std::set<kube::ObjectKey> quotas);
   /// Writes into the record by which Quota everybody has to decide from now on.
   asio::awaitable<kube::Result<void>> name_quota(Desk& desk);
   /// What a batch is decided from. The quota that the cache has decides, and is read live beside the write, so that one
@@ -190,6 +192,8 @@ class QuotaLedger {
   asio::awaitable<kube::Result<void>> read_record(Desk& desk);
   /// What a replica must have seen where there is no record (any more): the user's ShadowPods that are stored now.
   asio::awaitable<kube::Result<std::uint64_t>> stored_floor(const Desk& desk);
+  /// The newest version of the ShadowPods that are stored now with these labels.
+  asio::awaitable<kube::Result<std::uint64_t>> newest_stored(std::string label_selector);
   asio::awaitable<kube::Result<bool>> write_record(Desk& desk, core::LedgerRecord next);
   /// What the server said to a record, and to a read of the Quota beside it.
   struct Written {
@@ -202,6 +206,7 @@ class QuotaLedger {
   asio::awaitable<void> read_into(Written& written, kube::ObjectKey quota);
   /// Waits until the cache has reached the floor of the record, which may be taken over meanwhile.
   asio::awaitable<bool> catch_up(const Desk& desk);
+  asio::awaitable<bool> catch_up(std::function<std::uint64_t()> floor);
   /// For a cache that does not reach the floor: reads the record, and computes a floor anew that lies in the future of
   /// the server itself, as one does after its database was restored. Whether the cache has reached it now.
   asio::awaitable<bool> believe_server(Desk& desk);

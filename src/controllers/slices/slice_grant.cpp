@@ -37,7 +37,7 @@ constexpr kube::Duration use_pause = 500ms;
 /// The figures of a refusal are written anew after this time at the earliest.
 constexpr kube::Duration refusal_pause = 30s;
 /// A slice that waits for longer than this, because it is not known what the others hold, says so, and again after the
-/// pause.
+/// second one.
 constexpr kube::Duration wait_patience = 5s, wait_pause = 5min;
 
 std::string listed(const core::Resources& resources) {
@@ -243,6 +243,12 @@ void SliceGrantController::set_granting(const kube::ObjectKey& slice, core::Reso
   if (is_less) see_less(slice.ns);
 }
 
+void SliceGrantController::leave_in_doubt(const kube::ObjectKey& slice) {
+  const kube::TimePoint until = context_.clock.now() + core::late_after;
+  if (const auto memory = memory_.find(slice); memory != memory_.end()) memory->second.in_doubt_until = until;
+  context_.leadership.leave_doubt(until);
+}
+
 Outcome SliceGrantController::after_doubt(const kube::ObjectKey& slice, Outcome end) const {
   // Nothing else looks then, and what counts in vain would be kept from the others.
   const auto memory = memory_.find(slice);
@@ -325,10 +331,18 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   platforms_.set_watching(!incoming_.empty());
   Outcome end = Outcome::done();
   auto look = co_await look_at(key, end);
+  const kube::TimePoint since = context_.clock.now();
+  // What the other slices hold has to be certain before this one is granted more beside them.
+  if (const kube::Duration left = context_.leadership.inherited_doubt_until() - since;
+      look && left > 0ms && adds_to_bound(*look)) {
+    tell_waiting(*look, since,
+                 kube::Failure(kube::Errc::timeout,
+                               "liqod's last leader did not end in order, and what it granted may "
+                               "still be written (this takes 75 s at most)"));
+    co_return Outcome::again_after(std::min(left, wait_patience));
+  }
   if (look && ledger_ && adds_to_bound(*look)) {
-    // What the other slices hold has to be certain before this one is granted more beside them.
-    const kube::TimePoint since = context_.clock.now();
-    auto settled = co_await ledger_->settle(key.ns);
+    auto settled = co_await ledger_->settle(look->peer, key.ns);
     if (!settled) {
       tell_waiting(*look, since, settled.error());
       co_return Outcome::retry(std::move(settled.error()).in("reading what the other slices hold"));
@@ -418,13 +432,19 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
   }
   bool is_certain = false;
   if (look.quota || look.wish.record) {
-    auto written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
-    const auto memory = memory_.find(key);
+    kube::Result<bool> written;
+    try {
+      written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
+    } catch (...) {
+      // Cancelled, and the request may be on its way.
+      leave_in_doubt(key);
+      throw;
+    }
     if (!written) {
-      if (memory != memory_.end() && core::may_be_carried_out(written.error()))
-        memory->second.in_doubt_until = context_.clock.now() + core::late_after;
+      if (core::may_be_carried_out(written.error())) leave_in_doubt(key);
       co_return Outcome::retry(std::move(written.error()));
     }
+    const auto memory = memory_.find(key);
     // A write that was sent before this one is refused while the Quota stays: it is of an older version.
     is_certain = memory != memory_.end() && (*written || context_.clock.now() >= memory->second.in_doubt_until);
   }

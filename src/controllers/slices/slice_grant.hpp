@@ -82,6 +82,8 @@ class SliceGrantController final : public Runnable {
   void remember(const Look& look);
   /// Sets what counts as granted to the slice. Others may get more where it is less than before.
   void set_granting(const kube::ObjectKey& slice, core::Resources granting);
+  /// Notes that a write of the slice's Quota may still be carried out.
+  void leave_in_doubt(const kube::ObjectKey& slice);
   /// Comes back when no write of the slice's Quota is in doubt any more.
   kube::Outcome after_doubt(const kube::ObjectKey& slice, kube::Outcome end) const;
   /// Says to people what a slice waits for that is not told anything in its status, if it has waited for some time.

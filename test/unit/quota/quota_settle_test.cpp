@@ -1,6 +1,7 @@
 // What is known for certain before another slice is granted more: how much pods hold, and that nobody admits any more
 // by a Quota of before.
 #include "ledger_fixture.hpp"
+#include "liqo/core/peering/names.hpp"
 
 namespace liqo::quota {
 namespace {
@@ -52,7 +53,7 @@ struct SlowWrites : LedgerFixture {
     return *result;
   }
   static boost::asio::awaitable<void> settle_into(QuotaLedger& ledger, std::optional<kube::Result<void>>& result) {
-    result = co_await ledger.settle("liqo-tenant-rome");
+    result = co_await ledger.settle("rome", "liqo-tenant-rome");
   }
   std::string held_cpu() {
     const auto by_user = ledger.held_by("rome", "liqo-tenant-rome");
@@ -138,6 +139,21 @@ TEST_CASE("what a user holds is known with all that is admitted, also once its Q
   CHECK(milan.admits(milan.shadow("web-1", "5")));
   CHECK_FALSE(milan.admits(milan.shadow("web-2", "1")));
   CHECK(milan.named() == milan.stored_quota());
+  milan.stop();
+}
+
+TEST_CASE("pods of a user whose Quota and record are gone are counted before it is said what others hold") {
+  SlowWrites milan;
+  milan.start();
+  const std::string user = core::slice_user("batch", "rome");
+  json::object shadow = milan.shadow("web-0", "3");
+  shadow["metadata"].as_object()["labels"].as_object()[api::labels::creator_user] = user;
+  // The watch of ShadowPods is late.
+  milan.link.set_faults({.stalled = 1, .stalled_by = 2s});
+  milan.apply(api::kinds::shadow_pods, std::move(shadow));
+  REQUIRE(milan.ledger.held_by("rome", "liqo-tenant-rome").empty());
+  CHECK(milan.settle());
+  CHECK(core::amount(milan.ledger.held_by("rome", "liqo-tenant-rome")[user], "cpu").text() == "3");
   milan.stop();
 }
 

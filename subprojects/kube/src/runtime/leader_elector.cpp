@@ -103,6 +103,10 @@ asio::awaitable<void> LeaderElector::step_down() {
   if (!is_leader()) co_return;
   // In this order: whoever finds the lease free may write at once.
   set_fence(open_api_.clock().now());
+  if (open_api_.clock().now() < doubt_until()) {
+    log_.info("the lease is left to run out: writes of this leader or of one before may still be carried out");
+    co_return;
+  }
   co_await async::with_timeout(open_api_.clock(), release(), std::chrono::seconds(2));
 }
 
@@ -124,6 +128,7 @@ Object LeaderElector::forge(const Object* current, bool releasing) const {
 
 asio::awaitable<Result<void>> LeaderElector::try_once() {
   const TimePoint sent = open_api_.clock().now();
+  bool is_expired = false;
   auto current = co_await open_api_.get(resources::leases, settings_.lease);
   if (!current && !current.error().is_not_found()) co_return std::unexpected(std::move(current.error()));
 
@@ -135,6 +140,8 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
   } else {
     see(*current);
     const LeaseRecord record = read_lease(*current);
+    // Also one of this name, where it was another process: a container that was started anew in its pod.
+    is_expired = !record.holder.empty() && (record.holder != settings_.identity || !has_led_);
     if (record.holder != settings_.identity && !record.holder.empty()) {
       set_fence(sent);
       // From the answer on: the renewal that it shows may have been made just before the server sent it.
@@ -150,6 +157,9 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
     if (!replaced) co_return std::unexpected(std::move(replaced.error()));
     see(*replaced);
   }
+  // Its holder was killed, or has lost its way to the server: it sends nothing any more, but has not said so.
+  if (is_expired) inherit_doubt(open_api_.clock().now() + settings_.late_requests);
+  has_led_ = true;
   set_fence(sent + settings_.renew_deadline);
   co_return Result<void>();
 }

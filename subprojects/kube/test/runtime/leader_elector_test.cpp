@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const ObjectKey lease_key{"liqo", "liqod"};
+constexpr Duration late = 75s;
 
 /// One replica with its own way to the server. It can be stopped and started anew.
 struct Replica {
@@ -32,7 +33,8 @@ struct Replica {
   void start() {
     elector = std::make_unique<LeaderElector>(
         simulator_.executor(), api_,
-        LeaderElectionSettings{.lease = lease_key, .identity = identity_, .rewound = [this] { ++rewinds; }});
+        LeaderElectionSettings{
+            .lease = lease_key, .identity = identity_, .late_requests = late, .rewound = [this] { ++rewinds; }});
     group_ = std::make_unique<async::TaskGroup>(simulator_.executor());
     group_->spawn(elector->run());
   }
@@ -66,6 +68,9 @@ struct World {
   }
   bool reaches(const std::function<bool()>& holds, Duration limit = 1min) {
     return simulator.run_until(holds, limit) == Simulator::End::reached;
+  }
+  std::string holder() {
+    return std::string(string_at(*server.get(resources::leases, lease_key), {"spec", "holderIdentity"}));
   }
   Simulator simulator;
   FakeApiServer server{simulator.clock()};
@@ -214,6 +219,69 @@ TEST_CASE("who stops leads no longer, and then gives the lease back") {
   CHECK(string_at(*w.server.get(resources::leases, lease_key), {"spec", "holderIdentity"}).empty());
   w.two.start();
   CHECK(w.reaches([&] { return w.two.may_write(); }, 5s));
+}
+
+TEST_CASE(
+    "who finds a lease expired inherits the doubt about the last leader's requests, and does not release it then") {
+  World w;
+  w.one.start();
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+  CHECK(w.one.elector->inherited_doubt_until() == TimePoint());
+  w.one.link.partition();
+  w.two.start();
+  REQUIRE(w.reaches([&] { return w.two.may_write(); }));
+  const TimePoint until = w.two.elector->inherited_doubt_until();
+  CHECK(until > w.simulator.clock().now() + late - 1s);
+  CHECK(until <= w.simulator.clock().now() + late);
+  SUBCASE("nor the one after it, if that comes before the doubt is over") {
+    w.simulator.run(w.two.stop());
+    CHECK(w.holder() == "two");
+    w.one.link.heal();
+    REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+    CHECK(w.one.elector->inherited_doubt_until() > w.simulator.clock().now());
+  }
+  SUBCASE("unless the doubt is over") {
+    w.simulator.run_for(late);
+    w.simulator.run(w.two.stop());
+    CHECK(w.holder().empty());
+    w.one.link.heal();
+    REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+    CHECK(w.one.elector->inherited_doubt_until() < w.simulator.clock().now());
+  }
+}
+
+TEST_CASE("a process that finds the lease in its own name, and has not led, inherits the doubt as well") {
+  World w;
+  w.one.start();
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+  // Killed, and started anew in its pod.
+  w.one.link.partition();
+  w.simulator.run(w.one.stop());
+  w.one.link.heal();
+  REQUIRE(w.holder() == "one");
+  w.one.start();
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }, 5s));
+  CHECK(w.one.elector->inherited_doubt_until() > w.simulator.clock().now() + late - 5s);
+}
+
+TEST_CASE("who leaves a doubt does not release the lease, and who has only lost and regained it inherits none") {
+  World w;
+  w.one.start();
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+  w.one.link.partition();
+  REQUIRE(w.reaches([&] { return !w.one.may_write(); }));
+  w.one.link.heal();
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+  CHECK(w.one.elector->inherited_doubt_until() == TimePoint());
+  w.one.elector->leave_doubt(w.simulator.clock().now() + 10s);
+  // An earlier end is no end.
+  w.one.elector->leave_doubt(w.simulator.clock().now() + 1s);
+  w.simulator.run_for(5s);
+  w.simulator.run(w.one.stop());
+  CHECK(w.holder() == "one");
+  w.two.start();
+  REQUIRE(w.reaches([&] { return w.two.may_write(); }));
+  CHECK(w.two.elector->inherited_doubt_until() > w.simulator.clock().now());
 }
 
 TEST_CASE("a lease that reads older than it was written tells of a restored database") {

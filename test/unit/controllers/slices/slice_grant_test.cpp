@@ -1,6 +1,7 @@
 // How much of a slice a provider grants, and the Quota that bounds it, over a fake API server.
 #include <doctest/doctest.h>
 
+#include "liqo/core/late_requests.hpp"
 #include "liqo/core/quota/ledger.hpp"
 #include "slices_fixture.hpp"
 
@@ -81,7 +82,65 @@ struct FailingProvider : SliceProvider {
   }
 };
 
+/// The same, where liqod is one of several replicas that are elected.
+struct ElectedProvider : FailingProvider {
+  ElectedProvider() {
+    stop();
+    election = {.lease = lease, .identity = "one", .late_requests = core::late_after};
+  }
+  std::string holder() {
+    return std::string(kube::string_at(find(resources::leases, lease)->spec(), {"holderIdentity"}));
+  }
+  const kube::ObjectKey lease{"liqo", "liqod"};
+};
+
 }  // namespace
+
+TEST_CASE("after a leader that did not end in order nothing is added to a bound while what it sent may come") {
+  ElectedProvider milan;
+  kube::Object lease = kube::Object::make(resources::leases, milan.lease);
+  lease.mutable_spec() = parsed(R"({"holderIdentity": "zero", "leaseDurationSeconds": 15})");
+  milan.apply(resources::leases, lease);
+  milan.start(milan.settings);
+  milan.add_slice(R"({"cpu": "5"})", "default", true, "batch");
+  REQUIRE(milan.reaches([&] { return !milan.events("GrantWaits").empty(); }));
+  CHECK(milan.events("GrantWaits").front().contains("liqod's last leader did not end in order"));
+  milan.pass(1min);
+  CHECK(milan.granted("batch").empty());
+  CHECK(milan.condition("Resources", "batch") == "");
+  CHECK(milan.reaches([&] { return milan.granted("batch") == five; }, 20s));
+}
+
+TEST_CASE("where the lease was free a slice is granted at once") {
+  ElectedProvider milan;
+  milan.start(milan.settings);
+  milan.add_slice(R"({"cpu": "5"})", "default", true, "batch");
+  CHECK(milan.reaches([&] { return milan.granted("batch") == five; }, 5s));
+  CHECK(milan.events("GrantWaits").empty());
+  milan.stop();
+  CHECK(milan.holder().empty());
+}
+
+TEST_CASE("a leader that ends while the write of a Quota is in doubt leaves the doubt to the next one") {
+  ElectedProvider milan;
+  milan.start(milan.settings);
+  SUBCASE("it has failed") {
+    milan.add_in_doubt(R"({"cpu": "10"})");
+    milan.heal();
+  }
+  SUBCASE("it is cut off") {
+    milan.link.on_send([&](const kube::HttpRequest& sent) {
+      if (sent.method == "POST" && sent.resource == "quotas")
+        milan.link.set_faults({.latency_low = 20s, .latency_high = 20s});
+    });
+    milan.add_slice(R"({"cpu": "10"})");
+    milan.pass(5s);
+    milan.link.on_send({});
+    milan.link.set_faults({});
+  }
+  milan.stop();
+  CHECK(milan.holder() == "one");
+}
 
 TEST_CASE("what pods of a lowered slice hold is not granted again, until they have ended") {
   BoundedProvider milan;

@@ -21,6 +21,9 @@ struct LeaderElectionSettings {
   Duration lease_duration = std::chrono::seconds(15);
   Duration renew_deadline = std::chrono::seconds(10);  ///< gives up leading when renewals fail this long
   Duration retry_period = std::chrono::seconds(2);     ///< between two tries; up to a fifth less
+  /// So long after it was sent a request may still be carried out. A leader that finds a lease expired inherits the
+  /// doubt about the last one's for that time, and a lease is released only by a leader that leaves none.
+  Duration late_requests{};
   /// Called when the lease reads older than it was read or written before: the server's database was restored.
   std::function<void()> rewound = nullptr;
 };
@@ -32,8 +35,8 @@ struct LeaderElectionSettings {
 /// moment leadership is lost, whatever request is under way. Others' clocks are not trusted: a foreign lease counts as
 /// expired only after it has not changed for its duration by our own clock, counted from when it was read.
 ///
-/// Lifetime: on stop this process leads no longer, and then the lease is released: what writes has to be stopped
-/// before.
+/// Lifetime: on stop this process leads no longer, and then the lease is released, unless a write of this or an earlier
+/// leader is in doubt: what writes has to be stopped before.
 class LeaderElector final : public Leadership {
  public:
   /// `open_api` has no fence, because the lease is written by whoever wants to lead. Throws std::invalid_argument for
@@ -48,7 +51,7 @@ class LeaderElector final : public Leadership {
  private:
   /// Tries to take or renew the lease until it is cancelled.
   asio::awaitable<void> compete();
-  /// Leads no longer, and releases the lease where this process has led.
+  /// Leads no longer, and releases the lease where this process has led and leaves no doubt.
   asio::awaitable<void> step_down();
   asio::awaitable<Result<void>> try_once();
   asio::awaitable<void> release();
@@ -63,6 +66,7 @@ class LeaderElector final : public Leadership {
   Api& open_api_;
   LeaderElectionSettings settings_;
   TimePoint fence_{};
+  bool has_led_ = false;
   std::optional<async::Alarm> fall_;  ///< goes off at the fence
   std::uint64_t newest_ = 0;          ///< version of the lease as it was read or written last
   std::string seen_version_;          ///< of a foreign lease

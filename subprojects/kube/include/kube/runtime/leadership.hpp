@@ -1,11 +1,13 @@
 // Who may write: the part of leader election that controllers see.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 
 #include "kube/async/event.hpp"
+#include "kube/base/time.hpp"
 
 namespace kube {
 
@@ -22,6 +24,12 @@ class Leadership {
   bool is_leader() const { return leading_.is_set(); }
   /// True while this process leads and its fence stands. Ask right before a write.
   virtual bool may_write() const { return is_leader(); }
+  /// Until then the API server may still carry out what an earlier leader sent that did not end in order, and nobody
+  /// remembers it. In the past where the lease was free.
+  TimePoint inherited_doubt_until() const { return inherited_doubt_until_; }
+  /// Says that a write of this process may be carried out until then, though its answer is not known. If the process
+  /// ends before, its lease is not released but runs out, so that the next leader inherits the doubt.
+  void leave_doubt(TimePoint until) { own_doubt_until_ = std::max(own_doubt_until_, until); }
   /// Returns once this process leads.
   asio::awaitable<void> wait_leading() { return leading_.wait(); }
   /// Returns once this process does not lead.
@@ -30,9 +38,14 @@ class Leadership {
  protected:
   /// Wakes those who wait for the new state.
   void set_leading(bool leading);
+  /// Call it before set_leading().
+  void inherit_doubt(TimePoint until) { inherited_doubt_until_ = until; }
+  /// Until then whoever leads next has to know of writes that may still be carried out.
+  TimePoint doubt_until() const { return std::max(own_doubt_until_, inherited_doubt_until_); }
 
  private:
   async::Event leading_, lost_;
+  TimePoint inherited_doubt_until_{}, own_doubt_until_{};
 };
 
 /// For a process without replicas: it leads from the start.
