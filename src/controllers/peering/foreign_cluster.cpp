@@ -7,13 +7,11 @@
 #include "controllers/scopes.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
-#include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/replication.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -115,10 +113,9 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
                        .trouble = replicator_.trouble(cluster),
                        .clock_ahead = replicator_.clock_ahead(cluster),
                        .withdrawal = ""};
-  if (const auto secret = replicator_.find_secret(cluster)) {
+  if (auto server = replicator_.server(cluster)) {
     peer.has_credentials = true;
-    const auto config = kube::wire::parse_kubeconfig(core::secret_bytes(*secret, "kubeconfig"), {});
-    if (config) peer.server = config->server.text();
+    peer.server = std::move(*server);
   }
   return peer;
 }
