@@ -33,8 +33,10 @@ ForeignClusterController::ForeignClusterController(Context context, Replicator& 
       foreign_clusters_{.objects = context.home.acquire({.resource = api::kinds::foreign_clusters}), .in_spec = true},
       tenants_{.objects = context.home.acquire({.resource = api::kinds::tenants}), .in_spec = true},
       identities_{.objects = context.home.acquire({.resource = api::kinds::identities}), .in_spec = true},
-      virtual_nodes_{.objects = context.home.acquire({.resource = api::kinds::virtual_nodes}), .in_spec = true},
-      nodes_{.objects = context.home.acquire(scope_of_virtual_nodes())},
+      virtual_nodes_{.objects = context.home.acquire({.resource = api::kinds::virtual_nodes}),
+                     .in_spec = true,
+                     .part = core::part_of_virtual_node},
+      nodes_{.objects = context.home.acquire(scope_of_virtual_nodes()), .part = core::part_of_node},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
       controller_(context, {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
@@ -64,6 +66,10 @@ void ForeignClusterController::watch(Source& source) {
                             });
   source.objects.subscribe(
       [this, &source](const kube::Change& change) {
+        const auto counts = [&source](const kube::Object& object) {
+          return std::pair(cluster_of(source.in_spec, object), source.part(object));
+        };
+        if (source.part && !change.changes(counts)) return;
         for (const kube::Object* object : {change.now, change.previous()})
           if (object) enqueue(cluster_of(source.in_spec, *object));
       },

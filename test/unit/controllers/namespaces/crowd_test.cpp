@@ -1,9 +1,9 @@
 // Virtual nodes that come in crowds, and many namespaces: what is looked at again, how often, and how soon.
 #include <doctest/doctest.h>
 
+#include "../adds.hpp"
 #include "../cluster_fixture.hpp"
 #include "controllers/crowd_pause.hpp"
-#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::testing {
@@ -47,14 +47,6 @@ struct Crowded : ClusterFixture {
     const auto map = find(kinds::namespace_maps, {"liqo-tenant-" + cluster, cluster});
     return map && kube::object_at(map->spec(), {"desiredMapping"}).contains(ns);
   }
-  /// How many keys a controller was given so far.
-  double adds(const std::string& controller) const {
-    const std::string all = metrics();
-    for (const std::string_view line : kube::split(all, '\n'))
-      if (line.starts_with("workqueue_adds_total{") && line.contains('"' + controller + '"'))
-        return std::stod(std::string(line.substr(line.rfind(' '))));
-    return 0;
-  }
   std::size_t status_writes() const {
     std::size_t count = 0;
     for (const auto& write : server.writes())
@@ -90,19 +82,19 @@ TEST_CASE_FIXTURE(Crowded, "a virtual node has those namespaces looked at that i
   start();
   REQUIRE(reaches([&] { return asks("milan", "s19") && selects("s19", "milan"); }));
   pass(30s);
-  const double before = adds("namespaceoffloading");
+  const double before = adds(metrics(), "namespaceoffloading");
   for (int i = 1; i < 10; ++i) add_node("milan", "milan-" + std::to_string(i), "south");
   pass(10s);
-  CHECK(adds("namespaceoffloading") == before);
+  CHECK(adds(metrics(), "namespaceoffloading") == before);
   CHECK_FALSE(selects("bank", "milan"));
 
   add_node("milan", "high", "north");
   CHECK(reaches([&] { return asks("milan", "bank") && selects("bank", "milan"); }, 500ms));
-  CHECK(adds("namespaceoffloading") <= before + 10);
+  CHECK(adds(metrics(), "namespaceoffloading") <= before + 10);
   // It goes again, and nobody else hears of it.
   static_cast<void>(server.remove(kinds::virtual_nodes, {"liqo-tenant-milan", "high"}, {}, "operator"));
   CHECK(reaches([&] { return !asks("milan", "bank") && !selects("bank", "milan"); }));
-  CHECK(adds("namespaceoffloading") <= before + 20);
+  CHECK(adds(metrics(), "namespaceoffloading") <= before + 20);
   CHECK(asks("milan", "s0"));
 }
 
@@ -113,7 +105,7 @@ TEST_CASE_FIXTURE(Crowded, "a namespace that changes has those providers looked 
   start();
   REQUIRE(reaches([&] { return asks("milan", "other") && asks("udine", "other"); }));
   pass(30s);
-  const double before = adds("outgoing-namespacemap");
+  const double before = adds(metrics(), "outgoing-namespacemap");
   offload("shop", "south");
   CHECK(reaches([&] { return asks("milan", "shop"); }, 500ms));
   pass(10s);
@@ -124,7 +116,7 @@ TEST_CASE_FIXTURE(Crowded, "a namespace that changes has those providers looked 
   CHECK(reaches([&] { return !asks("turin", "shop"); }));
   pass(10s);
   // Five changes of it (with the finalizer's), each with the maps of at most two providers and their writes.
-  CHECK(adds("outgoing-namespacemap") <= before + 30);
+  CHECK(adds(metrics(), "outgoing-namespacemap") <= before + 30);
   CHECK(asks("turin", "other"));
 }
 
