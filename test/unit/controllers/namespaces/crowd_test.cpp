@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(Crowded, "a virtual node has those namespaces looked at that i
   CHECK(adds(metrics(), "namespaceoffloading") <= before + 10);
   // It goes again, and nobody else hears of it.
   static_cast<void>(server.remove(kinds::virtual_nodes, {"liqo-tenant-milan", "high"}, {}, "operator"));
-  CHECK(reaches([&] { return !asks("milan", "bank") && !selects("bank", "milan"); }));
+  CHECK(reaches([&] { return !asks("milan", "bank") && !selects("bank", "milan"); }, 5min));
   CHECK(adds(metrics(), "namespaceoffloading") <= before + 20);
   CHECK(asks("milan", "s0"));
 }
