@@ -1,7 +1,5 @@
 #include "controllers/state_metrics.hpp"
 
-#include <set>
-
 #include "controllers/scopes.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/telemetry/families.hpp"
@@ -10,10 +8,8 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/peering/renewal.hpp"
-#include "liqo/core/quota/amounts.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
@@ -31,16 +27,29 @@ StateMetrics::StateMetrics(const VirtualNodeController& nodes, Context context)
       context_(std::move(context)),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context_.home.acquire(scope_of_virtual_nodes())),
-      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       foreign_clusters_(context_.home.acquire({.resource = api::kinds::foreign_clusters})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
+      offered_(virtual_nodes_,
+               [](const kube::Object& object) {
+                 const api::VirtualNode view(object);
+                 return Offered{.cluster = std::string(view.cluster_id()), .has_node = view.create_node()};
+               }),
+      machines_(nodes_,
+                [](const kube::Object& node) {
+                  return Machine{.cluster = std::string(node.label(api::labels::remote_cluster_id)),
+                                 .is_ready = kube::has_condition(node, "Ready")};
+                }),
+      reached_(foreign_clusters_,
+               [](const kube::Object& object) {
+                 const api::ForeignCluster peer(object);
+                 return Reached{.cluster = std::string(peer.cluster_id()),
+                                .status = std::string(peer.condition("APIServerStatus"))};
+               }),
+      slices_(context_.home, context_.metrics),
       leads_(context_.metrics.gauge(kube::families::is_leader, {{"name", "liqod"}})),
       ready_(context_.metrics, families::virtual_node_ready),
       pods_(context_.metrics, families::offloaded_pods),
       without_room_(context_.metrics, families::pods_without_room),
-      requested_(context_.metrics, families::slice_requested),
-      granted_(context_.metrics, families::slice_granted),
-      accepted_(context_.metrics, families::slice_accepted),
       reachable_(context_.metrics, families::peer_reachable),
       begins_(context_.metrics, families::identity_start),
       expires_(context_.metrics, families::identity_expiry),
@@ -65,16 +74,13 @@ void StateMetrics::read_identity(const kube::Change& identity) {
 
 void StateMetrics::show_nodes(bool leads) {
   Values ready, pods, without_room;
-  for (const kube::Object& virtual_node : virtual_nodes_->objects()) {
+  for (const auto& [key, offered] : offered_.all()) {
     if (!leads) break;
-    const kube::ObjectKey key = virtual_node.key();
-    const api::VirtualNode view(virtual_node);
-    const kube::Labels labels{{"cluster_id", std::string(view.cluster_id())}, {"node_name", key.name}};
-    if (view.create_node()) {
-      const auto node = nodes_->find({"", key.name});
+    const kube::Labels labels{{"cluster_id", offered.cluster}, {"node_name", key.name}};
+    if (offered.has_node) {
+      const Machine* node = machines_.find({"", key.name});
       // It may be that of an older VirtualNode of the name.
-      const bool is_own = node && node->label(api::labels::remote_cluster_id) == view.cluster_id();
-      ready[labels] = is_own && kube::has_condition(*node, "Ready") ? 1 : 0;
+      ready[labels] = node && node->cluster == offered.cluster && node->is_ready ? 1 : 0;
     }
     if (const ProviderSession* session = controller_.sessions().find(key)) {
       pods[labels] = double(session->pods().local_pods().store().size());
@@ -86,36 +92,12 @@ void StateMetrics::show_nodes(bool leads) {
   without_room_.show(without_room);
 }
 
-void StateMetrics::show_slices(bool leads) {
-  Values requested, granted, accepted;
-  for (const kube::Object& slice : slices_->objects()) {
-    const api::ResourceSlice view(slice);
-    if (!leads || !view.is_local()) continue;
-    kube::Labels labels{{"cluster_id", std::string(slice.label(api::labels::remote_cluster_id))},
-                        {"slice", std::string(slice.name())}};
-    accepted[labels] = view.is_accepted(api::slice_conditions::resources) ? 1 : 0;
-    // What is granted and was not asked for has a name that the provider chose.
-    std::set<std::string> names(core::common_resources.begin(), core::common_resources.end());
-    for (const auto& asked : view.requested()) names.emplace(asked.key());
-    for (const std::string& resource : names) {
-      labels["resource"] = resource;
-      if (const auto amount = core::amount_of(view.requested(), resource)) requested[labels] = *amount;
-      if (const auto amount = core::amount_of(view.granted(), resource)) granted[labels] = *amount;
-    }
-  }
-  requested_.show(requested);
-  granted_.show(granted);
-  accepted_.show(accepted);
-}
-
 void StateMetrics::show_peers(bool leads) {
   Values reachable, begins, expires;
-  for (const kube::Object& object : foreign_clusters_->objects()) {
-    const api::ForeignCluster peer(object);
-    const std::string_view status = peer.condition("APIServerStatus");
+  for (const auto& [key, peer] : reached_.all()) {
     // None: this cluster does not use the other's API server.
-    if (!leads || status.empty() || status == "None") continue;
-    reachable[{{"cluster_id", std::string(peer.cluster_id())}}] = status == "Established" ? 1 : 0;
+    if (!leads || peer.status.empty() || peer.status == "None") continue;
+    reachable[{{"cluster_id", peer.cluster}}] = peer.status == "Established" ? 1 : 0;
   }
   if (leads)
     for (const auto& [key, expiry] : expiries_) {
@@ -135,7 +117,7 @@ void StateMetrics::refresh() {
   const bool leads = context_.leadership.is_leader();
   leads_.set(leads ? 1 : 0);
   show_nodes(leads);
-  show_slices(leads);
+  slices_.show(leads);
   show_peers(leads);
 }
 

@@ -3,24 +3,21 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
-
 #include <map>
 #include <set>
+#include <utility>
 
 #include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
-#include "controllers/nodes/node_context.hpp"
 #include "controllers/scopes.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/api/virtual_node.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/namespaces/desired_mapping.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
-#include "liqo/core/namespaces/selecting_spec.hpp"
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
@@ -33,8 +30,8 @@ using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
 
-/// The key that stands for all: there may be thousands, which are enqueued over several turns of the loop.
-kube::WorkKey key_of_all() { return {}; }
+/// The key that stands for many: there may be thousands, which are enqueued over several turns of the loop.
+kube::WorkKey key_of_many() { return {}; }
 constexpr std::size_t max_enqueued_in_a_turn = 256;
 
 }  // namespace
@@ -51,20 +48,20 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       nodes_(context.home.acquire(scope_of_virtual_nodes())),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
       bindings_(context.home.acquire({.resource = api::kinds::role_bindings, .selection = core::kept_by_liqo()})),
-      offers_(
-          virtual_nodes_, offer_of,
-          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },
-          [this] { enqueue_all(); }),
-      labels_(
-          nodes_, labels_of,
-          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },
-          [this] { enqueue_all(); }),
+      offered_(context, virtual_nodes_, nodes_,
+               {.selected = [this](const std::vector<std::string>& selectors) { enqueue_selecting(selectors); },
+                .homes =
+                    [this](const std::string& cluster) {
+                      if (recount_maps(cluster)) enqueue_all();
+                    },
+                .synced = [this] { enqueue_all(); }}),
       told_(
           maps_, map_of,
-          [this](const kube::ObjectKey&, const Map* before, const Map* now) { map_changed(before, now); },
+          [this](const kube::ObjectKey& key, const Map* before, const Map* now) { map_changed(key, before, now); },
           [this] { enqueue_all(); }),
       controller_(context, {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  for (const auto& [key, map] : told_.all()) recount_maps(key.name);
   const auto synced = [this] { enqueue_all(); };
   offloadings_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);
   namespaces_.subscribe(
@@ -88,25 +85,46 @@ void NamespaceOffloadingController::enqueue(const std::string& ns) {
   controller_.enqueue({"", {ns, std::string(api::namespace_offloading_name)}});
 }
 
-void NamespaceOffloadingController::enqueue_all() { controller_.enqueue(key_of_all()); }
+void NamespaceOffloadingController::enqueue_all() {
+  is_all_due_ = true;
+  enqueue_many();
+}
+
+void NamespaceOffloadingController::enqueue_many() {
+  const kube::Duration left = pause_.left(context_.clock.now());
+  if (left > kube::Duration::zero())
+    controller_.enqueue_after(key_of_many(), left);
+  else
+    controller_.enqueue(key_of_many());
+}
+
+void NamespaceOffloadingController::enqueue_selecting(const std::vector<std::string>& selectors) {
+  const std::size_t before = due_selectors_.size();
+  for (const std::string& selector : selectors) {
+    const auto askers = offered_.selections().askers(selector);
+    if (askers.size() > max_enqueued_in_a_turn)
+      due_selectors_.insert(selector);
+    else
+      for (const std::string& ns : askers) enqueue(ns);
+  }
+  if (due_selectors_.size() > before) enqueue_many();
+}
 
 asio::awaitable<void> NamespaceOffloadingController::spread() {
+  pause_.begin(context_.clock.now());
+  std::vector<std::string> due;
+  const auto selectors = std::exchange(due_selectors_, {});
+  if (std::exchange(is_all_due_, false)) {
+    for (const kube::ObjectKey& key : offloadings_->store().keys()) due.push_back(key.ns);
+  } else {
+    for (const std::string& selector : selectors)
+      for (std::string& ns : offered_.selections().askers(selector)) due.push_back(std::move(ns));
+  }
   std::size_t enqueued = 0;
-  for (const kube::ObjectKey& key : offloadings_->store().keys()) {
-    enqueue(key.ns);
+  for (const std::string& ns : due) {
+    enqueue(ns);
     if (++enqueued % max_enqueued_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
   }
-}
-
-NamespaceOffloadingController::Offer NamespaceOffloadingController::offer_of(const kube::Object& virtual_node) {
-  json::object tree{{"metadata", {{"name", virtual_node.name()}, {"namespace", virtual_node.ns()}}},
-                    {"spec", core::selecting_spec(virtual_node)}};
-  return {.cluster = std::string(api::VirtualNode(virtual_node).cluster_id()), .node = kube::Object(std::move(tree))};
-}
-
-NamespaceOffloadingController::Offer NamespaceOffloadingController::labels_of(const kube::Object& node) {
-  json::object tree{{"metadata", {{"name", node.name()}, {"labels", node.labels()}}}};
-  return {.cluster = {}, .node = kube::Object(std::move(tree))};
 }
 
 NamespaceOffloadingController::Map NamespaceOffloadingController::map_of(const kube::Object& object) {
@@ -126,13 +144,9 @@ NamespaceOffloadingController::Map NamespaceOffloadingController::map_of(const k
   return known;
 }
 
-void NamespaceOffloadingController::offer_changed(const Offer* before, const Offer* now) {
-  if (!before || !now || *before != *now) enqueue_all();
-}
-
-void NamespaceOffloadingController::map_changed(const Map* before, const Map* now) {
+void NamespaceOffloadingController::map_changed(const kube::ObjectKey& key, const Map* before, const Map* now) {
   const auto is_full = [](const Map& map) { return map.asked >= core::max_mappings; };
-  if (!before || !now || before->is_outgoing != now->is_outgoing || before->is_deleting != now->is_deleting ||
+  if (recount_maps(key.name) || !before || !now || before->is_deleting != now->is_deleting ||
       is_full(*before) != is_full(*now))
     return enqueue_all();
   for (const auto& [ns, twin] : now->twins)
@@ -141,58 +155,65 @@ void NamespaceOffloadingController::map_changed(const Map* before, const Map* no
     if (!now->twins.contains(ns)) enqueue(ns);
 }
 
-std::vector<core::ToldTwin> NamespaceOffloadingController::told_of(const std::string& ns) const {
-  std::map<std::string_view, std::set<std::string_view>> homes;  // cluster to the namespaces of its VirtualNodes
-  for (const auto& [key, offer] : offers_.all()) homes[offer.cluster].insert(key.ns);
-  std::vector<core::ToldTwin> told;
+bool NamespaceOffloadingController::recount_maps(std::string_view cluster) {
+  bool changed = std::erase_if(counted_, [&](const kube::ObjectKey& key) { return !told_.find(key); }) > 0;
   for (const auto& [key, map] : told_.all()) {
-    if (!map.is_outgoing) continue;
-    // A peer may write maps in its own tenant namespace, where it has no say about another cluster.
-    if (const auto home = homes.find(key.name); home != homes.end() && !home->second.contains(key.ns)) continue;
-    const auto found = map.twins.find(ns);
-    const Map::Twin twin = found == map.twins.end() ? Map::Twin() : found->second;
+    if (key.name != cluster) continue;
+    if (map.is_outgoing && offered_.may_be_home(cluster, key.ns))
+      changed |= counted_.insert(key).second;
+    else
+      changed |= counted_.erase(key) > 0;
+  }
+  return changed;
+}
+
+std::vector<core::ToldTwin> NamespaceOffloadingController::told_of(const std::string& ns) const {
+  std::vector<core::ToldTwin> told;
+  for (const kube::ObjectKey& key : counted_) {
+    const Map* map = told_.find(key);
+    if (!map) continue;
+    const auto found = map->twins.find(ns);
+    const Map::Twin twin = found == map->twins.end() ? Map::Twin() : found->second;
     told.push_back({.cluster = key.name,
                     .asked = twin.asked,
                     .phase = twin.phase,
                     .message = twin.message,
                     .kept = twin.kept,
-                    .is_deleting = map.is_deleting,
-                    .is_full = map.asked >= core::max_mappings});
+                    .is_deleting = map->is_deleting,
+                    .is_full = map->asked >= core::max_mappings});
   }
   return told;
 }
 
-std::set<std::string, std::less<>> NamespaceOffloadingController::selected_by(
-    const core::NodeSelector& selector) const {
-  std::set<std::string, std::less<>> selected;
-  const core::NodeContext node_ctx = node_context(context_.settings);
-  for (const auto& [key, offer] : offers_.all()) {
-    if (offer.cluster.empty() || selected.contains(offer.cluster)) continue;
-    const Offer* node = labels_.find({"", key.name});
-    const core::OfferedNode offered{.virtual_node = &offer.node, .node = node ? &node->node : nullptr};
-    if (core::is_selected(selector, offered, node_ctx)) selected.insert(offer.cluster);
-  }
-  return selected;
-}
-
 std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
                                                                         const core::NodeSelector* selector,
-                                                                        std::string_view remote_name) const {
-  const std::vector<core::ToldTwin> told = told_of(std::string(offloading.ns()));
+                                                                        std::string_view remote_name) {
+  const std::string ns(offloading.ns());
+  const std::vector<core::ToldTwin> told = told_of(ns);
+  std::set<std::string, std::less<>> selected;
+  if (selector) {
+    const std::string text = json::serialize(api::NamespaceOffloading(offloading).cluster_selector());
+    for (const auto& [cluster, nodes] : offered_.selections().ask(ns, text, *selector)) selected.insert(cluster);
+  } else {
+    offered_.selections().forget(ns);
+  }
   const bool is_wish_known = selector || offloading.is_deleting();
-  const bool may_hold =
-      is_wish_known && std::ranges::any_of(told, [](const core::ToldTwin& twin) { return !twin.asked.empty(); });
-  const auto data = may_hold ? data_.all() : std::vector<core::storage::RemoteData>();
-  return core::twin_states({.ns = std::string(offloading.ns()),
-                            .remote_name = std::string(remote_name),
-                            .told = told,
-                            .selected = selector ? selected_by(*selector) : std::set<std::string, std::less<>>(),
-                            .is_wish_known = is_wish_known,
-                            .data = data});
+  // Only a twin that is to go, or to get another name, is held by what is in it; thousands of volumes may be.
+  const bool may_be_held = is_wish_known && std::ranges::any_of(told, [&](const core::ToldTwin& twin) {
+                             const bool is_right = remote_name.empty() || twin.asked == remote_name;
+                             return !twin.asked.empty() && !(selected.contains(twin.cluster) && is_right);
+                           });
+  return core::twin_states(
+      {.ns = ns,
+       .remote_name = std::string(remote_name),
+       .told = told,
+       .selected = std::move(selected),
+       .is_wish_known = is_wish_known,
+       .data = may_be_held ? std::span(data_.all()) : std::span<const core::storage::RemoteData>()});
 }
 
 asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey work) {
-  if (work == key_of_all()) {
+  if (work == key_of_many()) {
     co_await spread();
     co_return Outcome::done();
   }
@@ -205,6 +226,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   }
   auto object = offloadings_->find(key);
   if (!object || object->is_deleting()) looks_.erase(key.ns);
+  if (!object) offered_.selections().forget(key.ns);
   if (!object) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await withdraw(std::move(*object));
 

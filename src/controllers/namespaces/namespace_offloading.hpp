@@ -1,5 +1,6 @@
 // NamespaceOffloading → the label that makes its pods subject to it, and a status that tells how far it has come.
 // Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
+// Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
 #include <map>
@@ -8,6 +9,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/crowd_pause.hpp"
+#include "controllers/namespaces/offered_nodes.hpp"
 #include "controllers/runnable.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "kube/client/own_user.hpp"
@@ -50,24 +53,17 @@ class NamespaceOffloadingController final : public Runnable {
   /// What is known of every provider. What is asked for counts as required, and so does what `selector` selects (null:
   /// nothing, because it is invalid or goes). `remote_name`: of the twins that are wanted, "" where there is none.
   std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector,
-                                           std::string_view remote_name) const;
+                                           std::string_view remote_name);
   /// What the NamespaceMaps that count say of the twin of a namespace.
   std::vector<core::ToldTwin> told_of(const std::string& ns) const;
-  /// The providers of which a virtual node is selected.
-  std::set<std::string, std::less<>> selected_by(const core::NodeSelector& selector) const;
   void enqueue(const std::string& ns);
+  /// Makes all due, and those with these selectors: a few at once, and many as CrowdPause says.
   void enqueue_all();
+  void enqueue_selecting(const std::vector<std::string>& selectors);
+  void enqueue_many();
+  /// Enqueues what has been gathered, over several turns of the loop.
   asio::awaitable<void> spread();
 
-  /// What cluster selectors look at. VirtualNodes and Nodes are written often, and only a change of this part makes
-  /// every namespace due.
-  struct Offer {
-    std::string cluster;
-    kube::Object node;  ///< of a VirtualNode its spec, of a Node its labels, with the name of either
-    bool operator==(const Offer& other) const { return cluster == other.cluster && node.tree() == other.node.tree(); }
-  };
-  static Offer offer_of(const kube::Object& virtual_node);
-  static Offer labels_of(const kube::Object& node);
   /// What a NamespaceMap says of each namespace.
   struct Map {
     struct Twin {
@@ -82,15 +78,22 @@ class NamespaceOffloadingController final : public Runnable {
     std::map<std::string, Twin, std::less<>> twins;
   };
   static Map map_of(const kube::Object& map);
-  void offer_changed(const Offer* before, const Offer* now);
-  void map_changed(const Map* before, const Map* now);
+  void map_changed(const kube::ObjectKey& key, const Map* before, const Map* now);
+  /// Finds out anew which of the maps named after a cluster count: a peer may write maps in its own tenant namespace,
+  /// where it has no say about another cluster. Answers whether one has begun to count, or does not any more.
+  bool recount_maps(std::string_view cluster);
 
   Context context_;
   kube::OwnUser user_;
   RemoteDataWatch data_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
-  kube::View<Offer> offers_, labels_;  ///< of VirtualNodes and of their Nodes
+  OfferedNodes offered_;
   kube::View<Map> told_;               ///< by the NamespaceMaps
+  std::set<kube::ObjectKey> counted_;  ///< the NamespaceMaps that count
+  /// What spread() enqueues: all, and those with these selectors.
+  bool is_all_due_ = false;
+  std::set<std::string> due_selectors_;
+  CrowdPause pause_;
   /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
   std::map<std::string, std::optional<kube::TimePoint>> looks_;
   kube::Log log_{"namespaceoffloading"};

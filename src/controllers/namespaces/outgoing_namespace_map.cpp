@@ -1,6 +1,8 @@
 #include "controllers/namespaces/outgoing_namespace_map.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <set>
 #include <string>
 #include <tuple>
@@ -26,6 +28,9 @@ using namespace std::chrono_literals;
 constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
 /// Of the volumes in one twin so many get an Event.
 constexpr std::size_t max_told = 8;
+/// The key that stands for the NamespaceOffloadings that have changed, and how many of them are seen to in a turn.
+kube::WorkKey key_of_requests() { return {}; }
+constexpr std::size_t max_seen_in_a_turn = 32;
 
 core::WantedTwins twins_of(const kube::Object& map) {
   core::WantedTwins twins;
@@ -55,22 +60,19 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
       nodes_(context.home.acquire(scope_of_virtual_nodes())),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
+      offered_(context, virtual_nodes_, nodes_, {}),
       requests_(
           offloadings_,
           [cluster = context.settings.cluster_id](const kube::Object& offloading) {
             return core::twin_request(offloading, cluster);
           },
-          [this](const kube::ObjectKey&, const core::TwinRequest* before, const core::TwinRequest* now) {
-            if (!before || !now || *before != *now) enqueue_all();
+          [this](const kube::ObjectKey& key, const core::TwinRequest* before, const core::TwinRequest* now) {
+            if (!before || !now || *before != *now) enqueue_request(key);
           },
           [this] { enqueue_all(); }),
       clusters_(virtual_nodes_,
                 [](const kube::Object& object) { return std::string(api::VirtualNode(object).cluster_id()); }),
-      destinations_(maps_,
-                    [](const kube::Object& map) {
-                      const bool goes_out = map.label(labels::replication) == "true";
-                      return std::string(goes_out ? map.label(labels::replication_destination) : "");
-                    }),
+      destinations_(maps_, destination_of),
       controller_(context, {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
@@ -80,6 +82,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
                             [](const kube::Object& object, std::vector<std::string>& out) {
                               out.emplace_back(api::VirtualNode(object).cluster_id());
                             });
+  for (const auto& [key, request] : requests_.all()) enqueue_request(key);
   const auto synced = [this] { enqueue_all(); };
   virtual_nodes_.subscribe(
       [this](const kube::Change& node) {
@@ -116,17 +119,82 @@ void OutgoingNamespaceMapController::enqueue(std::string_view cluster) {
 
 void OutgoingNamespaceMapController::enqueue_all() {
   std::set<std::string_view> known;
-  for (const kube::View<std::string>* view : {&clusters_, &destinations_})
-    for (const auto& [key, cluster] : view->all()) known.insert(cluster);
+  for (const auto& [key, cluster] : clusters_.all()) known.insert(cluster);
+  for (const auto& [key, destination] : destinations_.all()) known.insert(destination.cluster);
   for (const std::string_view cluster : known) enqueue(cluster);
 }
 
+OutgoingNamespaceMapController::Destination OutgoingNamespaceMapController::destination_of(const kube::Object& map) {
+  if (map.label(labels::replication) != "true") return {};
+  Destination destination{.cluster = std::string(map.label(labels::replication_destination)), .spaces = {}};
+  for (const auto& [local, remote] : kube::object_at(map.spec(), {"desiredMapping"})) destination.spaces.emplace(local);
+  return destination;
+}
+
+void OutgoingNamespaceMapController::enqueue_request(const kube::ObjectKey& offloading) {
+  // One of another name has no effect.
+  if (offloading.name != api::namespace_offloading_name) return;
+  changed_.insert(offloading);
+  controller_.enqueue(key_of_requests());
+}
+
+asio::awaitable<void> OutgoingNamespaceMapController::see_requests() {
+  for (std::size_t seen = 1; !changed_.empty(); ++seen) {
+    see_request(changed_.extract(changed_.begin()).value());
+    if (seen % max_seen_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+  }
+}
+
+void OutgoingNamespaceMapController::see_request(const kube::ObjectKey& offloading) {
+  const auto enqueue_asked = [&] {
+    if (const auto* clusters = offered_.selections().asked(offloading.ns))
+      for (const auto& [cluster, nodes] : *clusters) enqueue(cluster);
+  };
+  enqueue_asked();
+  const core::TwinRequest* request = requests_.find(offloading);
+  if (request && request->counts && request->selector) {
+    (void)offered_.selections().ask(offloading.ns, request->selects, *request->selector);
+    enqueue_asked();
+  } else {
+    offered_.selections().forget(offloading.ns);
+  }
+  for (const auto& [key, destination] : destinations_.all())
+    if (destination.spaces.contains(offloading.ns)) enqueue(destination.cluster);
+}
+
+std::vector<const core::TwinRequest*> OutgoingNamespaceMapController::requests_for(
+    std::string_view cluster, const core::WantedTwins& current) const {
+  std::set<std::string, std::less<>> spaces;
+  for (std::string& ns : offered_.selections().askers_of(cluster)) spaces.insert(std::move(ns));
+  for (const auto& [local, remote] : current) spaces.insert(local);
+  std::vector<const core::TwinRequest*> requests;
+  requests.reserve(spaces.size());
+  for (const std::string& ns : spaces)
+    if (const auto* request = requests_.find({ns, std::string(api::namespace_offloading_name)}))
+      requests.push_back(request);
+  return requests;
+}
+
+OutgoingNamespaceMapController::Nodes OutgoingNamespaceMapController::nodes_of(std::string_view cluster) const {
+  Nodes found;
+  for (kube::Object& object : virtual_nodes_->objects(nodes_of_cluster, cluster))
+    found.virtual_nodes.push_back(std::move(object));
+  found.nodes.reserve(found.virtual_nodes.size());  // pointers into it are taken
+  for (const kube::Object& virtual_node : found.virtual_nodes) {
+    auto node = nodes_->find({"", std::string(virtual_node.name())});
+    if (node) found.nodes.push_back(std::move(*node));
+    found.offered.push_back({.virtual_node = &virtual_node, .node = node ? &found.nodes.back() : nullptr});
+  }
+  return found;
+}
+
 asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey work) {
+  co_await see_requests();
+  if (work == key_of_requests()) co_return Outcome::done();
   const std::string cluster = work.object.name;
 
-  std::vector<kube::Object> virtual_nodes;
-  for (kube::Object& object : virtual_nodes_->objects(nodes_of_cluster, cluster))
-    virtual_nodes.push_back(std::move(object));
+  const Nodes of_cluster = nodes_of(cluster);
+  const auto& virtual_nodes = of_cluster.virtual_nodes;
   auto keys = maps_->store().keys(by_cluster, cluster);
   std::ranges::sort(keys);
 
@@ -145,21 +213,11 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
         kube::Errc::invalid_input,
         "several NamespaceMaps are for cluster " + cluster + ", and none is " + own.text() + ": remove all but one"));
 
-  std::vector<kube::Object> nodes;
-  nodes.reserve(virtual_nodes.size());  // pointers into it are taken
-  std::vector<core::OfferedNode> offered;
-  for (const kube::Object& virtual_node : virtual_nodes) {
-    auto node = nodes_->find({"", std::string(virtual_node.name())});
-    if (node) nodes.push_back(std::move(*node));
-    offered.push_back({.virtual_node = &virtual_node, .node = node ? &nodes.back() : nullptr});
-  }
-  std::vector<const core::TwinRequest*> requests;
-  requests.reserve(requests_.all().size());
-  for (const auto& [key, request] : requests_.all()) requests.push_back(&request);
   const core::WantedTwins current = map ? twins_of(*map) : core::WantedTwins();
+  const auto requests = requests_for(cluster, current);
   const core::NodeContext node_ctx = node_context(context_.settings);
   core::TwinWish wish = core::wanted_twins(
-      {.requests = requests, .nodes = offered, .current = current},
+      {.requests = requests, .nodes = of_cluster.offered, .current = current},
       {.node = node_ctx, .now = context_.clock.now(), .grace = context_.settings.withdrawal_grace}, memory_[cluster]);
   const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
   core::keep_held(wish, held, current);

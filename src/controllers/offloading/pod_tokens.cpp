@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/base/near_time.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/labels.hpp"
@@ -201,7 +202,8 @@ asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Wr
 
 asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Keep& plan) {
   memory_of(look.key, look.local->uid()).tokens = std::move(look.issued);
-  const auto left = std::chrono::duration_cast<kube::Duration>(plan.until - context_.clock.wall());
+  // A pod that has no token has no time for it either.
+  const kube::Duration left = kube::near_time(plan.until) - context_.clock.wall();
   const kube::Duration jitter = context_.random.between(0s, 30s);
   co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
 }

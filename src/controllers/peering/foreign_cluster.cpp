@@ -7,13 +7,11 @@
 #include "controllers/scopes.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
-#include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/peering/replication.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -35,8 +33,10 @@ ForeignClusterController::ForeignClusterController(Context context, Replicator& 
       foreign_clusters_{.objects = context.home.acquire({.resource = api::kinds::foreign_clusters}), .in_spec = true},
       tenants_{.objects = context.home.acquire({.resource = api::kinds::tenants}), .in_spec = true},
       identities_{.objects = context.home.acquire({.resource = api::kinds::identities}), .in_spec = true},
-      virtual_nodes_{.objects = context.home.acquire({.resource = api::kinds::virtual_nodes}), .in_spec = true},
-      nodes_{.objects = context.home.acquire(scope_of_virtual_nodes())},
+      virtual_nodes_{.objects = context.home.acquire({.resource = api::kinds::virtual_nodes}),
+                     .in_spec = true,
+                     .part = core::part_of_virtual_node},
+      nodes_{.objects = context.home.acquire(scope_of_virtual_nodes()), .part = core::part_of_node},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
       controller_(context, {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
@@ -66,6 +66,10 @@ void ForeignClusterController::watch(Source& source) {
                             });
   source.objects.subscribe(
       [this, &source](const kube::Change& change) {
+        const auto counts = [&source](const kube::Object& object) {
+          return std::pair(cluster_of(source.in_spec, object), source.part(object));
+        };
+        if (source.part && !change.changes(counts)) return;
         for (const kube::Object* object : {change.now, change.previous()})
           if (object) enqueue(cluster_of(source.in_spec, *object));
       },
@@ -115,10 +119,9 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
                        .trouble = replicator_.trouble(cluster),
                        .clock_ahead = replicator_.clock_ahead(cluster),
                        .withdrawal = ""};
-  if (const auto secret = replicator_.find_secret(cluster)) {
+  if (auto server = replicator_.server(cluster)) {
     peer.has_credentials = true;
-    const auto config = kube::wire::parse_kubeconfig(core::secret_bytes(*secret, "kubeconfig"), {});
-    if (config) peer.server = config->server.text();
+    peer.server = std::move(*server);
   }
   return peer;
 }

@@ -8,6 +8,7 @@
 #include "controllers/peering/replicator.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/core/peering/foreign_cluster.hpp"
+#include "liqo/core/peering/offloading_part.hpp"
 
 namespace liqo::controllers {
 
@@ -29,6 +30,8 @@ class ForeignClusterController final : public Runnable {
     kube::InformerHandle objects;
     bool in_spec = false;  ///< spec.clusterID, else the label alone
     bool required = true;  ///< for has_synced(): the module of the kind is always installed
+    /// What counts of an object besides its cluster; null = everything.
+    core::OffloadingPart (*part)(const kube::Object& object) = nullptr;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> create(std::string cluster);

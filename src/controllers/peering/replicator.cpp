@@ -34,9 +34,6 @@ bool is_control_plane(const kube::Object& secret) {
 
 std::string_view cluster_of(const kube::Object& object) { return object.label(api::labels::remote_cluster_id); }
 
-/// Index of Secrets by the cluster whose control plane they lead to.
-constexpr std::string_view by_provider = "control-plane-of";
-
 void index_by_provider(const kube::Object& secret, std::vector<std::string>& clusters) {
   if (is_control_plane(secret)) clusters.emplace_back(cluster_of(secret));
 }
@@ -141,10 +138,14 @@ bool Replicator::knows_secrets_of(const std::string& ns) const {
   return found == secrets_.end() ? namespaces_->has_synced() : found->second->has_synced();
 }
 
-std::optional<kube::Object> Replicator::find_secret(std::string_view cluster) const {
-  for (const auto& [ns, secrets] : secrets_)
-    if (auto found = secrets_of({ns, std::string(cluster)}); !found.empty()) return std::move(found.front());
-  return std::nullopt;
+std::optional<std::string> Replicator::server(std::string_view cluster) {
+  const auto ns = servers_.namespace_of(cluster);
+  if (!ns) return std::nullopt;
+  const PeerKey key{*ns, std::string(cluster)};
+  const auto secrets = secrets_.find(*ns);
+  if (secrets == secrets_.end() || secrets->second->store().count(secrets_by_provider, cluster) == 0)
+    return std::nullopt;
+  return servers_.server(key, secrets->second->store(), [&] { return secrets_of(key).front(); });
 }
 
 std::optional<bool> Replicator::answers(std::string_view cluster) const {
@@ -195,6 +196,7 @@ void Replicator::read_namespaces() {
   std::erase_if(secrets_, [this](const auto& entry) {
     const auto ns = namespaces_->find({"", entry.first});
     const bool gone = !ns || !core::is_tenant_namespace(*ns);
+    if (gone) servers_.forget(entry.first);
     if (gone) enqueue_namespace(entry.first);
     return gone;
   });
@@ -213,26 +215,30 @@ void Replicator::read_namespaces() {
         {.resource = kube::resources::secrets,
          .ns = ns,
          .selection = {.label_selector = kube::label_is(api::labels::identity_type, api::control_plane_identity)}});
-    secrets->add_index(std::string(by_provider), index_by_provider);
-    secrets.subscribe([this](const kube::ObjectKey& secret) { enqueue_secret(secret); },
+    secrets->add_index(std::string(secrets_by_provider), index_by_provider);
+    secrets.subscribe([this](const kube::Change& secret) { see_secret(secret); },
                       [this, ns] { enqueue_namespace(ns); });
+    for (const kube::Object& secret : secrets->objects()) servers_.see(ns, secrets->store(), cluster_of(secret));
     enqueue_namespace(ns);
   }
 }
 
 void Replicator::enqueue_peer(const PeerKey& key) { sessions_.enqueue({key.name, key}); }
 
-void Replicator::enqueue_secret(const kube::ObjectKey& secret) {
-  const auto found = secrets_.find(secret.ns);
+void Replicator::see_secret(const kube::Change& secret) {
+  const std::string& ns = secret.key.ns;
+  const auto found = secrets_.find(ns);
   if (found == secrets_.end()) return;
-  if (const auto object = found->second->find(secret)) {
-    const std::string cluster(cluster_of(*object));
-    enqueue_peer({secret.ns, cluster});
+  for (const kube::Object* object : {secret.now, secret.previous()})
+    if (object) servers_.see(ns, found->second->store(), cluster_of(*object));
+  if (secret.now) {
+    const std::string cluster(cluster_of(*secret.now));
+    enqueue_peer({ns, cluster});
     tell(cluster);
   }
   // The Secret may have been for another cluster before.
   for (const auto& [key, peer] : peers_)
-    if (key.ns == secret.ns) enqueue_peer(key);
+    if (key.ns == ns) enqueue_peer(key);
 }
 
 void Replicator::enqueue_namespace(const std::string& ns) {
@@ -256,6 +262,7 @@ void Replicator::see_object(const kube::Resource& kind, const kube::ObjectKey& k
 }
 
 void Replicator::see_foreign_cluster(const kube::Change& change) {
+  if (!change.changes(loss_of)) return;
   // A ForeignCluster that people made may have any name.
   std::set<std::string, std::less<>> clusters;
   for (const kube::Object* object : {change.now, change.previous()})
@@ -265,7 +272,6 @@ void Replicator::see_foreign_cluster(const kube::Change& change) {
     if (peer.session) peer.session->set_peer_lost(is_lost(key.name));
     enqueue_peer(key);
   }
-  if (!change.changes(loss_of)) return;
   for (std::size_t i = 0; i < locals_.size(); ++i)
     for (const kube::ObjectKey& local : locals_[i]->store().keys()) see_object(core::replicated_kinds()[i], local);
 }
@@ -274,7 +280,8 @@ std::vector<kube::Object> Replicator::secrets_of(const PeerKey& key) const {
   std::vector<kube::Object> found;
   const auto secrets = secrets_.find(key.ns);
   if (secrets == secrets_.end()) return found;
-  for (kube::Object& secret : secrets->second->objects(by_provider, key.name)) found.push_back(std::move(secret));
+  for (kube::Object& secret : secrets->second->objects(secrets_by_provider, key.name))
+    found.push_back(std::move(secret));
   // A Secret that stays counts before one that is being deleted, one made of an Identity before one made by hand, then
   // the oldest.
   std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/peering/peer_servers.hpp"
 #include "controllers/peering/replication_session.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
 #include "controllers/runnable.hpp"
@@ -31,8 +32,9 @@ class Replicator final : public Runnable {
   bool has_synced() const override;
   bool is_busy() const override;
 
-  /// The ControlPlane Secret of a provider, if there is one.
-  std::optional<kube::Object> find_secret(std::string_view cluster) const;
+  /// The server to which the ControlPlane Secret of a provider leads, "" where its kubeconfig cannot be read; nothing
+  /// where there is no such Secret.
+  std::optional<std::string> server(std::string_view cluster);
   /// True once the Secrets of every tenant namespace are known: only then their absence means something.
   bool knows_secrets() const;
   /// Whether the provider's API server answers with those credentials: false also where they cannot be used; nothing
@@ -45,7 +47,7 @@ class Replicator final : public Runnable {
   /// What there is to tell of a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
   /// Nothing while no session knows yet, or where there is none.
   std::optional<std::string> withdrawal(std::string_view cluster) const;
-  /// Called with a cluster ID when find_secret(), answers(), trouble(), clock_ahead() or withdrawal() may have changed
+  /// Called with a cluster ID when server(), answers(), trouble(), clock_ahead() or withdrawal() may have changed
   /// for it. One reader.
   void on_change(std::function<void(const std::string& cluster)> handler) { changed_ = std::move(handler); }
 
@@ -73,7 +75,7 @@ class Replicator final : public Runnable {
   asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& secret, bool wanted);
 
   void read_namespaces();
-  void enqueue_secret(const kube::ObjectKey& secret);
+  void see_secret(const kube::Change& secret);
   void enqueue_namespace(const std::string& ns);
   void enqueue_peer(const PeerKey& key);
   void enqueue_everything();
@@ -99,6 +101,7 @@ class Replicator final : public Runnable {
   std::set<std::string, std::less<>> unread_;  ///< tenant namespaces whose Secrets may not be read yet
   kube::InformerHandle namespaces_, foreign_clusters_;
   std::map<std::string, kube::InformerHandle> secrets_;  ///< by tenant namespace
+  PeerServers servers_;
   std::map<PeerKey, Peer> peers_;
   std::map<kube::WorkKey, kube::TimePoint> orphans_;  ///< since when objects are without credentials
   kube::Controller sessions_, orphan_controller_;

@@ -58,11 +58,12 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
     claims_.subscribe([this](const kube::ObjectKey& key) { copy_events_.end_quiet(key.ns); });
   }
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
-  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
-    if (take_virtual_node(key)) read_rules();
+  // Of many providers each is told of all virtual nodes.
+  virtual_nodes_.subscribe([this](const kube::Change& change) {
+    if (take_virtual_node(change.key, change.now)) read_rules();
   });
   templates_.subscribe([this] { read_rules(); });
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) take_virtual_node(key);
+  for (const kube::Object& node : virtual_nodes_->objects()) take_virtual_node(node.key(), &node);
   read_rules();
 }
 
@@ -164,13 +165,12 @@ core::ForgingContext ClusterReflection::forging_of(const kube::Object* decides) 
   return forging;
 }
 
-bool ClusterReflection::take_virtual_node(const kube::ObjectKey& key) {
-  auto node = virtual_nodes_->find(key);
+bool ClusterReflection::take_virtual_node(const kube::ObjectKey& key, const kube::Object* node) {
   if (!node || api::VirtualNode(*node).cluster_id() != home_.name) {
     differing_.erase(key);
     return nodes_of_provider_.erase(key) > 0;
   }
-  nodes_of_provider_.insert_or_assign(key, kube::Object(std::as_const(*node)));
+  nodes_of_provider_.insert_or_assign(key, kube::Object(*node));
   return true;
 }
 

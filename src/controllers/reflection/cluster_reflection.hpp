@@ -72,8 +72,8 @@ class ClusterReflection {
   void run(reflector::Reflector& reflector);
   void take_custom_kinds();
 
-  /// Notes a VirtualNode of this provider; false where it is of another one.
-  bool take_virtual_node(const kube::ObjectKey& key);
+  /// Notes a VirtualNode of this provider, null where it is gone; false where it is of another one.
+  bool take_virtual_node(const kube::ObjectKey& key, const kube::Object* node);
   void read_rules();
   kube::Result<Rules> rules_of(const kube::Object& virtual_node) const;
   /// Takes what the VirtualNode that decides says.

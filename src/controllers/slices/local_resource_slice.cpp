@@ -21,12 +21,12 @@ constexpr std::chrono::seconds namespace_lag{3};
 
 /// The request that the slice should have, as the object holds it; "" where there is no key yet.
 kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const ClusterKeys& keys,
-                                         std::string_view own_cluster) {
+                                         std::string_view own_cluster, core::CheckedRequests& checked) {
   if (!keys.key()) return "";
   const core::CertificateName name = core::slice_name(slice.name(), own_cluster);
   // A request that is right is kept: the signature of an ECDSA key is different each time.
   if (auto present = kube::decode_base64(slice.csr()); present && !present->empty())
-    if (core::check_signing_request(*present, name, &keys.key()->public_key())) return std::string(slice.csr());
+    if (checked.check(*present, name, &keys.key()->public_key())) return std::string(slice.csr());
   auto made = core::make_signing_request(*keys.key(), name);
   if (!made) return kube::fail(std::move(made.error()), "making a signing request");
   return kube::encode_base64(*made);
@@ -57,7 +57,7 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
   const api::ResourceSlice view(*slice);
   if (!view.is_local() || namespaces_.is_ending(key.ns)) co_return Outcome::done();
   const std::string& own = context_.settings.cluster_id;
-  auto csr = wanted_request(view, keys_, own);
+  auto csr = wanted_request(view, keys_, own, checked_);
   if (!csr) co_return Outcome::retry(std::move(csr.error()));
   const std::string peer = namespaces_.peer_of(key.ns);
   namespace action = core::local_slice_action;

@@ -6,6 +6,7 @@
 #include "controllers/peering/cluster_keys.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
 #include "kube/runtime/controller.hpp"
+#include "liqo/core/peering/checked_requests.hpp"
 
 namespace liqo::controllers {
 
@@ -26,6 +27,7 @@ class LocalResourceSliceController final : public Runnable {
   TenantNamespaces& namespaces_;
   ClusterKeys& keys_;
   kube::InformerHandle slices_;
+  core::CheckedRequests checked_;
   kube::Controller controller_;
 };
 

@@ -25,7 +25,7 @@ constexpr kube::Duration max_wait = 24h;
 /// The signing request of the slice, in PEM. Errors: what is wrong with it; it must be for the slice's name and, where
 /// the tenant has shown its key, for that key.
 kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const api::Tenant& tenant,
-                                          std::string_view peer) {
+                                          std::string_view peer, core::CheckedRequests& requests) {
   auto pem = kube::decode_base64(slice.csr());
   if (!pem) return kube::fail(std::move(pem.error()), "spec.csr");
   std::optional<core::PublicKey> key;
@@ -34,7 +34,7 @@ kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const
     if (!parsed) return kube::fail(std::move(parsed.error()), "the Tenant's public key");
     key = std::move(*parsed);
   }
-  auto checked = core::check_signing_request(*pem, core::slice_name(slice.name(), peer), key ? &*key : nullptr);
+  auto checked = requests.check(*pem, core::slice_name(slice.name(), peer), key ? &*key : nullptr);
   if (!checked) return std::unexpected(std::move(checked.error()));
   return std::move(*pem);
 }
@@ -76,7 +76,7 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   // A consumer that has not shown its key gets nothing yet; the Tenant's status brings the slice back here.
   if (tenant_view.needs_handshake() && !core::was_admitted(tenant_view)) co_return Outcome::done();
 
-  auto csr = checked_request(view, tenant_view, peer);
+  auto csr = checked_request(view, tenant_view, peer, checked_);
   kube::Result<IssuedParams> issued = kube::fail(kube::Errc::invalid_input, "");
   if (!csr) {
     issued = kube::fail(kube::Errc::invalid_input, csr.error().text());

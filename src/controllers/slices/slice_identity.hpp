@@ -6,6 +6,7 @@
 #include "controllers/peering/certificate_issuer.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
 #include "kube/runtime/controller.hpp"
+#include "liqo/core/peering/checked_requests.hpp"
 
 namespace liqo::controllers {
 
@@ -31,6 +32,7 @@ class SliceIdentityController final : public Runnable {
   TenantNamespaces& namespaces_;
   CertificateIssuer issuer_;
   kube::InformerHandle slices_, tenants_;
+  core::CheckedRequests checked_;
   kube::Controller controller_;
 };
 

@@ -1,5 +1,7 @@
 #include "controllers/slices/virtual_node_creator.hpp"
 
+#include <set>
+
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -16,6 +18,21 @@ namespace liqo::controllers {
 
 using kube::Outcome;
 namespace conditions = api::slice_conditions;
+
+namespace {
+
+/// Index of VirtualNodes by the slice that they name, and by the UID of the one that they were made of.
+constexpr std::string_view by_slice = "of-slice";
+std::string name_value(std::string_view slice) { return "name " + std::string(slice); }
+std::string uid_value(std::string_view slice) { return "uid " + std::string(slice); }
+
+void index_by_slice(const kube::Object& virtual_node, std::vector<std::string>& out) {
+  if (const auto name = virtual_node.label(api::labels::resource_slice_name); !name.empty())
+    out.push_back(name_value(name));
+  if (const auto owner = virtual_node.controller()) out.push_back(uid_value(owner->uid));
+}
+
+}  // namespace
 
 VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, ProviderBudgets& budgets, Context context)
     : context_(std::move(context)),
@@ -35,19 +52,33 @@ VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, ProviderBud
         if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
       },
       all);
-  // A VirtualNode that is gone does not tell which slice it was of.
-  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(slices_->store(), key.ns); },
-                           all);
+  virtual_nodes_->add_index(std::string(by_slice), index_by_slice);
+  virtual_nodes_.subscribe([this](const kube::Change& node) { see_node(node); }, all);
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
   });
 }
 
+void VirtualNodeCreator::see_node(const kube::Change& node) {
+  std::set<std::string, std::less<>> names{node.key.name}, uids;
+  for (const kube::Object* object : {node.now, node.previous()}) {
+    if (!object) continue;
+    names.emplace(object->label(api::labels::resource_slice_name));
+    if (const auto owner = object->controller()) uids.emplace(owner->uid);
+  }
+  const kube::Store& slices = slices_->store();
+  for (const kube::ObjectKey& key : slices.keys_in(node.key.ns))
+    if (names.contains(key.name) || uids.contains(slices.uid(key))) controller_.enqueue({key.ns, key});
+}
+
 std::vector<kube::Object> VirtualNodeCreator::nodes_of(const kube::Object& slice) const {
+  std::set<kube::ObjectKey> keys;
+  for (const std::string& value : {name_value(slice.name()), uid_value(slice.uid())})
+    for (kube::ObjectKey& key : virtual_nodes_->store().keys(by_slice, value))
+      if (key.ns == slice.ns()) keys.insert(std::move(key));
   std::vector<kube::Object> found;
-  for (kube::Object& node : virtual_nodes_->objects_in(slice.ns()))
-    if (core::is_node_of(node, slice) || node.label(api::labels::resource_slice_name) == slice.name())
-      found.push_back(std::move(node));
+  for (const kube::ObjectKey& key : keys)
+    if (auto node = virtual_nodes_->find(key)) found.push_back(std::move(*node));
   return found;
 }
 

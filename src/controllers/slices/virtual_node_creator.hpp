@@ -28,6 +28,8 @@ class VirtualNodeCreator final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Makes the slices due that a VirtualNode is or was of, by its name, its label or its owner.
+  void see_node(const kube::Change& node);
   /// Removes the VirtualNodes of a slice that is being deleted, and lets it go after them.
   asio::awaitable<kube::Outcome> end(kube::Object slice);
   /// `secret`: the kubeconfig of the slice.

@@ -64,15 +64,17 @@ void RemoteDataWatch::take(Known& known, const kube::ObjectKey& key, std::option
   if (found != known.end()) known.erase(found);
   if (now) known.insert_or_assign(key, *now);
   if (before == now) return;
+  all_.reset();
   if (before) changed_(*before);
   if (now) changed_(*now);
 }
 
-std::vector<storage::RemoteData> RemoteDataWatch::all() const {
+const std::vector<storage::RemoteData>& RemoteDataWatch::all() const {
+  if (all_) return *all_;
   std::vector<storage::RemoteData> volumes, claims;
   for (const auto& [key, data] : of_volumes_) volumes.push_back(data);
   for (const auto& [key, data] : of_claims_) claims.push_back(data);
-  return storage::each_once(std::move(volumes), std::move(claims));
+  return all_.emplace(storage::each_once(std::move(volumes), std::move(claims)));
 }
 
 bool RemoteDataWatch::accounts_for(const kube::Object& backing, std::string_view cluster, const std::string& ns) const {

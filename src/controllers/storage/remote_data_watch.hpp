@@ -26,8 +26,9 @@ class RemoteDataWatch {
   RemoteDataWatch& operator=(const RemoteDataWatch&) = delete;
 
   bool has_synced() const;
-  /// The data of each claim once, in an order that does not change.
-  std::vector<core::storage::RemoteData> all() const;
+  /// The data of each claim once, in an order that does not change. It is good until the next change: copy it to keep
+  /// it over an await.
+  const std::vector<core::storage::RemoteData>& all() const;
   /// Whether a claim or a volume at home stands for that claim of ours in the twin of namespace `ns`: what becomes of
   /// its data is decided at home. False where claims and volumes are not read.
   bool accounts_for(const kube::Object& backing, std::string_view cluster, const std::string& ns) const;
@@ -42,6 +43,7 @@ class RemoteDataWatch {
   Changed changed_;
   kube::InformerHandle volumes_, claims_;
   Known of_volumes_, of_claims_;
+  mutable std::optional<std::vector<core::storage::RemoteData>> all_;  ///< nothing after a change
 };
 
 }  // namespace liqo::controllers

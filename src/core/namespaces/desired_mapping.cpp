@@ -1,12 +1,15 @@
 #include "liqo/core/namespaces/desired_mapping.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "core/difference.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/remote_name.hpp"
+#include "liqo/core/namespaces/selections.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -28,13 +31,30 @@ const kube::Object* own_node(const OfferedNode& offered) {
   return is_own ? offered.node : nullptr;
 }
 
-std::set<std::string, std::less<>> selected_nodes(const NodeSelector& selector, std::span<const OfferedNode> nodes,
-                                                  const NodeContext& ctx) {
-  std::set<std::string, std::less<>> selected;
-  for (const OfferedNode& offered : nodes)
-    if (is_selected(selector, offered, ctx)) selected.emplace(offered.virtual_node->name());
-  return selected;
-}
+/// Which virtual nodes each selector selects, evaluated once for all requests that have it.
+class SelectedNodes {
+ public:
+  using Names = std::set<std::string, std::less<>>;
+  SelectedNodes(std::span<const OfferedNode> nodes, const NodeContext& ctx) {
+    for (const OfferedNode& offered : nodes)
+      nodes_.emplace_back(offered.virtual_node->name(), offered_labels(offered, ctx));
+  }
+  /// Of a request that has a selector.
+  const Names& of(const TwinRequest& request) {
+    const auto [entry, is_new] = selected_.try_emplace(request.selects);
+    if (is_new)
+      for (const auto& [name, labels] : nodes_)
+        if (is_selected(*request.selector, name, labels)) entry->second.insert(name);
+    return entry->second;
+  }
+
+ private:
+  std::vector<std::pair<std::string, json::object>> nodes_;  // name, labels
+  std::map<std::string_view, Names> selected_;               // by the text of the selector
+};
+
+/// Differs where somebody has changed the wish.
+std::string wish_of(const TwinRequest& request) { return request.uid + request.selects; }
 
 /// Whether a selected VirtualNode lacks its Node. Labels that were set on the Node by hand are unknown until it is
 /// back, and may select it again.
@@ -55,11 +75,9 @@ bool is_meant(const TwinMemory::Selection& before, std::string_view by, std::spa
 
 }  // namespace
 
-bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx) {
-  if (selector.empty()) return true;
-  const api::VirtualNode virtual_node(*offered.virtual_node);
-  if (const kube::Object* node = own_node(offered)) return selector.matches(virtual_node.name(), node->labels());
-  return selector.matches(virtual_node.name(), node_labels(virtual_node, ctx));
+json::object offered_labels(const OfferedNode& offered, const NodeContext& ctx) {
+  if (const kube::Object* node = own_node(offered)) return node->labels();
+  return node_labels(api::VirtualNode(*offered.virtual_node), ctx);
 }
 
 TwinRequest twin_request(const kube::Object& object, std::string_view local_cluster) {
@@ -67,7 +85,8 @@ TwinRequest twin_request(const kube::Object& object, std::string_view local_clus
   TwinRequest request{.local = std::string(object.ns()),
                       .counts = offloading.has_right_name() && !object.is_deleting(),
                       .is_guarded = object.has_finalizer(api::finalizers::namespace_offloading),
-                      .by = std::string(object.uid()) + json::serialize(offloading.cluster_selector())};
+                      .uid = std::string(object.uid()),
+                      .selects = json::serialize(offloading.cluster_selector())};
   if (auto selector = NodeSelector::parse(offloading.cluster_selector())) request.selector = std::move(*selector);
   if (auto name = remote_namespace_name(offloading, local_cluster)) request.remote = std::move(*name);
   return request;
@@ -78,6 +97,7 @@ TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, Twi
   TwinWish wish;
   TwinMemory before;
   std::swap(before, memory);
+  SelectedNodes selected_nodes(nodes, rules.node);
   for (const TwinRequest* request : requests) {
     if (!request->counts) continue;
     const std::string& local = request->local;
@@ -90,14 +110,14 @@ TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, Twi
       memory.namespaces.emplace(local, std::move(last));
       continue;
     }
-    if (auto selected = selected_nodes(*request->selector, nodes, rules.node); !selected.empty()) {
+    if (const auto& selected = selected_nodes.of(*request); !selected.empty()) {
       wish.twins.insert_or_assign(local, *request->remote);
-      memory.namespaces.emplace(local, TwinMemory::Selection{request->by, std::move(selected), std::nullopt});
+      memory.namespaces.emplace(local, TwinMemory::Selection{wish_of(*request), selected, std::nullopt});
       continue;
     }
     if (present == current.end()) continue;
     if (!is_in_doubt(last, nodes)) {
-      const bool meant = is_meant(last, request->by, nodes), is_new = !last.lost_since;
+      const bool meant = is_meant(last, wish_of(*request), nodes), is_new = !last.lost_since;
       if (!meant && is_new) last.lost_since = rules.now;
       const kube::Duration left = meant ? kube::Duration::zero() : rules.grace - (rules.now - *last.lost_since);
       if (left <= kube::Duration::zero()) {

@@ -12,6 +12,7 @@
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/addresses/peer_addresses.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
+#include "liqo/core/peering/offloading_part.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -83,13 +84,16 @@ bool is_tenant_ready(const kube::Object& tenant) {
 std::vector<Condition> offloading_conditions(const PeerState& peer) {
   if (peer.virtual_nodes.empty()) return {};
   std::set<std::string_view> expected;
-  for (const kube::Object& virtual_node : peer.virtual_nodes)
-    if (api::VirtualNode(virtual_node).create_node()) expected.insert(virtual_node.name());
-  const auto running = std::ranges::count_if(peer.virtual_nodes, is_running);
+  std::size_t running = 0;
+  for (const kube::Object& virtual_node : peer.virtual_nodes) {
+    const OffloadingPart part = part_of_virtual_node(virtual_node);
+    if (part.has_node) expected.insert(virtual_node.name());
+    if (part.is_well) ++running;
+  }
   const auto ready = std::ranges::count_if(peer.nodes, [&](const kube::Object& node) {
-    return expected.contains(node.name()) && kube::has_condition(node, "Ready");
+    return expected.contains(node.name()) && part_of_node(node).is_well;
   });
-  return {choose(virtual_nodes, static_cast<std::size_t>(running), peer.virtual_nodes.size()),
+  return {choose(virtual_nodes, running, peer.virtual_nodes.size()),
           choose(nodes, static_cast<std::size_t>(ready), expected.size())};
 }
 
@@ -192,6 +196,12 @@ void set_server(json::object& status, const PeerState& peer, const Handshake& ha
 }
 
 }  // namespace
+
+OffloadingPart part_of_virtual_node(const kube::Object& virtual_node) {
+  return {.has_node = api::VirtualNode(virtual_node).create_node(), .is_well = is_running(virtual_node)};
+}
+
+OffloadingPart part_of_node(const kube::Object& node) { return {.is_well = kube::has_condition(node, "Ready")}; }
 
 bool has_anything(const PeerState& peer) { return peer.tenant || !peer.configurations.empty() || is_provider(peer); }
 

@@ -6,6 +6,7 @@
 
 #include "core/peering/distinguished_name.hpp"
 #include "core/peering/pem.hpp"
+#include "kube/base/near_time.hpp"
 
 namespace liqo::core {
 namespace {
@@ -54,7 +55,7 @@ kube::Result<IssuedCertificate> read_certificate(std::string_view pem) {
 }
 
 kube::WallTime renewal_time(kube::WallTime begin, kube::WallTime end, kube::WallTime soonest) {
-  return std::max(begin + (end - begin) * 2 / 3, soonest);
+  return kube::near_time(std::max(begin + (end - begin) * 2 / 3, soonest));
 }
 
 kube::WallTime renewal_time(const IssuedCertificate& certificate, std::optional<kube::WallTime> received) {

@@ -61,6 +61,8 @@ TEST_CASE("ages are shown as kubectl shows them") {
     CHECK(age(one.passed) == one.expected);
   }
   CHECK(age_of("nonsense", {}) == "<unknown>");
+  CHECK(age_of("0001-01-01T00:00:00Z", *kube::parse_time("2026-11-21T10:00:00Z")) == "20778d");
+  CHECK(age_of("9999-12-31T23:59:60Z", *kube::parse_time("2026-11-21T10:00:00Z")) == "0s");
 }
 
 TEST_CASE("a path picks fields in any case, places and names") {

@@ -25,9 +25,8 @@ struct OfferedNode {
   const kube::Object* node = nullptr;  ///< its Node; null where there is none (yet)
 };
 
-/// Whether the node is selected: by the labels of its Node, or by those that its Node will have. A selector without
-/// terms selects every node.
-bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx);
+/// The labels that selectors see: those of its Node, or those that its Node will have.
+kube::json::object offered_labels(const OfferedNode& offered, const NodeContext& ctx);
 
 /// The most twins that one NamespaceMap asks for, which is also the most that a provider gives. With the longest names
 /// and all answers the object has less than 700 KB, half of what etcd takes.
@@ -44,7 +43,8 @@ struct TwinRequest {
   bool is_guarded = false;                    ///< it has our finalizer, so that its twins are removed before it
   std::optional<NodeSelector> selector = {};  ///< unset where it is invalid
   std::optional<std::string> remote = {};     ///< name of the twins; unset where it is invalid
-  std::string by;                             ///< UID and selector; differs where somebody has changed the wish
+  std::string uid;                            ///< of the NamespaceOffloading
+  std::string selects;                        ///< the selector as text; the same of many namespaces
   bool operator==(const TwinRequest&) const = default;
 };
 /// Reads a NamespaceOffloading, also one that is invalid or being deleted; `local_cluster` is part of default names.

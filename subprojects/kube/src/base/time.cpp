@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "kube/base/near_time.hpp"
+
 namespace kube {
 namespace {
 
@@ -77,7 +79,7 @@ Result<WallTime> parse_time(std::string_view text) {
     offset = minutes{sign * (oh * 60 + om)};
   }
   if (!text.empty()) return bad();
-  return WallTime{sys_days{date}} + hours{h} + minutes{mi} + seconds{s} + microseconds{micros} - offset;
+  return near_time(WallTime{sys_days{date}} + hours{h} + minutes{mi} + seconds{s} + microseconds{micros} - offset);
 }
 
 Result<WallTime> parse_http_date(std::string_view text) {
@@ -99,7 +101,7 @@ Result<WallTime> parse_http_date(std::string_view text) {
     return bad();
   const year_month_day date{year{y}, std::chrono::month{unsigned(month / 3 + 1)}, day{unsigned(d)}};
   if (!date.ok() || h > 23 || mi > 59 || s > 60) return bad();
-  return WallTime{sys_days{date}} + hours{h} + minutes{mi} + seconds{s};
+  return near_time(WallTime{sys_days{date}} + hours{h} + minutes{mi} + seconds{s});
 }
 
 }  // namespace kube

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../adds.hpp"
 #include "../cluster_fixture.hpp"
 #include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
@@ -409,6 +410,24 @@ TEST_CASE("statuses that a provider flips are written home at the pace of its bu
   CHECK(delayed() > 0);
   rome.answer(20);
   CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }));
+}
+
+TEST_CASE("the status of a ForeignCluster has neither its session nor the replicated objects looked at") {
+  Consumer rome;
+  REQUIRE(rome.reaches([&] { return rome.replica() && rome.has(kinds::foreign_clusters, {"", "milan"}); }));
+  for (int i = 0; i < 10; ++i) rome.give_slice("more-" + std::to_string(i));
+  rome.pass(1min);
+  const auto looked = [&] {
+    return adds(rome.metrics(), "replication-session") + adds(rome.metrics(), "replication-orphan");
+  };
+  const double before = looked();
+  for (int i = 0; i < 5; ++i) {
+    rome.change(kinds::foreign_clusters, {"", "milan"}, "", [&](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["example.com/x"] = std::to_string(i);
+    });
+    rome.pass(1s);
+  }
+  CHECK(looked() == before);
 }
 
 }  // namespace liqo::testing

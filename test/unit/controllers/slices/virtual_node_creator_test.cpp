@@ -1,6 +1,7 @@
 // The VirtualNode of a granted slice over a fake API server: it follows the slice, and holds it.
 #include <doctest/doctest.h>
 
+#include "../adds.hpp"
 #include "slices_fixture.hpp"
 
 namespace liqo::testing {
@@ -117,6 +118,29 @@ TEST_CASE("a VirtualNode that goes while it is corrected is made anew, and nothi
   CHECK(rome.reaches([&] { return rome.capacity() == R"(cpu="6")"; }));
   CHECK(corrected > 0);
   CHECK(failures() == before);
+}
+
+TEST_CASE("a grant that changes has its own slice looked at, of many of one provider") {
+  SliceConsumer rome;
+  const auto name = [](int number) { return "pool-" + std::to_string(number); };
+  constexpr int slices = 20;
+  for (int i = 0; i < slices; ++i) {
+    rome.add_slice(name(i));
+    rome.answer(R"({"cpu": "4"})", "Accepted", name(i));
+  }
+  REQUIRE(rome.reaches([&] { return rome.capacity(name(slices - 1)) == R"(cpu="4")"; }));
+  rome.pass(30s);
+  const double before = adds(rome.metrics(), "resourceslice_vncreator");
+  rome.answer(R"({"cpu": "6"})", "Accepted", name(3));
+  REQUIRE(rome.reaches([&] { return rome.capacity(name(3)) == R"(cpu="6")"; }));
+  rome.pass(2s);
+  CHECK(adds(rome.metrics(), "resourceslice_vncreator") - before <= 8);
+  // One that goes still tells whose it was, and is made anew.
+  static_cast<void>(rome.server.remove(kinds::virtual_nodes, {rome.ns, name(5)}, {}, "operator"));
+  CHECK(rome.reaches([&] {
+    const auto made = rome.find(kinds::virtual_nodes, {rome.ns, name(5)});
+    return made && !made->is_deleting();
+  }));
 }
 
 }  // namespace liqo::testing

@@ -49,6 +49,10 @@ TEST_CASE("what does not end on a node that is not Ready is deleted by force aft
   kube::Object nonsense = ending(30);
   nonsense.mutable_metadata()["deletionTimestamp"] = "soon";
   CHECK_FALSE(force_delete_in(nonsense, &silent, at(1h)));
+  nonsense.mutable_metadata()["deletionTimestamp"] = "0001-01-01T00:00:00Z";
+  CHECK(force_delete_in(nonsense, &silent, at(1h)) == 0s);
+  nonsense.mutable_metadata()["deletionTimestamp"] = "9999-12-31T23:59:60Z";
+  CHECK(*force_delete_in(nonsense, &silent, at(1h)) > std::chrono::years(150));
 }
 
 }  // namespace liqo::core

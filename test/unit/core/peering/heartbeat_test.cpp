@@ -40,6 +40,10 @@ TEST_CASE("a tenant that has beaten and is silent for too long is cordoned, once
       {"it never beat", lease(""), tenant(), 240h, false},
       {"no time", lease("yesterday"), tenant(), 240h, false},
       {"a clock that is ahead", lease("2026-11-21T23:00:00Z"), tenant(), 1h, false},
+      {"the first year", lease("0001-01-01T00:00:00.000000Z"), tenant(), 0s, true},
+      {"long before there were clusters", lease("1600-01-01T00:00:00Z"), tenant(), 0s, true},
+      {"in centuries", lease("2300-01-01T00:00:00Z"), tenant(), 240h, false},
+      {"the last year, in a leap second", lease("9999-12-31T23:59:60Z"), tenant(), 240h, false},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);

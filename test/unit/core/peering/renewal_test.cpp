@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "fixtures.hpp"
+#include "kube/base/near_time.hpp"
 
 namespace liqo::core {
 namespace {
@@ -51,6 +52,11 @@ TEST_CASE("what holds for a time is renewed after two thirds of it") {
   const auto begin = at("2026-11-21T11:00:00Z");
   CHECK(renewal_time(begin, begin + 30min, begin) == begin + 20min);
   CHECK(renewal_time(begin, begin - 30min, begin) == begin);
+  // "99991231235959Z" stands for no end (RFC 5280 section 4.1.2.5); a pause is reckoned in nanoseconds.
+  const kube::WallTime no_end = std::chrono::sys_days{std::chrono::year{9999} / 12 / 31};
+  const kube::WallTime far = renewal_time(begin, no_end, begin);
+  CHECK(far == kube::latest_near_time);
+  CHECK(kube::Duration(far - begin) > std::chrono::years(150));
 }
 
 TEST_CASE("what is no certificate is refused") {

@@ -25,10 +25,10 @@ struct Deadline {
 std::string format_time(WallTime time);
 /// meta/v1 MicroTime: six digits, e.g. "2026-11-21T10:00:00.000000Z" (Lease.spec.renewTime).
 std::string format_micro_time(WallTime time);
-/// Reads RFC 3339 with any fraction and offset. Errors: Errc::parse.
+/// Reads RFC 3339 with any fraction and offset; any year comes out as a near_time(). Errors: Errc::parse.
 Result<WallTime> parse_time(std::string_view text);
-/// Reads the Date of an HTTP answer, "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, without its obsolete forms). Errors:
-/// Errc::parse.
+/// Reads the Date of an HTTP answer, "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, without its obsolete forms), as a
+/// near_time(). Errors: Errc::parse.
 Result<WallTime> parse_http_date(std::string_view text);
 
 }  // namespace kube
