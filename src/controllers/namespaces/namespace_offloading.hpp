@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/nodes/peer_notices.hpp"
 #include "controllers/runnable.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "kube/client/own_user.hpp"
@@ -88,6 +89,7 @@ class NamespaceOffloadingController final : public Runnable {
   Context context_;
   kube::OwnUser user_;
   RemoteDataWatch data_;
+  PeerNotices notices_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   kube::View<Offer> offers_, labels_;  ///< of VirtualNodes and of their Nodes
   kube::View<Map> told_;               ///< by the NamespaceMaps

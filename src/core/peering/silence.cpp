@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/k8s/condition.hpp"
+#include "liqo/core/peering/clock_skew.hpp"
 
 namespace liqo::core {
 namespace {
@@ -90,6 +91,11 @@ std::string with_silence(std::string message, const SilenceNote& note) {
 }
 
 SilenceNote silence_note(std::string_view message) {
+  // What there is to say of the clock stands behind it.
+  if (const std::string_view clock = clock_note(message); !clock.empty()) {
+    message.remove_suffix(clock.size());
+    if (message.ends_with("; ")) message.remove_suffix(2);
+  }
   const bool proven = message.contains(not_running);
   const std::size_t at = message.find(proven ? not_running : not_acted);
   if (at == std::string_view::npos) return {};

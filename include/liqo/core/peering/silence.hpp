@@ -15,6 +15,8 @@ namespace liqo::core {
 
 /// The Lease by which the replicas of liqod agree on who leads, in Liqo's namespace.
 inline constexpr std::string_view leader_lease = "liqod";
+/// On a ForeignCluster: the namespace of Liqo there, where it is another one than `liqo`.
+inline constexpr std::string_view remote_liqo_namespace = "liqo.io/remote-liqo-namespace";
 /// The ClusterRole that lets a consumer read that Lease, and its binding to user `consumer` in that namespace.
 inline constexpr std::string_view remote_leader_role = "liqo-remote-leader";
 kube::Object forge_leader_binding(std::string_view liqo_namespace, std::string_view consumer);
