@@ -33,7 +33,7 @@ void PodController::wake_waiting() {
 }
 
 void PodController::stop_waiting(const kube::ObjectKey& key, End how) {
-  waiting_.erase(key);
+  if (waiting_.erase(key) == 0) return;
   orders_.close(key.text(), how);
 }
 

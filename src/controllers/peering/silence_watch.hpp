@@ -15,7 +15,7 @@
 namespace liqo::controllers {
 
 /// Judges a provider by what waits for it and by its Lease, which is read while something waits for too long or while
-/// something is told, and at most every two seconds. One thread.
+/// something is told, and at most every three seconds. One thread.
 class SilenceWatch {
  public:
   struct Reader {

@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 /// What a Lease may claim about its duration.
 constexpr kube::Duration min_duration = 5s, max_duration = 60s;
-/// Between two looks, and while a leader is coming back: pods wait for it.
-constexpr kube::Duration look_pause = 5s, quick_pause = 2s;
+/// Between two looks: longer than a leader takes between two renewals, and shorter than people notice.
+constexpr kube::Duration look_pause = 3s;
 /// For so long after the first renewal what waits is tried again at each one: webhooks answer later than a Lease is
 /// taken.
 constexpr kube::Duration back_time = 30s;
@@ -122,7 +122,7 @@ bool SilenceJudge::is_settled(kube::TimePoint now) const {
 
 bool SilenceJudge::is_look_due(kube::TimePoint now) const {
   if (!answers_ || (!waits(now) && note_.words.empty())) return false;
-  return !tried_ || now - *tried_ >= (back_at_ ? quick_pause : look_pause);
+  return !tried_ || now - *tried_ >= look_pause;
 }
 
 bool SilenceJudge::is_stale() const {

@@ -114,7 +114,7 @@ TEST_CASE("a provider without a leader is told of on the pod within 15 s, and cl
   world.pass(5min);
   CHECK(world.closed() == "silent");
   CHECK(world.writes() - writes < 120);  // leases and heartbeats of the Node
-  CHECK(world.looks - looks <= 62);
+  CHECK(world.looks - looks <= 101);
 
   world.lead(6s);
   CHECK(world.reaches([&] { return world.closed() == ""; }, 10s));
