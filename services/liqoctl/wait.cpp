@@ -137,7 +137,9 @@ asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {
   // A peering user may not look there.
   if (cluster.is_remote() || !liqo::core::is_cluster_id(peer)) co_return "";
   auto there = co_await find_peer(cluster, std::move(peer));
-  co_return there && *there ? model::server_alert(**there) : "";
+  if (!there || !*there) co_return "";
+  const std::string unanswered = model::server_alert(**there);
+  co_return unanswered.empty() ? model::silence_alert(**there) : unanswered;
 }
 
 }  // namespace liqoctl

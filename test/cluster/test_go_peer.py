@@ -100,6 +100,25 @@ def test_a_pod_of_ours_runs_at_a_go_provider(mixed: Mixed) -> None:
     assert (done.returncode, done.stdout) == (7, "out\n"), done.stderr
 
 
+def test_a_go_provider_that_is_stopped_is_told_of(mixed: Mixed) -> None:
+    """It shows no Lease, so home tells what it sees, and closes no node."""
+    home = mixed.ours.cluster
+    mixed.go.stop_program("liqo-controller-manager")
+    home.api.create("pods", "moved", pinned("waiting", "malmo"))
+
+    def told() -> str:
+        conditions = home.pod("moved", "waiting")["status"].get("conditions", [])
+        return next((c["message"] for c in conditions if c["type"] == "offloading.liqo.io/Offloaded"), "")
+
+    wait_for(lambda: told().startswith("cluster malmo has not acted upon 1 order of yours since "), SOON, "the pod's word")
+    assert "cluster malmo has not acted upon" in mixed.ours.liqoctl("info")
+    mixed.go.start_program("liqo-controller-manager")
+    wait_for(lambda: phase(home, "moved", "waiting") == "Running", SOON, "the pod to run")
+    assert not told()
+    home.api.delete("pods", "moved", "waiting", grace=0)
+    wait_for(lambda: home.pod("moved", "waiting") is None, SOON, "the pod to go")
+
+
 def test_services_ingresses_and_endpoints_of_ours_are_at_a_go_provider(mixed: Mixed) -> None:
     home, away = mixed.ours.cluster, mixed.go.cluster
     written = everything(home, "moved")

@@ -106,7 +106,7 @@ json::object local_info(const LocalObjects& objects) {
                  {"authenticationStatus", string_at(info, {"authentication", "status"})},
                  {"offloadingStatus", string_at(info, {"offloading", "status"})}};
     json::array alerts;
-    for (const std::string& alert : {server_alert(peer), clock_alert(peer)})
+    for (const std::string& alert : {server_alert(peer), silence_alert(peer), clock_alert(peer)})
       if (!alert.empty()) alerts.emplace_back(alert);
     if (!alerts.empty()) peers[id]["alerts"] = std::move(alerts);
   }

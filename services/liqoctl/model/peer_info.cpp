@@ -7,6 +7,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
+#include "liqo/core/peering/silence.hpp"
 #include "model/answers.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"
@@ -259,6 +260,10 @@ std::string server_alert(const kube::Object& foreign_cluster) {
          shown(string_at(*server, {"lastTransitionTime"}));
 }
 
+std::string silence_alert(const kube::Object& foreign_cluster) {
+  return shown(liqo::core::silence_note(foreign_cluster).words);
+}
+
 std::string clock_alert(const kube::Object& foreign_cluster) {
   for (const json::value& condition : array_at(foreign_cluster.status(), {"conditions"}))
     if (const auto note = liqo::core::clock_note(string_at(condition, {"message"})); !note.empty())
@@ -275,6 +280,10 @@ json::object peer_info(const PeerObjects& objects) {
   json::object authentication{{"status", module_status(peer, "authentication")},
                               {"alerts", module_alerts("authentication")}};
   if (const std::string note = server_alert(peer); !note.empty()) {
+    authentication["status"] = "Unhealthy";
+    authentication["alerts"].get_array().emplace_back(note);
+  }
+  if (const std::string note = silence_alert(peer); !note.empty()) {
     authentication["status"] = "Unhealthy";
     authentication["alerts"].get_array().emplace_back(note);
   }

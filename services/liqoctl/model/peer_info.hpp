@@ -38,6 +38,9 @@ std::string health_in_words(std::string_view status, const text::Palette& palett
 /// Since when a ForeignCluster says that its API server does not answer; "" where it answers.
 std::string server_alert(const kube::Object& foreign_cluster);
 
+/// What a ForeignCluster says of a provider that answers and does not act; "" = nothing.
+std::string silence_alert(const kube::Object& foreign_cluster);
+
 /// What a ForeignCluster says of the clock of its API server, where that is off; "" otherwise.
 std::string clock_alert(const kube::Object& foreign_cluster);
 

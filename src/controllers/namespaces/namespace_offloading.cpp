@@ -42,6 +42,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       data_(
           context, [this](const core::storage::RemoteData& data) { enqueue(data.claim.ns); },
           [this] { enqueue_all(); }),
+      notices_(context, [this](const std::string&) { enqueue_all(); }),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
@@ -282,6 +283,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
     if (begins) looks_.try_emplace(ns_name);
     labelled = co_await set_label(ns_name, subject);
   }
+  for (core::TwinState& twin : facts.twins)
+    if (const PeerNotices::Notice* told = notices_.find(twin.map)) twin.silence = told->silence.words;
   if (name) {
     facts.remote_name = std::move(*name);
   } else {

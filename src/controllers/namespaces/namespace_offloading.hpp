@@ -11,6 +11,7 @@
 
 #include "controllers/crowd_pause.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
+#include "controllers/nodes/peer_notices.hpp"
 #include "controllers/runnable.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "kube/client/own_user.hpp"
@@ -86,6 +87,7 @@ class NamespaceOffloadingController final : public Runnable {
   Context context_;
   kube::OwnUser user_;
   RemoteDataWatch data_;
+  PeerNotices notices_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   OfferedNodes offered_;
   kube::View<Map> told_;               ///< by the NamespaceMaps

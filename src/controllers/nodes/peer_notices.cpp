@@ -38,7 +38,10 @@ void PeerNotices::see(const kube::ObjectKey& foreign) {
 void PeerNotices::take(const std::string& cluster) {
   const auto oldest = foreign_cluster_of(foreign_clusters_->store(), cluster);
   Notice now;
-  if (oldest) now = {.withdrawal = core::withdrawal_note(*oldest), .network = core::network_state(&*oldest)};
+  if (oldest)
+    now = {.withdrawal = core::withdrawal_note(*oldest),
+           .silence = core::silence_note(*oldest),
+           .network = core::network_state(&*oldest)};
   const Notice* before = find(cluster);
   if ((before ? *before : Notice()) == now) return;
   if (now == Notice()) {

@@ -10,6 +10,7 @@
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/core/nodes/node.hpp"
+#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::controllers {
 
@@ -18,7 +19,8 @@ namespace liqo::controllers {
 class PeerNotices {
  public:
   struct Notice {
-    std::string withdrawal;  ///< what there is to say where the cluster has taken our rights away
+    std::string withdrawal;     ///< what there is to say where the cluster has taken our rights away
+    core::SilenceNote silence;  ///< what there is to say where the cluster does not act
     core::ProviderHealth::Network network = core::ProviderHealth::Network::unchecked;
     bool operator==(const Notice&) const = default;
   };

@@ -150,14 +150,17 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
     if (!session) health.custom->message = "there is no session with the provider";
   }
   const VirtualNode view(virtual_node);
+  bool silent = false;
   if (const PeerNotices::Notice* told = notices_.find(std::string(view.cluster_id()))) {
     if (health.refusal.empty()) health.refusal = told->withdrawal;
+    health.silence = told->silence.words;
+    silent = told->silence.closes;
     if (!view.disable_network_check()) health.network = told->network;
   }
   const std::string_view name = virtual_node.label(api::labels::resource_slice_name);
   const auto slice = name.empty() ? std::nullopt : slices_->find({std::string(virtual_node.ns()), std::string(name)});
   const bool no_room = session && session->pods().has_no_room();
-  health.closed = core::why_closed(slice ? &*slice : nullptr, no_room);
+  health.closed = core::why_closed(slice ? &*slice : nullptr, no_room, silent);
   return health;
 }
 

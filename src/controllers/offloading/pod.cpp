@@ -37,6 +37,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       budget_(budget),
       context_(context),
       begun_(context.clock.now()),
+      orders_(budget.orders, context.clock, [this] { wake_waiting(); }),
       local_pods_(context.home.acquire(scope_of_pods_on(forging_.node_name))),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
@@ -99,6 +100,8 @@ PodController::~PodController() { provider_.twins.leave(reader_); }
 
 asio::awaitable<void> PodController::run() {
   begun_ = context_.clock.now();
+  waiting_.clear();
+  orders_.clear();
   for (auto& [key, memory] : memory_) memory.plan.seen = false;
   // A leader before this process may have ended pods that a late watch still shows. They must not be made again.
   co_await local_pods_->wait_synced();
@@ -187,6 +190,8 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
     forget(key.object);
     outcome = Outcome::done();
   }
+  auto seen = co_await see_waiting(key.object);
+  if (!seen && !outcome->failure()) outcome = Outcome::retry(std::move(seen.error()));
   twin = find_twin(key.object.ns);
   if (twin && outcome->failure()) twin->counters.add_failed(series_of(key.object.ns));
   if (const kube::ObjectKey remote{twin ? twin->remote : "", key.object.name};

@@ -11,6 +11,7 @@
 #include "controllers/offloading/pod_tokens.hpp"
 #include "controllers/offloading/pod_warnings.hpp"
 #include "controllers/providers/provider_budget.hpp"
+#include "controllers/providers/provider_orders.hpp"
 #include "controllers/providers/twin_watches.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/api/labels.hpp"
@@ -47,6 +48,8 @@ class PodController {
   void set_addresses(core::PeerAddresses addresses);
   /// The message for pods whose provider has taken our rights away; "" = it has not.
   void set_withdrawal(std::string withdrawal);
+  /// Takes what is told of a provider that does not act, for the pods that wait for it.
+  void set_silence(core::SilenceNote silence);
   /// Reconciles until cancelled: while this process leads.
   asio::awaitable<void> run();
   /// Asks the provider why pods are not ready, until cancelled: while this process leads.
@@ -121,6 +124,9 @@ class PodController {
     std::optional<kube::TimePoint> refused_at;
     int refusals = 0;
     std::string refused_order;
+    /// Why the provider's API server could not take the last order, in its words; "" = it could, or it has refused it.
+    std::string not_taken_because;
+    kube::TimePoint words_again_at{};  ///< when other words of it may be shown
     /// The last refused resize: its digest, the provider's words, and when it may be asked for again.
     std::string refused_resize;
     core::ResizeRefusal resize_refusal;
@@ -241,6 +247,12 @@ class PodController {
   asio::awaitable<kube::Result<void>> evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                   core::pod_action::EvictLocal action);
 
+  /// Notes whether the pod waits for the provider to act, and has it say why it does.
+  asio::awaitable<kube::Result<void>> see_waiting(kube::ObjectKey key);
+  asio::awaitable<kube::Result<void>> tell_waiting(kube::Object local);
+  void stop_waiting(const kube::ObjectKey& key, core::OpenOrders::End how);
+  /// Has the pods that wait for the provider tried again.
+  void wake_waiting();
   /// Notes how an order of the pod was answered; null = it was taken.
   void note_order(const kube::Object& local, const kube::Failure* refusal);
   /// Notes that the pod waits because there is no room for it, and that it does no longer.
@@ -311,6 +323,8 @@ class PodController {
   std::optional<core::PeerAddresses> addresses_;
   bool told_address_left_out_ = false;
   std::string withdrawal_;
+  core::SilenceNote silence_;
+  std::set<kube::ObjectKey> waiting_;  ///< pods that wait for the provider to act
   core::NamespaceMapping mapping_;
   bool mapping_known_ = false;
   TwinWatches::Membership reader_;
@@ -332,6 +346,7 @@ class PodController {
   kube::TimePoint refused_until_{};    ///< until when the provider counts as full though no pod waits
   bool closed_ = false, closed_is_told_ = false;
   std::function<void()> room_changed_;
+  OrderBook orders_;
   kube::InformerHandle local_pods_;
   kube::InformerHandle claims_;                  ///< acquired where a storage class has volumes that follow their pods
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`

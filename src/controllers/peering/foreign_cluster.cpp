@@ -118,7 +118,8 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
                        .api_server_answers = replicator_.answers(cluster),
                        .trouble = replicator_.trouble(cluster),
                        .clock_ahead = replicator_.clock_ahead(cluster),
-                       .withdrawal = ""};
+                       .withdrawal = "",
+                       .silence = {}};
   if (auto server = replicator_.server(cluster)) {
     peer.has_credentials = true;
     peer.server = std::move(*server);
@@ -168,6 +169,11 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   } else if (peer.has_credentials || !replicator_.knows_secrets()) {
     peer.withdrawal = core::withdrawal_note(object);
   }
+  if (auto silence = replicator_.silence(cluster)) {
+    peer.silence = std::move(*silence);
+  } else if (peer.has_credentials || !replicator_.knows_secrets()) {
+    peer.silence = core::silence_note(object);
+  }
   co_return co_await tell(object, std::move(peer));
 }
 
@@ -178,6 +184,8 @@ asio::awaitable<Outcome> ForeignClusterController::tell(kube::Object foreign_clu
   next.mutable_status() = std::move(status);
   const std::string unchecked = core::newly_unchecked(foreign_cluster, next);
   const bool newly_withdrawn = !peer.withdrawal.empty() && core::withdrawal_note(foreign_cluster).empty();
+  const bool newly_silent =
+      !peer.silence.words.empty() && core::silence_note(foreign_cluster).words != peer.silence.words;
   auto written = co_await context_.home.api().replace(api::kinds::foreign_clusters, next, {.subresource = "status"});
   if (!written && written.error().is_not_found()) co_return Outcome::done();
   if (!written) co_return Outcome::retry(std::move(written.error()).in("updating the ForeignCluster's status"));
@@ -188,6 +196,8 @@ asio::awaitable<Outcome> ForeignClusterController::tell(kube::Object foreign_clu
   }
   if (newly_withdrawn)
     context_.events.warning(*written, api::kinds::foreign_clusters, api::reasons::rights_withdrawn, peer.withdrawal);
+  if (newly_silent)
+    context_.events.warning(*written, api::kinds::foreign_clusters, core::provider_silent, peer.silence.words);
   foreign_clusters_.objects->observe(std::move(*written));
   co_return Outcome::done();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/peering/foreign_cluster_of.hpp"
 #include "controllers/providers/provider_api.hpp"
 #include "controllers/shared_history.hpp"
 #include "kube/runtime/finalizer.hpp"
@@ -70,12 +71,18 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
                 if (ended_) ended_();
               }),
       provider_(context.executor, provider_api_, context.metrics, &stores_),
+      foreign_clusters_(acquire_foreign_clusters(context.home)),
+      orders_(budget_->orders, context.clock, [this] { enqueue_all(); }),
       controller_(context,
                   {.name = "replication",
                    .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, max_pause}},
                    .guard = 2min,
                    .grace = 5s},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+                  [this](kube::WorkKey key) { return work_on(std::move(key)); }),
+      silence_(peer_.remote, provider_api_, budget_->orders, context,
+               {.answers = [this] { return answers_ == true && withdrawn_ != true; },
+                .liqo_namespace = [this] { return declared_namespace(); },
+                .changed = [this] { tell_silence(); }}),
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   share_history(provider_);
@@ -115,6 +122,7 @@ void ReplicationSession::start() {
     withdrawn_ = false;
   }
   workers_.spawn(beat());
+  workers_.spawn(silence_.run());
   enqueue_all();
 }
 

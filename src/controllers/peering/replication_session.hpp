@@ -7,9 +7,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "controllers/peering/silence_watch.hpp"
 #include "controllers/peering/twin_data_guard.hpp"
 #include "controllers/providers/provider_budget.hpp"
 #include "controllers/providers/session_workers.hpp"
@@ -53,7 +55,9 @@ class ReplicationSession {
   /// Whether the provider has refused us everything in our tenant namespace there, for longer than it takes to make a
   /// binding anew.
   std::optional<bool> is_withdrawn() const { return withdrawn_; }
-  /// Called when answers(), clock_ahead() or is_withdrawn() changes.
+  /// What is told of the provider where it does not act; nothing while it is too early to say.
+  const std::optional<core::SilenceNote>& silence() const { return silence_.note(); }
+  /// Called when answers(), clock_ahead(), is_withdrawn() or silence() changes.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// The error that ended a worker of it, so that the session has to be made anew; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
@@ -82,6 +86,14 @@ class ReplicationSession {
     std::map<std::string, std::string> told;       ///< likewise: what people were told of a twin, by its namespace
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Reconciles, and notes what the provider is to act upon.
+  asio::awaitable<kube::Outcome> work_on(kube::WorkKey work);
+  /// Notes what of an object waits for the provider.
+  void see_orders(const kube::WorkKey& work);
+  /// Tells on each slice that waits why it does.
+  void tell_silence();
+  /// Where the Lease of the provider's leader is, as far as that is declared.
+  std::string declared_namespace() const;
   /// The twins of a NamespaceMap that the provider does not show for the time being.
   std::vector<api::WantedNamespace> look_for_missing(const kube::WorkKey& work,
                                                      const std::optional<kube::Object>& local,
@@ -147,7 +159,11 @@ class ReplicationSession {
   std::optional<kube::TimePoint> refused_since_;
   kube::TimePoint next_look_at_rights_{};
   std::function<void()> health_changed_;
+  kube::InformerHandle foreign_clusters_;
+  OrderBook orders_;
+  std::map<std::string, std::set<std::string>> asked_;  ///< namespaces that a map asks for twins of
   kube::Controller controller_;
+  SilenceWatch silence_;
   SessionWorkers workers_;
   kube::Log log_;
 };

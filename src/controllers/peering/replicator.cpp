@@ -187,6 +187,14 @@ std::optional<std::string> Replicator::withdrawal(std::string_view cluster) cons
   return is_known ? told : std::nullopt;
 }
 
+std::optional<core::SilenceNote> Replicator::silence(std::string_view cluster) const {
+  std::optional<core::SilenceNote> told;
+  for (const auto& [key, peer] : peers_)
+    if (key.name == cluster && peer.session && peer.session->silence() && (!told || told->words.empty()))
+      told = peer.session->silence();
+  return told;
+}
+
 bool Replicator::is_lost(std::string_view cluster) const {
   return controllers::is_lost(foreign_clusters_->store(), cluster);
 }

@@ -47,8 +47,10 @@ class Replicator final : public Runnable {
   /// What there is to tell of a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
   /// Nothing while no session knows yet, or where there is none.
   std::optional<std::string> withdrawal(std::string_view cluster) const;
-  /// Called with a cluster ID when server(), answers(), trouble(), clock_ahead() or withdrawal() may have changed
-  /// for it. One reader.
+  /// What is told of a provider that does not act; nothing while no session knows yet, or where there is none.
+  std::optional<core::SilenceNote> silence(std::string_view cluster) const;
+  /// Called with a cluster ID when server(), answers(), trouble(), clock_ahead(), withdrawal() or silence() may have
+  /// changed for it. One reader.
   void on_change(std::function<void(const std::string& cluster)> handler) { changed_ = std::move(handler); }
 
  private:

@@ -22,6 +22,7 @@
 #include "liqo/core/peering/handshake.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/replication.hpp"
+#include "liqo/core/peering/silence.hpp"
 #include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
@@ -312,6 +313,7 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
   auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
                                        core::forge_role_binding(tenant, core::remote_control_plane_role));
   if (!bound) co_return std::unexpected(std::move(bound.error()));
+  co_await let_see_leader(std::string(view.cluster_id()));
   auto written = co_await write_status(tenant.key(), std::move(issued->auth_params));
   if (!written) co_return std::unexpected(std::move(written.error()));
   if (!core::was_admitted(view))
@@ -461,6 +463,23 @@ asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Objec
   co_return kube::Result<void>();
 }
 
+asio::awaitable<void> TenantController::let_see_leader(std::string consumer) {
+  auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
+                                       core::forge_leader_binding(context_.settings.liqo_namespace, consumer));
+  // An older chart has no such role: the consumer then tells its people only what it sees.
+  if (!bound)
+    log_.warn("the consumer cannot see whether liqod runs here", {{"cluster", consumer}, {"error", bound.error()}});
+}
+
+asio::awaitable<kube::Result<void>> TenantController::forget_leader(std::string consumer) {
+  const kube::ObjectKey key = core::forge_leader_binding(context_.settings.liqo_namespace, consumer).key();
+  if (!namespaces_.bindings().find(key)) co_return kube::Result<void>();
+  auto removed = co_await kube::remove_object(context_.home.api(), api::kinds::role_bindings, key,
+                                              {.options = {}, .phase = "taking the consumer's rights"});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  co_return kube::Result<void>();
+}
+
 asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::string peer) {
   if (!tenant.has_finalizer(api::finalizers::tenant)) co_return Outcome::done();
   kube::Api& home = context_.home.api();
@@ -475,6 +494,8 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
       co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
   }
   if (!other && !peer.empty()) {
+    auto blinded = co_await forget_leader(peer);
+    if (!blinded) co_return Outcome::retry(std::move(blinded.error()));
     const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
     if (cluster_bindings_->find(wide)) {
       auto removed = co_await kube::remove_object(home, api::kinds::cluster_role_bindings, wide,

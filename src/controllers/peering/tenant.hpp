@@ -35,6 +35,9 @@ class TenantController final : public Runnable {
   /// Keeps what the provider has decided about the consumer on the tenant namespace.
   asio::awaitable<kube::Result<void>> keep_decisions(kube::Object tenant);
   asio::awaitable<kube::Outcome> tear_down(kube::Object tenant, std::string peer);
+  /// Lets the consumer read the Lease of the leader here, or no longer.
+  asio::awaitable<void> let_see_leader(std::string consumer);
+  asio::awaitable<kube::Result<void>> forget_leader(std::string consumer);
   /// Whether the Tenant is not the one of its namespace, which an Event tells.
   bool is_misplaced(const kube::Object& tenant);
   /// Cordons or drains, as the Tenant says; answers whether pods are left that are to end.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/providers/provider_orders.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
@@ -110,7 +111,8 @@ std::shared_ptr<ProviderBudget> ProviderBudgets::of(const std::string& cluster) 
           {.writes = context_.metrics.counter(families::writes_delayed, labels),
            .bytes = context_.metrics.counter(families::bytes_delayed, labels)}),
       .asides = TokenBucket(context_.clock, ProviderBudget::asides_rate),
-      .corrections = TokenBucket(context_.clock, corrections_rate)});
+      .corrections = TokenBucket(context_.clock, corrections_rate),
+      .orders = std::make_shared<ProviderOrders>(context_.executor)});
   return budget;
 }
 

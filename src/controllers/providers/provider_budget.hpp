@@ -17,6 +17,8 @@ namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
+class ProviderOrders;
+
 /// Tokens that are there at once up to a burst, and come back at an even pace. One thread.
 class TokenBucket {
  public:
@@ -94,6 +96,8 @@ struct ProviderBudget {
   TokenBucket asides;
   /// Changes of Identities and VirtualNodes, of which sessions are made: most have a session begin anew.
   TokenBucket corrections;
+  /// What it has been asked for.
+  std::shared_ptr<ProviderOrders> orders;
 
   /// Takes a write of an Identity or a VirtualNode where there is room; otherwise answers how long to wait before the
   /// next try.

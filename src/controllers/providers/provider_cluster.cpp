@@ -89,6 +89,7 @@ void ProviderCluster::join(PodController& pods) {
 void ProviderCluster::tell_addresses(PodController& pods) const {
   pods.set_addresses(*addresses_);
   pods.set_withdrawal(withdrawal_);
+  pods.set_silence(silence_);
 }
 
 void ProviderCluster::read_mapping() {
@@ -132,6 +133,7 @@ bool ProviderCluster::read_addresses() {
   for (kube::Object& found : ips_->objects()) ips.push_back(std::move(found));
   addresses_ = core::PeerAddresses::of(*peer, configurations, ips);
   withdrawal_ = core::withdrawal_note(*peer);
+  silence_ = core::silence_note(*peer);
   reflection_.set_network(configurations);
   for (PodController* pods : pods_) tell_addresses(*pods);
   return true;

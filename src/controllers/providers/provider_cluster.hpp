@@ -85,6 +85,7 @@ class ProviderCluster {
   std::optional<core::NamespaceMapping> mapping_;
   std::optional<core::PeerAddresses> addresses_;
   std::string withdrawal_;
+  core::SilenceNote silence_;
   SessionWorkers workers_;
   kube::Log log_;
 };

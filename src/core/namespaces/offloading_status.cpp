@@ -50,6 +50,8 @@ TwinCondition ready_condition(const TwinState& twin, const OffloadingFacts& fact
     return {"Ready", false, "CreationLoopBackOff", std::move(message)};
   }
   if (twin.phase == "Accepted") return {"Ready", true, "NamespaceCreated", "the twin namespace is there"};
+  if (!twin.silence.empty())
+    return {"Ready", false, "Creating", "the twin namespace is not there yet: " + twin.silence};
   return {"Ready", false, "Creating", "the twin namespace is being created"};
 }
 

@@ -66,7 +66,7 @@ std::string why_too_large(const Resources& demand, const Resources& allocatable)
   return {};
 }
 
-Closed why_closed(const kube::Object* slice, bool no_room) {
+Closed why_closed(const kube::Object* slice, bool no_room, bool silent) {
   const auto said = slice ? api::ResourceSlice(*slice).condition(api::slice_conditions::resources) : std::nullopt;
   if (said && said->status == api::slice_conditions::denied && !keeps_grant(*slice)) return Closed::denied;
   if (said && said->reason == slice_reasons::cordoned) return Closed::cordoned;
@@ -75,6 +75,7 @@ Closed why_closed(const kube::Object* slice, bool no_room) {
     const kube::json::object& granted = api::ResourceSlice(*slice).granted();
     if (is_nothing(granted, "cpu") || is_nothing(granted, "memory")) return Closed::nothing_granted;
   }
+  if (silent) return Closed::silent;
   return no_room ? Closed::full : Closed::no;
 }
 
@@ -88,6 +89,8 @@ std::string_view closed_word(Closed why) {
       return "cordoned";
     case Closed::nothing_granted:
       return "nothing-granted";
+    case Closed::silent:
+      return "silent";
     case Closed::full:
       return "full";
   }

@@ -2,6 +2,7 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/probe.hpp"
+#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::core {
 namespace {
@@ -10,7 +11,10 @@ using namespace virtual_node_action;
 
 Tell tell_session(const VirtualNodeSight& sight) {
   const bool is_silent = sight.has_session && !is_alive(sight.health);
-  if (sight.has_session && !is_silent && sight.trouble.empty()) return {.type = "VirtualKubelet", .status = "Running"};
+  if (sight.has_session && !is_silent && sight.trouble.empty()) {
+    if (sight.health.silence.empty()) return {.type = "VirtualKubelet", .status = "Running"};
+    return {.type = "VirtualKubelet", .status = "Running", .reason = provider_silent, .message = sight.health.silence};
+  }
   return {.type = "VirtualKubelet",
           .status = "Creating",
           .reason = api::reasons::provider_unusable,
@@ -30,7 +34,9 @@ VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight) {
   if (is_wanted && (sight.has_session || node || sight.is_foreign)) {
     if (node && !draining_since(sight.virtual_node).empty() && kube::bool_at(node->tree(), {"spec", "unschedulable"}))
       add(Uncordon{});
-    add(WriteNode{.is_closed = closed != Closed::no, .is_told = closed != Closed::no && closed != Closed::full});
+    // A silent provider has refused nobody: what runs there stays.
+    const bool is_closed = closed != Closed::no && closed != Closed::silent;
+    add(WriteNode{.is_closed = is_closed, .is_told = is_closed && closed != Closed::full});
   }
   if (!is_wanted && !node) add(FreePort{});
   if (!is_wanted) add(Tell{.type = "Node", .status = "None"});

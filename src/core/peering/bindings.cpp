@@ -6,6 +6,7 @@
 #include "liqo/core/owner.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::core {
 namespace {
@@ -36,6 +37,15 @@ kube::Object forge_cluster_role_binding(std::string_view consumer, std::string_v
   kube::Object binding =
       kube::Object::make(api::kinds::cluster_role_bindings, {"", cluster_role_binding_name(role, consumer)});
   complete(binding, role, make_subject("Group", consumer));
+  binding.set_label(api::labels::remote_cluster_id, consumer);
+  return binding;
+}
+
+kube::Object forge_leader_binding(std::string_view liqo_namespace, std::string_view consumer) {
+  kube::Object binding =
+      kube::Object::make(api::kinds::role_bindings,
+                         {std::string(liqo_namespace), cluster_role_binding_name(remote_leader_role, consumer)});
+  complete(binding, remote_leader_role, make_subject("User", consumer));
   binding.set_label(api::labels::remote_cluster_id, consumer);
   return binding;
 }

@@ -186,6 +186,7 @@ void set_server(json::object& status, const PeerState& peer, const Handshake& ha
     Condition condition = *peer.api_server_answers ? server_ready : server_not_ready;
     std::string message(condition.message);
     if (!*peer.api_server_answers && !peer.trouble.empty()) message = peer.trouble;
+    message = with_silence(std::move(message), peer.silence);
     if (peer.clock_ahead != std::chrono::seconds(0)) message += "; " + describe_clock(peer.clock_ahead);
     condition.message = message;
     set_conditions(status, {condition}, now);

@@ -137,10 +137,18 @@ class GoPeer:
         return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
 
     def _start(self) -> None:
-        for number, name in enumerate(_PROGRAMS):
-            ports = [f"--metrics-address={self.cluster.address}:{18080 + number}"]
-            ports += [] if name == "liqo-crd-replicator" else [f"--health-probe-address=:{18090 + number}"]
-            self._run(name, *ports)
+        for name in _PROGRAMS:
+            self.start_program(name)
+
+    def start_program(self, name: str) -> None:
+        """Starts one of its programs, as a Deployment that is scaled up again does."""
+        number = _PROGRAMS.index(name)
+        ports = [f"--metrics-address={self.cluster.address}:{18080 + number}"]
+        ports += [] if name == "liqo-crd-replicator" else [f"--health-probe-address=:{18090 + number}"]
+        self._run(name, *ports)
+
+    def stop_program(self, name: str) -> None:
+        self.processes[name].kill()
 
     def _run(self, name: str, *more: str) -> None:
         """Runs what a Deployment of the chart says; of flags that are given twice the last one counts."""

@@ -116,6 +116,7 @@ RIGHTS = {
         ("offloading.liqo.io", "namespacemaps"): FULL,
         ("coordination.k8s.io", "leases"): {"get", "patch"},
     },
+    "liqo-remote-leader.yaml": {("coordination.k8s.io", "leases"): {"get"}},
     "liqo-virtual-kubelet-remote-clusterwide.yaml": {("metrics.liqo.io", "scrape/metrics"): READ},
     "liqo-peering-user-tenant-ns.yaml": {
         ("", "namespaces"): {"get"},
@@ -147,6 +148,7 @@ BINDABLE = {
     "liqo-liqod-offloaded",
     "liqo-liqod-tenant",
     "liqo-remote-controlplane",
+    "liqo-remote-leader",
     "liqo-virtual-kubelet-remote",
     "liqo-virtual-kubelet-remote-clusterwide",
 }
@@ -306,6 +308,10 @@ def test_only_the_own_webhook_configurations_are_touched(kind):
 
 def test_a_consumer_changes_the_lease_of_its_heartbeat_and_no_other():
     assert named_rules("liqo-remote-controlplane.yaml", "leases") == ([], {"liqo-heartbeat"})
+
+
+def test_a_consumer_reads_who_leads_and_no_other_lease_of_the_own_namespace():
+    assert named_rules("liqo-remote-leader.yaml", "leases") == ([], {"liqod"})
 
 
 def test_an_exec_of_the_consumer_is_no_get():

@@ -384,6 +384,11 @@ TEST_CASE("what ails a peer is told with its name") {
   is(model::judge_peers({peer("Error", "it does not answer")}).front(), "bad", "it does not answer");
   is(model::judge_peers({peer("Established", "it answers; its clock is 60 min ahead of ours")}).front(), "bad",
      "its clock is 60 min ahead");
+  is(model::judge_peers({peer("Established",
+                              "it answers; Liqo of cluster milan has not run since 04:32:41 UTC; it has "
+                              "3 orders of yours: ask its operator to start liqod")})
+         .front(),
+     "bad", "Liqo of cluster milan has not run since 04:32:41 UTC; it has 3 orders of yours");
 }
 
 TEST_CASE("a certificate that was not renewed is told before it ends") {

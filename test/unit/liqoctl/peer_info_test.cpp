@@ -166,6 +166,25 @@ TEST_CASE("an API server whose clock is off is told of") {
   CHECK(model::render_local(model::local_info(local), "", {}).contains(wanted));
 }
 
+TEST_CASE("a provider that answers and does not act is told of, everywhere") {
+  auto objects = gpu_pool();
+  const std::string words = "Liqo of cluster milan has not run since 04:32:41 UTC; it has 3 orders of yours";
+  objects.foreign_cluster.mutable_status()["conditions"] = json::array{json::object{
+      {"type", "APIServerStatus"},
+      {"status", "Established"},
+      {"message", "the API server of the peer is ready; " + words + "; new pods are kept away meanwhile; " +
+                      liqo::core::describe_clock(std::chrono::seconds(3600))}}};
+  const std::string shown = picked(objects, "authentication");
+  CHECK(shown.contains("!  " + words));
+  CHECK(shown.contains("Unhealthy"));
+  CHECK(shown.contains("its clock is 60 min ahead"));
+  model::LocalObjects local{.cluster_id = "rome"};
+  local.foreign_clusters = {objects.foreign_cluster};
+  const std::string all = model::render_local(model::local_info(local), "", {});
+  CHECK(all.contains("!  " + words));
+  CHECK(all.contains("!  API server: its clock is 60 min ahead"));
+}
+
 TEST_CASE("a provider that does not answer is told of, with the time, everywhere") {
   auto objects = gpu_pool();
   objects.foreign_cluster.mutable_status()["conditions"] = json::array{

@@ -21,6 +21,7 @@ struct TwinState {
   bool is_crowded_out = false;  ///< the map is full and does not ask for this twin
   /// Why a twin that is not required stays, or keeps the required one from taking its place; "" = no twin does.
   std::string held = {};
+  std::string silence = {};  ///< what is told of a provider that does not act, a sentence; "" = nothing
 };
 
 /// What the status of a NamespaceOffloading is made of.

@@ -40,6 +40,7 @@ struct ProviderHealth {
   std::string last_error;      ///< of the last failed probe
   std::string refusal;         ///< why there is no session with the provider, or none that can read, a sentence
   Closed closed = Closed::no;  ///< why the provider takes no new pods through the node
+  std::string silence;         ///< what is told of a provider that does not act, a sentence; "" = nothing
   /// Whether the custom resources that are configured are reflected; unset: there are none.
   std::optional<CustomState> custom = std::nullopt;
   /// The state of the network module; unchecked without a module, or with disableNetworkCheck.

@@ -31,13 +31,14 @@ enum class Closed {
   denied,           ///< the provider has denied the slice, and what it granted before does not go on
   cordoned,         ///< the provider takes no new pods of the slice; those that run go on
   nothing_granted,  ///< the provider grants no cpu or no memory at present; what runs goes on
+  silent,           ///< nobody has led Liqo there for a while; what runs goes on
   full,             ///< a waiting pod was refused for lack of room that what is granted could hold
 };
 
-/// Why a Node is closed. `slice` is null for a VirtualNode without one. `no_room`: a pod that the Node could hold if
-/// nothing else were on it (`why_too_large`) was refused for lack of room. One that it could never hold says nothing
-/// about smaller ones.
-Closed why_closed(const kube::Object* slice, bool no_room);
+/// Why a Node is closed. `silent`: nobody leads Liqo at the provider. `slice` is null for a VirtualNode without one.
+/// `no_room`: a pod that the Node could hold if nothing else were on it (`why_too_large`) was refused for lack of room.
+/// One that it could never hold says nothing about smaller ones.
+Closed why_closed(const kube::Object* slice, bool no_room, bool silent = false);
 /// The value of the taint of a closed Node (`api::closed_taint`); "" for one that takes new pods.
 std::string_view closed_word(Closed why);
 

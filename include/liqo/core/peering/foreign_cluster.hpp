@@ -7,6 +7,7 @@
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
+#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::core {
 
@@ -23,6 +24,7 @@ struct PeerState {
   std::string trouble;                     ///< why nothing is replicated, a sentence; "" = something is
   std::chrono::seconds clock_ahead{0};     ///< the skew of its API server's clock that is told; 0 = none
   std::string withdrawal;  ///< describe_withdrawal(), where the provider has taken our rights away; "" = it has not
+  SilenceNote silence;     ///< what is told of a provider that does not act
 };
 
 /// Whether this cluster has any object of the peer; a ForeignCluster that Liqo made is deleted with the last one.

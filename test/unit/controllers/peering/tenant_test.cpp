@@ -35,6 +35,7 @@ TEST_CASE("a provider makes a nonce once, and certificate and rights for a Tenan
   REQUIRE(kept->controller());
   CHECK(kept->controller()->uid == milan.tenant().uid());
   CHECK(milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
+  CHECK(milan.has(kinds::role_bindings, {"liqo", "liqo-binding-liqo-remote-leader-rome"}));
   CHECK(milan.has(kinds::role_bindings, {milan.ns, "liqo-liqod-tenant"}));
   CHECK(milan.has(kinds::cluster_role_bindings, {"", "liqo-binding-liqo-virtual-kubelet-remote-clusterwide-rome"}));
   CHECK(milan.server.list(resources::certificate_signing_requests).empty());
@@ -235,6 +236,7 @@ TEST_CASE("a deleted Tenant takes its rights, its replicas and its certificate a
   CHECK(milan.reaches([&] { return !milan.has(kinds::tenants, milan.tenant_key); }));
   milan.pass(1min);
   CHECK(!milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
+  CHECK(!milan.has(kinds::role_bindings, {"liqo", "liqo-binding-liqo-remote-leader-rome"}));
   CHECK(milan.server.list(kinds::cluster_role_bindings).empty());
   CHECK(!milan.has(kinds::resource_slices, {milan.ns, "pool"}));
   CHECK(!milan.has(resources::secrets, {milan.ns, "liqo-remote-certificate"}));

@@ -326,6 +326,11 @@ TEST_CASE("the messages are those that Liqo's users know, and the provider's rea
   CHECK(message(after, "c", 1) == "the twin namespace is being created");
   CHECK(message(after, "d", 1) == "the twin namespace is not ready: taken already");
   CHECK(message(after, "e", 1) == "the twin namespace is not ready");
+  for (TwinState& twin : facts.twins) twin.silence = "nobody runs Liqo there";
+  const kube::Object silent = told(offloading(), facts);
+  CHECK(message(silent, "a", 1) == "the twin namespace is there");
+  CHECK(message(silent, "c", 1) == "the twin namespace is not there yet: nobody runs Liqo there");
+  CHECK(message(silent, "d", 1) == "the twin namespace is not ready: taken already");
   facts.twins[4].message = std::string(299, 'x') + "\u00e4" + std::string(5000, 'y');
   CHECK(message(told(offloading(), facts), "e", 1).size() < 400);
 }

@@ -70,6 +70,11 @@ TEST_CASE("a node is closed while its slice is denied or cordoned, or has no roo
   CHECK(why_closed(&denied, false) == Closed::denied);
   CHECK(why_closed(&cordoned, true) == Closed::cordoned);
   CHECK(why_closed(&open, true) == Closed::full);
+  CHECK(why_closed(&open, true, true) == Closed::silent);
+  CHECK(why_closed(nullptr, false, true) == Closed::silent);
+  CHECK(why_closed(&denied, false, true) == Closed::denied);
+  CHECK(why_closed(&cordoned, false, true) == Closed::cordoned);
+  CHECK(closed_word(Closed::silent) == "silent");
   CHECK(why_closed(&open, false) == Closed::no);
   CHECK(why_closed(&unanswered, false) == Closed::no);
   CHECK(why_closed(nullptr, false) == Closed::no);

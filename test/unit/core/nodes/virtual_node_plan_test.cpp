@@ -88,6 +88,7 @@ TEST_CASE("the pods of a closed node learn whether the provider says so, and a f
       {Closed::denied, {.is_closed = true, .is_told = true}, false},
       {Closed::cordoned, {.is_closed = true, .is_told = true}, false},
       {Closed::nothing_granted, {.is_closed = true, .is_told = true}, false},
+      {Closed::silent, {.is_closed = false, .is_told = false}, false},
       {Closed::full, {.is_closed = true, .is_told = false}, true},
   };
   const kube::Object wanted = virtual_node(true), unwanted = virtual_node(false), node = own_node();
@@ -111,6 +112,11 @@ TEST_CASE("a provider that does not answer is told of with its last error") {
     return std::get<action::Tell>(std::get<action::Keep>(plan).steps.back());
   };
   CHECK(told() == running);
+  health.silence = "nobody leads there";
+  CHECK(told() == action::Tell{.type = "VirtualKubelet",
+                               .status = "Running",
+                               .reason = "ProviderSilent",
+                               .message = "nobody leads there"});
   trouble = "it shows too much";
   CHECK(told() == unusable("it shows too much"));
   health.failed_probes = 3;

@@ -1,0 +1,155 @@
+// What home knows of a provider that does not act: what it has been asked for, and whether anybody leads there.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// The Lease by which the replicas of liqod agree on who leads, in Liqo's namespace.
+inline constexpr std::string_view leader_lease = "liqod";
+/// On a ForeignCluster: the namespace of Liqo there, where it is another one than `liqo`.
+inline constexpr std::string_view remote_liqo_namespace = "liqo.io/remote-liqo-namespace";
+/// The ClusterRole that lets a consumer read that Lease, and its binding to user `consumer` in that namespace.
+inline constexpr std::string_view remote_leader_role = "liqo-remote-leader";
+kube::Object forge_leader_binding(std::string_view liqo_namespace, std::string_view consumer);
+/// Reason of conditions and Events about a provider that does not act.
+inline constexpr std::string_view provider_silent = "ProviderSilent";
+/// How long an order may wait before home asks why.
+inline constexpr kube::Duration order_patience = std::chrono::seconds(10);
+
+/// A time on both clocks.
+struct Moment {
+  kube::TimePoint at{};
+  kube::WallTime wall{};
+};
+
+/// What one part of home has asked of a provider, and the provider has not acted upon.
+class OpenOrders {
+ public:
+  enum class End {
+    acted,      ///< the provider has done it, or has said why it does not
+    withdrawn,  ///< home does not want it any more
+  };
+  /// Notes that an order waits from now on; one that waits already keeps its time.
+  void open(std::string_view order, Moment now) { waiting_.try_emplace(std::string(order), now); }
+  /// The order waits no longer.
+  void close(std::string_view order, End how, kube::TimePoint now);
+  /// Drops all of them: nobody counts them here any more.
+  void clear() { waiting_.clear(); }
+
+  bool is_empty() const { return waiting_.empty(); }
+  std::size_t size() const { return waiting_.size(); }
+  /// Since when an order waits; null = it does not.
+  const Moment* since(std::string_view order) const;
+  /// Since when the oldest one waits; nothing = none does.
+  std::optional<Moment> oldest() const;
+  /// When the provider last acted upon one; nothing = it never did.
+  const std::optional<kube::TimePoint>& acted() const { return acted_; }
+
+ private:
+  std::map<std::string, Moment, std::less<>> waiting_;
+  std::optional<kube::TimePoint> acted_;
+};
+
+/// What waits for a provider, of all parts of home together.
+struct OrdersSight {
+  std::size_t count = 0;
+  std::optional<Moment> oldest;
+  std::optional<kube::TimePoint> acted;
+
+  void add(const OpenOrders& orders);
+};
+
+/// What a Lease says. The provider writes it, so each part is a claim.
+struct LeaderSight {
+  std::string holder;       ///< "" = nobody leads
+  std::string renewed;      ///< the time of the last renewal, as it stands; compared, and shown where plausible
+  kube::Duration duration;  ///< how long a renewal is good for, from 5 s to a minute
+};
+LeaderSight read_leader(const kube::Object& lease);
+
+/// What is told of a provider.
+struct SilenceNote {
+  std::string words;    ///< a sentence; "" = nothing is told
+  bool proven = false;  ///< nobody leads there
+  bool closes = false;  ///< ... for so long that new pods are kept away
+  bool operator==(const SilenceNote&) const = default;
+};
+
+/// The note as the message of a condition has it behind other words, and read from there.
+std::string with_silence(std::string message, const SilenceNote& note);
+SilenceNote silence_note(std::string_view message);
+/// The note in the status of a ForeignCluster.
+SilenceNote silence_note(const kube::Object& foreign_cluster);
+
+/// Judges one provider, which may write anything into its Lease: absence is proven by our own clock alone, and what is
+/// told changes at a bounded rate. Pure: the owner looks at the Lease when told to, and calls see() from time to time.
+///
+/// Proven absent: nobody holds the Lease, or it was not renewed for its duration, while no order was acted upon. What
+/// is told stays until an order is acted upon, the Lease is renewed in two looks in a row, no look succeeds for a
+/// minute, or nothing waits for ten minutes. A Lease that was stale while orders were acted upon proves nothing until
+/// it is renewed.
+class SilenceJudge {
+ public:
+  explicit SilenceJudge(std::string cluster) : cluster_(std::move(cluster)) {}
+
+  /// Takes what waits, and whether the provider's API server answers.
+  void see(const OrdersSight& orders, bool answers, Moment now);
+  /// Whether a look at the Lease is due. Nothing is looked at while nothing waits or is told.
+  bool is_look_due(kube::TimePoint now) const;
+  /// A look has succeeded, or failed.
+  void looked(const LeaderSight& leader, Moment now);
+  void not_looked(Moment now);
+
+  /// What is told.
+  const SilenceNote& note() const { return note_; }
+  /// Whether there was time enough to find out: before that an empty note takes nothing back that was told before.
+  bool is_settled(kube::TimePoint now) const;
+  /// Whether orders are to be tried again at once, because somebody leads again; asked once.
+  bool take_wake() { return std::exchange(wake_, false); }
+
+ private:
+  /// A run of equal looks.
+  struct Run {
+    LeaderSight leader;
+    Moment first;
+    kube::TimePoint last{};
+    int renewals = 0;  ///< looks in a row, up to the last one, that found the Lease renewed
+  };
+  bool waits(kube::TimePoint now) const;
+  bool is_stale() const;
+  bool is_proven() const;
+  void tell(bool proven, Moment now);
+  void untell(kube::TimePoint now);
+  void judge(Moment now);
+  void judge_told(kube::TimePoint now);
+  std::string forge_words(bool proven, Moment now) const;
+
+  std::string cluster_;
+  OrdersSight orders_;
+  bool answers_ = false;
+  std::optional<kube::TimePoint> began_;
+  std::optional<Run> run_;
+  std::optional<std::string> void_;             ///< the renewal of a Lease that proves nothing
+  std::optional<kube::TimePoint> tried_;        ///< the last look
+  bool failed_ = false;                         ///< ... has failed
+  std::optional<kube::TimePoint> blind_since_;  ///< since when no look succeeds, or none can be tried
+  std::optional<kube::TimePoint> idle_since_;   ///< since when nothing waits
+  SilenceNote note_;
+  std::optional<kube::TimePoint> told_at_;  ///< of `note_`
+  kube::TimePoint proven_at_{};
+  std::optional<kube::TimePoint> untold_at_;
+  kube::Duration pause_{};                  ///< until the next telling, from `untold_at_` on
+  std::optional<kube::TimePoint> back_at_;  ///< when the Lease was renewed again after a proof
+  bool wake_ = false;
+};
+
+}  // namespace liqo::core

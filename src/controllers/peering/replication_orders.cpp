@@ -1,0 +1,85 @@
+// What replication waits for the provider to act upon, and what people are told where it does not.
+#include "controllers/peering/foreign_cluster_of.hpp"
+#include "controllers/peering/replication_session.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/namespace_map.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/names.hpp"
+#include "liqo/core/slices/request.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using End = core::OpenOrders::End;
+
+std::string slice_order(std::string_view name) { return "slice " + std::string(name); }
+std::string twin_order(std::string_view ns) { return "twin " + std::string(ns); }
+
+bool is_answered(const kube::Object& slice) {
+  const api::ResourceSlice view(slice);
+  return view.condition(api::slice_conditions::authentication) || view.condition(api::slice_conditions::resources);
+}
+
+}  // namespace
+
+asio::awaitable<kube::Outcome> ReplicationSession::work_on(kube::WorkKey work) {
+  kube::Outcome outcome = co_await reconcile(work);
+  see_orders(work);
+  co_return std::move(outcome);
+}
+
+void ReplicationSession::see_orders(const kube::WorkKey& work) {
+  const Kind& kind = kind_of(work);
+  auto local = kind.home->find(work.object);
+  // Who takes our rights away, or is gone for good, is not asked.
+  if (local && (local->is_deleting() || withdrawn_ == true || peer_lost_ || !core::is_for_peer(*local, peer_) ||
+                !core::is_ready_to_replicate(kind.resource, *local)))
+    local.reset();
+  if (kind.resource == api::kinds::resource_slices) {
+    const std::string order = slice_order(work.object.name);
+    // Slices of other classes wait for controllers that are not Liqo's.
+    if (!local || !core::is_built_in_class(api::ResourceSlice(*local).slice_class()))
+      orders_.close(order, End::withdrawn);
+    else if (is_answered(*local))
+      orders_.close(order, End::acted);
+    else
+      orders_.open(order);
+  } else if (kind.resource == api::kinds::namespace_maps) {
+    std::set<std::string> wanted, mapped;
+    if (local) {
+      for (api::WantedNamespace& twin : api::NamespaceMap(*local).desired_mapping())
+        wanted.insert(std::move(twin.local));
+      for (api::MappedNamespace& twin : api::NamespaceMap(*local).current_mapping())
+        mapped.insert(std::move(twin.local));
+    }
+    for (const std::string& ns : std::exchange(asked_[work.object.name], wanted))
+      if (!wanted.contains(ns)) orders_.close(twin_order(ns), End::withdrawn);
+    for (const std::string& ns : wanted) {
+      if (mapped.contains(ns))
+        orders_.close(twin_order(ns), End::acted);
+      else
+        orders_.open(twin_order(ns));
+    }
+    if (!local) asked_.erase(work.object.name);
+  }
+}
+
+void ReplicationSession::tell_silence() {
+  const auto& note = silence_.note();
+  if (note && !note->words.empty())
+    for (const Kind& kind : kinds_) {
+      if (kind.resource != api::kinds::resource_slices) continue;
+      for (const kube::Object& slice : kind.home->objects_in(peer_.local_namespace))
+        if (orders_.since(slice_order(slice.name())))
+          context_.events.warning(slice, kind.resource, core::provider_silent, note->words);
+    }
+  if (health_changed_) health_changed_();
+}
+
+std::string ReplicationSession::declared_namespace() const {
+  const auto peer = foreign_cluster_of(foreign_clusters_->store(), peer_.remote);
+  std::string declared(peer ? peer->annotation(core::remote_liqo_namespace) : std::string_view());
+  return core::is_dns_label(declared) ? declared : std::string();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,53 @@
+#include "controllers/providers/provider_orders.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace liqo::controllers {
+
+core::OrdersSight ProviderOrders::sight() const {
+  core::OrdersSight all;
+  for (const OrderBook* book : books_) all.add(book->orders_);
+  return all;
+}
+
+void ProviderOrders::wake() const {
+  for (const OrderBook* book : books_)
+    if (!book->orders_.is_empty()) book->wake_();
+}
+
+void ProviderOrders::see_change() {
+  if (std::ranges::all_of(books_, [](const OrderBook* book) { return book->orders_.is_empty(); }))
+    any_.reset();
+  else
+    any_.set();
+}
+
+OrderBook::OrderBook(std::shared_ptr<ProviderOrders> provider, kube::async::Clock& clock, std::function<void()> wake)
+    : provider_(std::move(provider)), clock_(clock), wake_(std::move(wake)) {
+  provider_->books_.insert(this);
+}
+
+OrderBook::~OrderBook() {
+  provider_->books_.erase(this);
+  provider_->see_change();
+}
+
+void OrderBook::open(std::string_view order) {
+  const bool is_first = orders_.is_empty();
+  orders_.open(order, {.at = clock_.now(), .wall = clock_.wall()});
+  if (is_first) provider_->see_change();
+}
+
+void OrderBook::close(std::string_view order, core::OpenOrders::End how) {
+  if (orders_.is_empty()) return;
+  orders_.close(order, how, clock_.now());
+  if (orders_.is_empty()) provider_->see_change();
+}
+
+void OrderBook::clear() {
+  orders_.clear();
+  provider_->see_change();
+}
+
+}  // namespace liqo::controllers

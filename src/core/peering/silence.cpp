@@ -1,0 +1,230 @@
+#include "liqo/core/peering/silence.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/k8s/condition.hpp"
+#include "liqo/core/peering/clock_skew.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What a Lease may claim about its duration.
+constexpr kube::Duration min_duration = 5s, max_duration = 60s;
+/// Between two looks: longer than a leader takes between two renewals, and shorter than people notice.
+constexpr kube::Duration look_pause = 3s;
+/// For so long after the first renewal what waits is tried again at each one: webhooks answer later than a Lease is
+/// taken.
+constexpr kube::Duration back_time = 30s;
+/// New pods are kept away after this time of proven absence.
+constexpr kube::Duration closing_time = 60s;
+/// What was told is taken back where no look succeeds for the first, or nothing waits for the second.
+constexpr kube::Duration blind_time = 60s, idle_time = 10min;
+/// Between what is taken back and what is told next; doubled each time, and small again after the last.
+constexpr kube::Duration first_pause = 15s, max_pause = 4min, calm_time = 30min;
+/// A judge that has just begun needs so long for a proof.
+constexpr kube::Duration settling_time = 90s;
+/// A renewal that is said to be older is not shown.
+constexpr kube::Duration oldest_shown = 24h * 30;
+
+constexpr std::string_view not_running = " has not run since ", not_acted = " has not acted upon ",
+                           closing = "; new pods are kept away meanwhile";
+
+std::string time_text(kube::WallTime time, kube::WallTime now) {
+  // 2026-11-21T10:00:00Z
+  std::string text = kube::format_time(time);
+  const std::size_t at = text.find('T');
+  if (at == std::string::npos || text.empty()) return text;
+  text.pop_back();
+  text[at] = ' ';
+  return (now - time < 24h ? text.substr(at + 1) : text) + " UTC";
+}
+
+std::string count_text(std::size_t orders) {
+  return std::to_string(orders) + (orders == 1 ? " order" : " orders") + " of yours";
+}
+
+}  // namespace
+
+void OpenOrders::close(std::string_view order, End how, kube::TimePoint now) {
+  const auto found = waiting_.find(order);
+  if (found == waiting_.end()) return;
+  waiting_.erase(found);
+  if (how == End::acted) acted_ = now;
+}
+
+const Moment* OpenOrders::since(std::string_view order) const {
+  const auto found = waiting_.find(order);
+  return found == waiting_.end() ? nullptr : &found->second;
+}
+
+std::optional<Moment> OpenOrders::oldest() const {
+  const auto found = std::ranges::min_element(waiting_, {}, [](const auto& order) { return order.second.at; });
+  return found == waiting_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void OrdersSight::add(const OpenOrders& orders) {
+  count += orders.size();
+  if (const auto other = orders.oldest(); other && (!oldest || other->at < oldest->at)) oldest = other;
+  if (orders.acted()) acted = std::max(acted.value_or(*orders.acted()), *orders.acted());
+}
+
+LeaderSight read_leader(const kube::Object& lease) {
+  const kube::json::object& spec = lease.spec();
+  // What is compared and kept is bounded, whatever the provider writes.
+  constexpr std::size_t max_text = 64;
+  const std::int64_t seconds =
+      std::clamp<std::int64_t>(kube::int_at(spec, {"leaseDurationSeconds"}), 0, max_duration / 1s);
+  return {.holder = std::string(kube::string_at(spec, {"holderIdentity"}).substr(0, max_text)),
+          .renewed = std::string(kube::string_at(spec, {"renewTime"}).substr(0, max_text)),
+          .duration = std::max<kube::Duration>(std::chrono::seconds(seconds), min_duration)};
+}
+
+std::string with_silence(std::string message, const SilenceNote& note) {
+  if (note.words.empty()) return message;
+  if (!message.empty()) message += "; ";
+  message += note.words;
+  if (note.closes) message += closing;
+  return message;
+}
+
+SilenceNote silence_note(std::string_view message) {
+  // What there is to say of the clock stands behind it.
+  if (const std::string_view clock = clock_note(message); !clock.empty()) {
+    message.remove_suffix(clock.size());
+    if (message.ends_with("; ")) message.remove_suffix(2);
+  }
+  const bool proven = message.contains(not_running);
+  const std::size_t at = message.find(proven ? not_running : not_acted);
+  if (at == std::string_view::npos) return {};
+  const std::size_t before = message.substr(0, at).rfind("; ");
+  std::string_view words = before == std::string_view::npos ? message : message.substr(before + 2);
+  const bool closes = proven && words.ends_with(closing);
+  if (closes) words.remove_suffix(closing.size());
+  return {.words = std::string(words), .proven = proven, .closes = closes};
+}
+
+SilenceNote silence_note(const kube::Object& foreign_cluster) {
+  const kube::json::object* server = kube::find_condition(foreign_cluster.status(), "APIServerStatus");
+  return server ? silence_note(kube::string_at(*server, {"message"})) : SilenceNote{};
+}
+
+bool SilenceJudge::waits(kube::TimePoint now) const {
+  if (!orders_.oldest) return false;
+  return now - std::max(orders_.oldest->at, orders_.acted.value_or(orders_.oldest->at)) >= order_patience;
+}
+
+bool SilenceJudge::is_settled(kube::TimePoint now) const {
+  return !note_.words.empty() || (began_ && now - *began_ >= settling_time);
+}
+
+bool SilenceJudge::is_look_due(kube::TimePoint now) const {
+  if (!answers_ || (!waits(now) && note_.words.empty())) return false;
+  return !tried_ || now - *tried_ >= look_pause;
+}
+
+bool SilenceJudge::is_stale() const {
+  return run_ && (run_->leader.holder.empty() || run_->last - run_->first.at > run_->leader.duration);
+}
+
+bool SilenceJudge::is_proven() const {
+  if (!is_stale() || run_->leader.renewed == void_) return false;
+  // Who acts is there, whatever its Lease says.
+  const kube::TimePoint acted = orders_.acted.value_or(kube::TimePoint::min());
+  return acted < run_->first.at || run_->last - acted > run_->leader.duration;
+}
+
+void SilenceJudge::looked(const LeaderSight& leader, Moment now) {
+  tried_ = now.at;
+  failed_ = false;
+  blind_since_.reset();
+  const bool is_first = !run_;
+  if (is_first || run_->leader.renewed != leader.renewed || run_->leader.holder != leader.holder) {
+    const bool renewed = !is_first && !leader.holder.empty();
+    run_ = Run{.leader = leader, .first = now, .last = now.at, .renewals = renewed ? run_->renewals + 1 : 0};
+    if (renewed && note_.proven && !back_at_) back_at_ = now.at;
+    wake_ = wake_ || (renewed && back_at_);
+  } else {
+    run_->last = now.at;
+    run_->renewals = 0;
+  }
+  judge(now);
+}
+
+void SilenceJudge::not_looked(Moment now) {
+  tried_ = now.at;
+  failed_ = true;
+  if (!blind_since_) blind_since_ = now.at;
+  judge(now);
+}
+
+void SilenceJudge::see(const OrdersSight& orders, bool answers, Moment now) {
+  if (!began_) began_ = now.at;
+  const bool acted = orders.acted && (!orders_.acted || *orders_.acted < *orders.acted);
+  orders_ = orders;
+  answers_ = answers;
+  if (!answers && !blind_since_) blind_since_ = now.at;
+  if (orders.count > 0)
+    idle_since_.reset();
+  else if (!idle_since_)
+    idle_since_ = now.at;
+  if (back_at_ && now.at - *back_at_ >= back_time) back_at_.reset();
+  // Looks begin anew with the next order that waits too long: what lies between two of them proves nothing.
+  if (!waits(now.at) && note_.words.empty() && !back_at_ && !acted) run_.reset();
+  if (acted && is_stale()) void_ = run_->leader.renewed;
+  if (acted && !note_.words.empty()) untell(now.at);
+  judge(now);
+}
+
+void SilenceJudge::judge(Moment now) {
+  if (untold_at_ && now.at - *untold_at_ >= calm_time) pause_ = {};
+  judge_told(now.at);
+  if (!answers_ || !waits(now.at) || back_at_) return;
+  const bool proven = is_proven() && !failed_;
+  if (note_.words.empty()) {
+    // Where the Lease can be read and is renewed, the provider only takes its time.
+    const bool unreadable = failed_ || (is_stale() && run_->leader.renewed == void_);
+    if ((proven || unreadable) && (!untold_at_ || now.at - *untold_at_ >= pause_)) tell(proven, now);
+  } else if (proven && !note_.proven && now.at - *told_at_ >= std::max(pause_, first_pause)) {
+    tell(true, now);
+  }
+}
+
+void SilenceJudge::judge_told(kube::TimePoint now) {
+  if (note_.words.empty()) return;
+  const bool idle = idle_since_ && now - *idle_since_ >= idle_time;
+  const bool back = run_ && run_->renewals >= 2;
+  const bool blind = note_.proven && blind_since_ && now - *blind_since_ >= blind_time;
+  // What home only sees ends with what waits.
+  const bool unseen = !note_.proven && idle_since_;
+  if (idle || back || blind || unseen) return untell(now);
+  if (note_.proven && now - proven_at_ >= closing_time) note_.closes = true;
+}
+
+void SilenceJudge::tell(bool proven, Moment now) {
+  note_ = {.words = forge_words(proven, now), .proven = proven, .closes = false};
+  told_at_ = now.at;
+  if (proven) proven_at_ = now.at;
+  pause_ = pause_ == kube::Duration{} ? first_pause : std::min<kube::Duration>(pause_ * 2, max_pause);
+}
+
+void SilenceJudge::untell(kube::TimePoint now) {
+  note_ = {};
+  told_at_.reset();
+  untold_at_ = now;
+}
+
+std::string SilenceJudge::forge_words(bool proven, Moment now) const {
+  if (!proven)
+    return "cluster " + cluster_ + std::string(not_acted) + count_text(orders_.count) + " since " +
+           time_text(orders_.oldest->wall, now.wall) + ": ask its operator whether Liqo runs there";
+  kube::WallTime since = run_->first.wall;
+  if (const auto said = kube::parse_time(run_->leader.renewed); said && *said <= since && since - *said <= oldest_shown)
+    since = *said;
+  return "Liqo of cluster " + cluster_ + std::string(not_running) + time_text(since, now.wall) + "; it has " +
+         count_text(orders_.count) + ": ask its operator to start liqod";
+}
+
+}  // namespace liqo::core

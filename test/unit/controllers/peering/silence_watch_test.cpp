@@ -1,0 +1,200 @@
+// A provider that answers and does not act: what pods, slices, twins and the Node of it say at home, and when they end.
+#include <algorithm>
+
+#include "../offloading_fixture.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/core/peering/forge.hpp"
+#include "liqo/core/peering/silence.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+const kube::ObjectKey lease_key{"liqo", "liqod"};
+
+/// Consumer rome, and a milan whose liqod renews its Lease only where the test does.
+struct SilentProvider : Offloading {
+  SilentProvider() : Offloading({}, {}, prepare) {
+    outage = [this](kube::HttpRequest& request) {
+      if (request.resource == "leases" && request.verb == "get") ++looks;
+      return webhook_is_away && request.verb == "create" && request.resource == "shadowpods";
+    };
+    refuse = [this](const kube::HttpRequest& request) {
+      return std::string(request.resource == "leases" && is_of_go ? "leases is forbidden" : "");
+    };
+    // The map is answered at milan, too: there its status comes from.
+    const kube::ObjectKey replica{"liqo-tenant-rome", "milan"};
+    REQUIRE(reaches([&] { return milan.get(kinds::namespace_maps, replica) != nullptr; }));
+    (void)milan.update(
+        {kinds::namespace_maps, replica, "status"},
+        [](json::object& next) {
+          next["status"] = json::object{
+              {"currentMapping", json::object{{shop, json::object{{"remoteNamespace", twin}, {"phase", "Accepted"}}}}}};
+        },
+        "milan");
+    pass(2min);
+    looks = 0;
+  }
+  static void prepare(Offloading& world) {
+    for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews})
+      world.milan.serve(kind);
+    world.apply(resources::namespaces, core::forge_tenant_namespace("milan"));
+    kube::Object secret = kube::Object::make(resources::secrets, {tenant, "kubeconfig-controlplane-milan"});
+    secret.set_label(api::labels::remote_cluster_id, "milan");
+    secret.set_label(api::labels::identity_type, api::control_plane_identity);
+    secret.set_annotation(api::annotations::remote_tenant_namespace, "liqo-tenant-rome");
+    world.apply(resources::secrets, secret);
+    kube::Object lease = kube::Object::make(resources::leases, lease_key);
+    lease.mutable_spec() = json::object{{"leaseDurationSeconds", 15}, {"renewTime", "2020-01-01T00:00:00.000000Z"}};
+    REQUIRE(world.milan.create(resources::leases, lease.tree(), "milan").has_value());
+  }
+  /// Renews the Lease for that long.
+  void lead(std::chrono::seconds time) {
+    for (std::chrono::seconds i = 0s; i < time; i += 2s) {
+      renew();
+      pass(2s);
+    }
+  }
+  void renew(std::string_view holder = "liqod-1") {
+    (void)milan.update(
+        {resources::leases, lease_key},
+        [&](json::object& next) {
+          kube::ensure_object(next, "spec")["holderIdentity"] = holder;
+          kube::ensure_object(next, "spec")["renewTime"] = kube::format_micro_time(simulator.clock().wall());
+        },
+        "milan");
+  }
+  void give_slice() {
+    kube::Object slice = kube::Object::make(kinds::resource_slices, {tenant, "pool"});
+    for (std::string_view label : {api::labels::replication_destination, api::labels::remote_cluster_id})
+      slice.set_label(label, "milan");
+    slice.set_label(api::labels::replication, "true");
+    slice.mutable_spec() = json::object{
+        {"class", "default"}, {"consumerClusterID", "rome"}, {"providerClusterID", "milan"}, {"csr", "Q1NS"}};
+    apply(kinds::resource_slices, slice);
+  }
+  std::string told(std::string_view field = "message") { return condition("web", api::offloaded_condition, field); }
+  std::string closed() {
+    const auto node = find(resources::nodes, {"", "milan"});
+    for (const json::value& taint : kube::array_at(node->spec(), {"taints"}))
+      if (kube::string_at(taint, {"key"}) == api::closed_taint) return std::string(kube::string_at(taint, {"value"}));
+    return "";
+  }
+  core::SilenceNote note() {
+    const auto peer = find(kinds::foreign_clusters, {"", "milan"});
+    return peer ? core::silence_note(*peer) : core::SilenceNote{};
+  }
+
+  int looks = 0;
+  bool webhook_is_away = false, is_of_go = false;
+};
+
+}  // namespace
+
+TEST_CASE("a provider without a leader is told of on the pod within 15 s, and closes its Node after a minute") {
+  SilentProvider world;
+  CHECK(world.looks == 0);
+  world.create_pod("web");
+  world.pass(9s);
+  CHECK(world.looks == 0);
+  REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 6s));
+  CHECK(world.told().starts_with("Liqo of cluster milan has not run since "));
+  CHECK(world.told().contains("; it has 1 order of yours"));
+  CHECK(world.reaches([&] { return world.events("ProviderSilent").size() >= 2; }, 5s));
+  CHECK(world.note().words == world.told());
+  const auto node = world.find(kinds::virtual_nodes, {tenant, "milan"});
+  CHECK(node->text().contains("ProviderSilent"));
+  world.pass(45s);
+  CHECK(world.closed() == "");
+  CHECK(world.reaches([&] { return world.closed() == "silent"; }, 20s));
+
+  const std::size_t writes = world.writes();
+  const int looks = world.looks;
+  world.pass(5min);
+  CHECK(world.closed() == "silent");
+  CHECK(world.writes() - writes < 120);  // leases and heartbeats of the Node
+  CHECK(world.looks - looks <= 101);
+
+  world.lead(6s);
+  CHECK(world.reaches([&] { return world.closed() == ""; }, 10s));
+  world.run_at_milan("web");
+  CHECK(world.reaches([&] { return world.told() == "(none)"; }, 10s));
+  CHECK(world.note().words == "");
+}
+
+TEST_CASE("pods that a provider could not take run soon after somebody leads there again") {
+  SilentProvider world;
+  world.webhook_is_away = true;
+  world.create_pod("web");
+  world.create_pod("other");
+  REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 20s));
+  world.pass(10min);
+  CHECK(world.told("reason") == "ProviderSilent");
+  world.webhook_is_away = false;
+  world.renew();
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 8s));
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "other").has_value(); }, 1s));
+}
+
+TEST_CASE("a provider whose webhooks alone are away is told of in the words of its server, and closes nothing") {
+  SilentProvider world;
+  world.webhook_is_away = true;
+  world.create_pod("web");
+  world.lead(12s);
+  CHECK(world.reaches([&] { return world.told("reason") == "OrderNotTaken"; }, 5s));
+  CHECK(world.told() == "cluster milan cannot take the pod at present: failed calling webhook");
+  world.lead(180s);
+  CHECK(world.told("reason") == "OrderNotTaken");
+  CHECK(world.closed() == "");
+  CHECK(world.note().words == "");
+  world.webhook_is_away = false;
+  world.lead(80s);
+  world.run_at_milan("web");
+  CHECK(world.reaches([&] { return world.told() == "(none)"; }, 10s));
+}
+
+TEST_CASE("of a provider that shows no Lease home tells what it sees, and closes nothing") {
+  SilentProvider world;
+  world.is_of_go = true;
+  world.create_pod("web");
+  CHECK(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 20s));
+  CHECK(world.told().starts_with("cluster milan has not acted upon 1 order of yours since "));
+  world.pass(5min);
+  CHECK(world.closed() == "");
+  world.run_at_milan("web");
+  CHECK(world.reaches([&] { return world.told() == "(none)" && world.note().words.empty(); }, 10s));
+}
+
+TEST_CASE("a slice and a twin that wait for nobody say so") {
+  SilentProvider world;
+  world.give_slice();
+  REQUIRE(world.reaches([&] { return !world.note().words.empty(); }, 20s));
+  CHECK(world.reaches([&] { return world.times_told("ProviderSilent") >= 2; }, 5s));
+  CHECK(world.note().words.contains("it has 1 order of yours"));
+}
+
+TEST_CASE("a pod that home takes back waits for nobody") {
+  SilentProvider world;
+  world.create_pod("web");
+  world.pass(5s);
+  (void)world.server.remove(resources::pods, {shop, "web"}, {.grace_period_seconds = 0}, "operator");
+  world.pass(2min);
+  CHECK(world.looks == 0);
+  CHECK(world.note().words == "");
+}
+
+TEST_CASE("a provider that toggles its Lease causes few writes at home") {
+  SilentProvider world;
+  for (int i = 0; i < 10; ++i) world.create_pod("web-" + std::to_string(i));
+  world.pass(20s);
+  const std::size_t before = world.writes();
+  for (int i = 0; i < 60; ++i) {
+    world.lead(10s);
+    world.pass(20s);
+  }
+  // Half an hour: heartbeats of the Node, and a dozen tellings to ten pods.
+  CHECK(world.writes() - before < 600);
+}
+
+}  // namespace liqo::testing
