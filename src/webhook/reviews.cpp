@@ -9,6 +9,7 @@
 #include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/admission/tenant_policy.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/twin_size.hpp"
 #include "liqo/core/admission/validations.hpp"
@@ -75,7 +76,8 @@ void Reviews::add_to(AdmissionServer& server) {
   for (const auto& [path, rule] :
        {std::pair<std::string_view, Function>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
         {"/mutate/foreign-cluster", core::admission::mutate_foreign_cluster},
-        {"/validate/namespace-offloading", core::admission::validate_namespace_offloading}})
+        {"/validate/namespace-offloading", core::admission::validate_namespace_offloading},
+        {"/validate/namespaces", core::admission::validate_tenant_namespace}})
     server.route(std::string(path), Rule(rule));
 }
 

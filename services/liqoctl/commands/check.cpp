@@ -13,11 +13,13 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/figures/front_proxy.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/secret_bytes.hpp"
 #include "liqo/core/slices/policy.hpp"
 #include "model/daemon_arguments.hpp"
 #include "model/daemon_sets.hpp"
 #include "model/install.hpp"
+#include "model/tenant_policy.hpp"
 #include "peering/addresses.hpp"
 #include "text/yaml.hpp"
 #include "volumes/kept_twins.hpp"
@@ -71,6 +73,7 @@ class Checkup {
   /// Whether a ServiceAccount of Liqo's namespace has a right; nothing where this user may not ask.
   asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
   asio::awaitable<void> look_at_sharing();
+  asio::awaitable<void> look_at_policies();
   asio::awaitable<void> look_at_peers();
   asio::awaitable<void> look_at_kept_twins();
   asio::awaitable<void> look_at_daemon_sets();
@@ -341,6 +344,16 @@ asio::awaitable<void> Checkup::look_at_sharing() {
   tell(model::judge_sharing(*map ? &**map : nullptr, tenants_));
 }
 
+asio::awaitable<void> Checkup::look_at_policies() {
+  const auto namespaces =
+      co_await cluster_.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
+  if (!namespaces) {
+    tell({"policies", State::bad, "cannot be looked at: " + namespaces.error().text()});
+  } else if (auto finding = model::judge_policies(*namespaces)) {
+    tell(std::move(*finding));
+  }
+}
+
 asio::awaitable<void> Checkup::look_at_peers() {
   const auto peers = co_await all("peers", kinds::foreign_clusters);
   auto own = co_await own_ranges(session_, cluster_, {});
@@ -384,6 +397,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_figures_account();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_sharing();
+  co_await look_at_policies();
   co_await look_at_peers();
   co_await look_at_kept_twins();
   co_await look_at_daemon_sets();

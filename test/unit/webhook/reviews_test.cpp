@@ -642,6 +642,15 @@ TEST_CASE("amounts of a Quota change without a look at all others") {
   CHECK(lists == 1);
 }
 
+TEST_CASE("a policy with a typo is refused as it is written") {
+  World world;
+  world.start();
+  const std::string_view typo = R"({"metadata":{"name":"liqo-tenant-rome","labels":{"liqo.io/tenant-namespace":"true",
+      "liqo.io/remote-cluster-id":"rome"},"annotations":{"liqo.io/pod-policy":"{\"maxResorces\":{}}"}}})";
+  CHECK(world.ask("/validate/namespaces", "", typo, "admin").contains("did you mean maxResources?"));
+  CHECK(world.ask("/validate/namespaces", "", typo, "admin", "", typo) == "");
+}
+
 TEST_CASE("what cannot be read to its end is a reason to try again, not a verdict") {
   World world({}, 2);
   world.start();
