@@ -342,6 +342,8 @@ asio::awaitable<void> Checkup::look_at_sharing() {
     co_return;
   }
   tell(model::judge_sharing(*map ? &**map : nullptr, tenants_));
+  if (auto finding = model::judge_storage(*map ? &**map : nullptr, co_await all("storage", kinds::storage_classes)))
+    tell(std::move(*finding));
 }
 
 asio::awaitable<void> Checkup::look_at_policies() {
@@ -359,7 +361,8 @@ asio::awaitable<void> Checkup::look_at_peers() {
   auto own = co_await own_ranges(session_, cluster_, {});
   tell(own ? model::judge_ranges(peers, *own) : Finding{"addresses", State::bad, own.error().text()});
   tell(model::judge_quotas(co_await all("quotas", kinds::quotas)));
-  for (Finding& finding : model::judge_peers(peers)) tell(std::move(finding));
+  const model::ClosingObjects lending{.slices = co_await all("slices", kinds::resource_slices), .tenants = tenants_};
+  for (Finding& finding : model::judge_peers(peers, lending)) tell(std::move(finding));
 }
 
 asio::awaitable<void> Checkup::look_at_kept_twins() {

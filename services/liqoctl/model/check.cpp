@@ -48,6 +48,13 @@ const kube::Object* find(const std::vector<kube::Object>& there, const json::val
   return found == there.end() ? nullptr : &*found;
 }
 
+std::string role_in_words(std::string_view role) {
+  if (role == "Provider") return "is a provider of this cluster";
+  if (role == "Consumer") return "is a consumer of this cluster";
+  if (role == "ConsumerAndProvider") return "is a consumer and a provider of this cluster";
+  return "has no role yet";
+}
+
 std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec(), {"clusterID"})); }
 
 }  // namespace
@@ -216,6 +223,28 @@ Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Ob
                              "granted: correct them");
 }
 
+std::optional<Finding> judge_storage(const kube::Object* config_map, const std::vector<kube::Object>& storage_classes) {
+  constexpr std::string_view about = "storage";
+  if (!config_map) return std::nullopt;
+  const core::ReadPolicy settings = core::read_policy({}, config_map, nullptr).policy;
+  if (!settings.storage_enabled) return std::nullopt;
+  const std::string name = shown(settings.storage_class);
+  if (!name.empty()) {
+    if (std::ranges::any_of(storage_classes,
+                            [&](const kube::Object& one) { return one.name() == settings.storage_class; }))
+      return good(about, "StorageClass " + name + " is there");
+    return bad(about, "there is no StorageClass " + name +
+                          " (value storage.realStorageClassName), so claims of Liqo's class get no volume here: create "
+                          "it, or name another one");
+  }
+  for (const kube::Object& one : storage_classes)
+    if (one.annotation("storageclass.kubernetes.io/is-default-class") == "true")
+      return good(about, "StorageClass " + shown(one.name()) + " is the default one");
+  return open(about,
+              "there is no default StorageClass, and storage.realStorageClassName names none, so claims of Liqo's "
+              "class get no volume here");
+}
+
 Finding judge_quotas(const std::vector<kube::Object>& quotas) {
   if (quotas.empty()) return open("quotas", "nothing is granted to others");
   std::vector<std::string> full;
@@ -231,11 +260,11 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
     }
   }
   if (!full.empty())
-    return bad("quotas",
-               "used up: " + some_of(full) + ": the consumer asks for more with liqoctl create resourceslice");
-  return good("quotas", quotas.size() == 1
-                            ? "something is left of the quota"
-                            : "something is left of each of the " + std::to_string(quotas.size()) + " quotas");
+    return open("quotas", "used up: " + some_of(full) +
+                              ": new pods wait until others end, or until the consumer asks for more (liqoctl create "
+                              "resourceslice)");
+  return good("quotas", quotas.size() == 1 ? "there is 1, and it is not used up"
+                                           : "there are " + std::to_string(quotas.size()) + ", and none is used up");
 }
 
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {
@@ -248,7 +277,7 @@ std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>
                  ": kubectl delete deployments -A -l " + std::string(virtual_kubelets));
 }
 
-std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers) {
+std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers, const ClosingObjects& objects) {
   std::vector<Finding> out;
   for (const kube::Object& peer : peers) {
     const std::string id = peer_id(peer), about = "peer " + id;
@@ -262,8 +291,10 @@ std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers) {
         if (const auto* words = alert.if_string()) alerts.emplace_back(*words);
     if (!alerts.empty()) {
       out.push_back(bad(about, some_of(alerts) + " (liqoctl info peer " + id + ")"));
+    } else if (const auto closings = closings_with(string_at(peer.spec(), {"clusterID"}), objects); !closings.empty()) {
+      out.push_back(open(about, role_in_words(string_at(info, {"info", "role"})) + "; " + some_of(closings)));
     } else {
-      out.push_back(good(about, shown(string_at(info, {"info", "role"})) + ", and well"));
+      out.push_back(good(about, role_in_words(string_at(info, {"info", "role"})) + "; nothing is wrong"));
     }
   }
   if (out.empty()) out.push_back(open("peers", "there are none yet (liqoctl peer)"));

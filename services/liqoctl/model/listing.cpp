@@ -7,6 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "model/closings.hpp"
 #include "model/events.hpp"
 #include "model/resources.hpp"
 #include "model/tenant_policy.hpp"
@@ -54,15 +55,15 @@ struct Column {
 
 std::vector<Column> columns(const kube::Resource& resource) {
   if (resource == kinds::resource_slices)
-    return {
-        {"PEER", peer_of},
-        {"ACTION",
-         [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
-        {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
-        {"AUTHENTICATION", [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }},
-        {"RESOURCES", [](const Object& o) { return condition(o, liqo::api::slice_conditions::resources); }},
-        {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
-        {"GRANTED", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }, true}};
+    return {{"PEER", peer_of},
+            {"ACTION",
+             [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
+            {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
+            {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
+            {"RESOURCES", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }},
+            {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
+            {"AUTHENTICATION",
+             [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }, true}};
   if (resource == kinds::virtual_nodes)
     return {
         {"PEER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
@@ -71,12 +72,11 @@ std::vector<Column> columns(const kube::Resource& resource) {
         {"RESOURCES", [](const Object& o) { return in_words(object_at(o.spec(), {"resourceQuota", "hard"})); }, true},
         {"SECRET", [](const Object& o) { return shown(string_at(o.spec(), {"kubeconfigSecretRef", "name"})); }, true}};
   if (resource == kinds::tenants)
-    return {
-        {"CONSUMER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
-        {"CONDITION", [](const Object& o) { return or_default(string_at(o.spec(), {"tenantCondition"}), "Active"); }},
-        {"POLICY", policy_of},
-        {"AUTHORIZATION",
-         [](const Object& o) { return or_default(string_at(o.spec(), {"authzPolicy"}), "KeysExchange"); }, true}};
+    return {{"CONSUMER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
+            {"CONDITION", tenant_condition},
+            {"POLICY", policy_of},
+            {"AUTHORIZATION",
+             [](const Object& o) { return or_default(string_at(o.spec(), {"authzPolicy"}), "KeysExchange"); }, true}};
   if (resource == kinds::identities)
     return {{"PROVIDER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
             {"TYPE", [](const Object& o) { return shown(string_at(o.spec(), {"type"})); }},

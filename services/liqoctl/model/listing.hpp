@@ -24,8 +24,8 @@ const std::vector<ListedKind>& listed_kinds();
 /// them (add_policies).
 std::string listing(const ListedKind& kind, const std::vector<kube::Object>& objects, bool wide, kube::WallTime now);
 
-/// One object in full (a Tenant as listing() has it): identity, labels, spec, status, conditions, then the Events about it. Keys and certificates are
-/// shown by their size only.
+/// One object in full (a Tenant as listing() has it): identity, labels, spec, status, conditions, then the Events about
+/// it. Keys and certificates are shown by their size only.
 std::string description(const kube::Object& object, const std::vector<kube::Object>& events, kube::WallTime now,
                         const text::Palette& palette);
 

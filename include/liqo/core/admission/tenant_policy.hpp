@@ -9,9 +9,9 @@
 
 namespace liqo::core::admission {
 
-/// Why the policy of a tenant namespace cannot be read, without the name of the namespace; "" where it can. At most
-/// some hundred bytes.
-std::string why_unreadable(const kube::Object& tenant_namespace);
+/// Why a policy, as it is annotated on a tenant namespace, cannot be read; "" where it can. Some hundred printable
+/// bytes at most.
+std::string why_unreadable(std::string_view policy);
 
 /// Namespace: a policy that is new or other than before can be read, where the namespace is a consumer's. One that is
 /// stored already may stay, so that the namespace can be written.
