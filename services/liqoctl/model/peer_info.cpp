@@ -6,6 +6,7 @@
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/waiting.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
 #include "liqo/core/slices/grant.hpp"
 #include "model/answers.hpp"
@@ -78,13 +79,6 @@ const kube::Object* find_node(const std::vector<kube::Object>& nodes, const kube
   return cluster.empty() || cluster == string_at(virtual_node.spec(), {"clusterID"}) ? &*found : nullptr;
 }
 
-/// Why the Node takes no new pods, as its taint has it; "" where it takes them.
-std::string closed_word(const kube::Object& node) {
-  for (const json::value& taint : array_at(node.spec(), {"taints"}))
-    if (string_at(taint, {"key"}) == liqo::api::closed_taint) return shown(string_at(taint, {"value"}), 63);
-  return {};
-}
-
 json::object node_info(const kube::Object& node, const std::vector<kube::Object>& nodes) {
   const bool wants_node = bool_at(node.tree(), {"spec", "createNode"}, true);
   const kube::Object* shown_node = find_node(nodes, node);
@@ -104,7 +98,7 @@ json::object node_info(const kube::Object& node, const std::vector<kube::Object>
     const std::string why = shown_node ? node_message(*shown_node) : "it is not there";
     told.emplace_back("the Node is not Ready" + (why.empty() ? "" : ": " + why));
   }
-  const std::string closed = shown_node ? closed_word(*shown_node) : "";
+  const std::string closed = shown_node ? shown(liqo::core::closed_word_of(*shown_node), 63) : "";
   if (!closed.empty()) told.emplace_back("the Node takes no new pods: " + closed);
   return {{"name", node.name()},
           {"status", healthy ? "Healthy" : "Unhealthy"},
