@@ -1,4 +1,4 @@
-// liqoctl check: looks at everything that an installation stands on, and says of each what to do where it is not well.
+// liqoctl check: looks at everything that an installation needs, and says of each what to do where it is not well.
 #include "model/check.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
@@ -123,10 +123,10 @@ asio::awaitable<std::vector<Object>> Checkup::those(std::string about, kube::Res
 asio::awaitable<void> Checkup::look_at_kinds() {
   const auto definitions = model::kinds_of_chart(chart_files());
   if (!definitions) {
-    tell({"kinds", State::bad, definitions.error().text()});
+    tell({"CRDs", State::bad, definitions.error().text()});
     co_return;
   }
-  tell(model::judge_kinds(*definitions, co_await those("kinds", kinds::custom_resource_definitions, *definitions)));
+  tell(model::judge_kinds(*definitions, co_await those("CRDs", kinds::custom_resource_definitions, *definitions)));
 }
 
 asio::awaitable<void> Checkup::look_at_rights() {
@@ -289,7 +289,7 @@ asio::awaitable<void> Checkup::look_at_figures() {
   auto service =
       co_await cluster_.find(liqo::api::kinds::api_services, {"", std::string(liqo::core::metrics_api_service)});
   if (!service) {
-    tell({"figures", State::bad, "cannot be looked at: " + service.error().text()});
+    tell({"pod metrics", State::bad, "cannot be looked at: " + service.error().text()});
     co_return;
   }
   const auto map = co_await cluster_.find(kube::resources::config_maps, liqo::core::authentication_map);
@@ -317,7 +317,7 @@ asio::awaitable<void> Checkup::look_at_figures_account() {
   const std::string ns = cluster_.liqo_namespace(), name(liqo::api::metric_agent_account);
   const auto account = co_await cluster_.find(kube::resources::service_accounts, {ns, name});
   if (!account) {
-    tell({"figures of kubelets", State::bad, "cannot be looked at: " + account.error().text()});
+    tell({"kubelet metrics", State::bad, "cannot be looked at: " + account.error().text()});
     co_return;
   }
   model::FiguresAccount seen{.exists = account->has_value()};
@@ -438,7 +438,8 @@ asio::awaitable<Result<void>> check(Session& session) {
 }  // namespace
 
 void add_check(CommandLine& line) {
-  line.command(line.root(), {"check", "Check what an installation of Liqo stands on, and say what to do"},
+  line.command(line.root(),
+               {"check", "Check that the installation of Liqo works, and say what to do where it does not"},
                {.namespaces = Namespaces::liqo,
                 .clusters = Clusters::one_or_two,
                 .prints = Prints::objects,

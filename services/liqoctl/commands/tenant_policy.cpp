@@ -50,7 +50,7 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const mode
   for (const std::string& unknown : policy.unknown)
     session.output().warn(cluster.scope(), "this liqoctl does not know the key " + unknown +
                                                (unknown.ends_with('?') ? "" : ":") +
-                                               " if the liqod of this cluster does not either, it lets nothing new in; "
+                                               " if the liqod of this cluster does not either, it admits nothing new; "
                                                "--unset takes a key away");
   const std::string what = "policy of namespace " + std::string(ns.name());
   if (policy.before == policy.after) {

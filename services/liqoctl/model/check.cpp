@@ -62,8 +62,8 @@ std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec
 Finding judge_clock(std::optional<std::chrono::seconds> ahead) {
   if (!ahead) return open("clock", "the API server does not tell the time");
   if (core::settle_clock(std::chrono::seconds(0), *ahead).count() == 0)
-    return good("clock", "that of the API server agrees with this machine's");
-  return bad("clock", "that of the API server is " + text::age(std::chrono::abs(*ahead)) +
+    return good("clock", "the clocks of the API server and of this machine agree");
+  return bad("clock", "the API server's clock is " + text::age(std::chrono::abs(*ahead)) +
                           (ahead->count() > 0 ? " ahead of" : " behind") +
                           " this machine's: synchronise both, because certificates and tokens go by them");
 }
@@ -89,15 +89,14 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
     }
   }
   const std::string mend = ": liqoctl upgrade --kinds brings them up to date";
-  if (!missing.empty()) return bad("kinds", "not there: " + some_of(missing) + mend);
+  if (!missing.empty()) return bad("CRDs", "not there: " + some_of(missing) + mend);
   if (!unserved.empty())
-    return bad("kinds",
-               "not served: " + some_of(unserved) + ": kubectl describe crd " + unserved.front() + " says why");
+    return bad("CRDs", "not served: " + some_of(unserved) + ": kubectl describe crd " + unserved.front() + " says why");
   if (!other.empty())
-    return bad("kinds", "of another version of Liqo: " + some_of(other) +
-                            ": use its liqoctl and liqod, or a newer release of these");
-  if (!old.empty()) return bad("kinds", "older than this liqoctl: " + some_of(old) + mend);
-  return good("kinds", "all " + std::to_string(count) + " are served");
+    return bad("CRDs", "of another version of Liqo: " + some_of(other) +
+                           ": use its liqoctl and liqod, or a newer release of these");
+  if (!old.empty()) return bad("CRDs", "older than this liqoctl: " + some_of(old) + mend);
+  return good("CRDs", "all " + std::to_string(count) + " are served");
 }
 
 Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<kube::Object>& there) {
@@ -118,8 +117,8 @@ Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<k
   const std::string mend =
       ": liqoctl upgrade, or helm upgrade, with the values of which liqod has its arguments puts them right";
   if (!missing.empty()) return bad("rights", "liqod lacks " + some_of(missing) + mend);
-  if (!other.empty()) return bad("rights", "not those of this version: " + some_of(other) + mend);
-  return good("rights", "liqod has those of this version");
+  if (!other.empty()) return bad("rights", "not as this version needs them: " + some_of(other) + mend);
+  return good("rights", "liqod has what this version needs");
 }
 
 std::string trouble_of(const kube::Object& pod) {
@@ -187,8 +186,8 @@ Finding judge_certificates(const std::vector<Certificate>& certificates, kube::W
     }
   }
   if (!late.empty()) return bad("certificates", some_of(late) + ": liqod renews them long before; look at its log");
-  return good("certificates",
-              counted(certificates.size(), "is", "are") + " valid, the first until " + kube::format_time(first));
+  return good("certificates", counted(certificates.size(), "is valid, until ", "are valid, the first one until ") +
+                                  kube::format_time(first));
 }
 
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own) {

@@ -367,7 +367,7 @@ std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_na
     unreadable.push_back("that of " + id + " (" + why + ")");
   }
   if (!unreadable.empty())
-    return bad(about, "cannot be read, so nothing new of the consumer is let in: " +
+    return bad(about, "cannot be read, so nothing new of the consumer is admitted: " +
                           kube::join_some(unreadable, max_named) + ": liqoctl set tenant " + consumer + " corrects it");
   if (own == 0) return std::nullopt;
   return good(about, own == 1 ? "that of the one consumer that has its own can be read"

@@ -60,12 +60,12 @@ void TenantController::tell_policy(const kube::Object& tenant) {
   told = std::move(why);
   const std::string text = "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " +
                            std::string(tenant.ns()) + ") cannot be read (" + told +
-                           "), so nothing new of it is let in: liqoctl set tenant " + std::string(tenant.name()) +
+                           "), so nothing new of it is admitted: liqoctl set tenant " + std::string(tenant.name()) +
                            " corrects it";
   context_.events.warning(tenant, api::kinds::tenants, "PolicyUnreadable", text);
   if (const auto ns = consumer_namespaces_->find({"", std::string(tenant.ns())}))
     context_.events.warning(*ns, kube::resources::namespaces, "PolicyUnreadable", text);
-  log_.error("the policy of a consumer cannot be read, so nothing new of it is let in",
+  log_.error("the policy of a consumer cannot be read, so nothing new of it is admitted",
              {{"tenant", tenant.key()}, {"cluster", consumer}, {"error", told}});
 }
 

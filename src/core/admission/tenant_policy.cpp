@@ -22,7 +22,7 @@ Answer validate_tenant_namespace(const Request& request) {
   const std::string consumer = kube::printable(request.object.label(api::labels::remote_cluster_id));
   return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
                          (why.ends_with('?') ? " " : ". ") + "With it nothing new of " + consumer +
-                         " would be let in; liqoctl set tenant " + consumer + " writes it key by key.");
+                         " would be admitted; liqoctl set tenant " + consumer + " writes it key by key.");
 }
 
 }  // namespace liqo::core::admission

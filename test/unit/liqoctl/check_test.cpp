@@ -419,7 +419,7 @@ TEST_CASE("a certificate that was not renewed is told before it ends") {
       .times = model::Certificate::Times{.from = at("2026-01-01T00:00:00Z"), .until = at("2026-12-31T00:00:00Z")}}};
   const std::vector<model::Certificate> broken{model::Certificate{.what = "mine"}};
   is(model::judge_certificates({}, at("2026-06-01T00:00:00Z")), "open");
-  is(model::judge_certificates(mine, at("2026-10-01T00:00:00Z")), "good", "the first until 2026-12-31");
+  is(model::judge_certificates(mine, at("2026-10-01T00:00:00Z")), "good", "1 is valid, until 2026-12-31");
   is(model::judge_certificates(mine, at("2026-12-01T00:00:00Z")), "bad", "mine expires at 2026-12-31");
   is(model::judge_certificates(mine, at("2027-01-01T00:00:00Z")), "bad", "mine has expired at 2026-12-31");
   is(model::judge_certificates(broken, at("2026-10-01T00:00:00Z")), "bad", "mine cannot be read");

@@ -199,10 +199,10 @@ TEST_CASE("check looks at the policies that there are") {
   const auto wrong = judge_policies({tenant_namespace("a", "rome", R"({"maxResorces":{}})")});
   REQUIRE(wrong);
   CHECK(wrong->state == State::bad);
-  CHECK(
-      wrong->text ==
-      "cannot be read, so nothing new of the consumer is let in: that of rome (\"maxResorces\" is not a key of it; did "
-      "you mean maxResources?): liqoctl set tenant rome corrects it");
+  CHECK(wrong->text ==
+        "cannot be read, so nothing new of the consumer is admitted: that of rome (\"maxResorces\" is not a key of it; "
+        "did "
+        "you mean maxResources?): liqoctl set tenant rome corrects it");
 }
 
 TEST_CASE("Tenants are listed and described with their policies, readable or not") {
@@ -226,7 +226,7 @@ TEST_CASE("Tenants are listed and described with their policies, readable or not
   CHECK(described(tenants[0]).contains("cpu 3"));
   CHECK_FALSE(described(tenants[0]).contains("liqo.io/pod-policy"));
   CHECK(described(tenants[1])
-            .contains("✖  cannot be read, so nothing new is let in: \"maxResorces\" is not a key of it; did you mean "
+            .contains("✖  cannot be read, so nothing new is admitted: \"maxResorces\" is not a key of it; did you mean "
                       "maxResources?"));
   CHECK(described(tenants[2]).contains("default"));
   CHECK(described(tenants[3]).contains("unknown: its namespace"));

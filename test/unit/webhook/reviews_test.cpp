@@ -282,7 +282,8 @@ TEST_CASE(
   };
   const std::string_view plain = R"([{"name":"look"}])";
   CHECK(ask(plain) == "");
-  CHECK(ask(R"([{"name":"look","securityContext":{"privileged":true}}])").contains("privileged in the policy"));
+  CHECK(ask(R"([{"name":"look","securityContext":{"privileged":true}}])")
+            .contains("the policy key privileged would allow it"));
   const auto with_policy = [](std::string_view text) {
     json::object made = json::parse(policy).as_object();
     made["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] = text;
