@@ -49,7 +49,7 @@ constexpr Entry known_entries[] = {
     {"capabilities", &PodPolicy::capabilities},
     {"sysctls", &PodPolicy::sysctls},
     {"serviceAccounts", &PodPolicy::service_accounts},
-    {priority_classes_key, &PodPolicy::priority_classes},
+    {"priorityClasses", &PodPolicy::priority_classes},
     {"schedulers", &PodPolicy::schedulers},
     {"runtimeClasses", &PodPolicy::runtime_classes},
     {"clusterRoles", &PodPolicy::cluster_roles},

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/offloading/placement.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/node_selector.hpp"
-#include "liqo/core/offloading/placement.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
 #include "liqo/core/quota/pod_requests.hpp"
 #include "liqo/core/selector_text.hpp"

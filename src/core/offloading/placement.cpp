@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/placement.hpp"
+#include "core/offloading/placement.hpp"
 
 #include <algorithm>
 

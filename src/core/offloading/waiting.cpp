@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "core/offloading/placement.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/nodes/room.hpp"
-#include "liqo/core/offloading/placement.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
