@@ -25,6 +25,7 @@ const std::map<std::string, std::string> verb_help{
     {"move", "Move data to another cluster"},
     {"offload", "Let the pods of namespaces run in other clusters"},
     {"prune", "Delete what is left over and nobody uses"},
+    {"set", "Decide what a consumer may do here"},
     {"uncordon", "Undo cordon and drain"},
     {"unoffload", "Bring the pods of namespaces home"},
 };

@@ -9,6 +9,7 @@
 #include "controllers/offloading/pod_label.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
 #include "controllers/offloading/unaccounted_pods.hpp"
+#include "controllers/offloading/waiting_pods.hpp"
 #include "controllers/peering/foreign_cluster.hpp"
 #include "controllers/peering/identity.hpp"
 #include "controllers/peering/identity_creator.hpp"
@@ -37,6 +38,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));
   made.push_back(std::make_unique<PodLabelController>(context));
+  made.push_back(std::make_unique<WaitingPods>(context));
   // Peers.
   auto keys = std::make_unique<ClusterKeys>(context);
   auto namespaces = std::make_unique<TenantNamespaces>(context);

@@ -110,7 +110,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   memory_ = plan.memory;
   if (!std::exchange(told_no_front_proxy_, !look.has_front_proxy) && !look.has_front_proxy)
     co_await tell(
-        "consumers are told no figures, because the API server has no front-proxy CA, by which it would show "
+        "consumers see no metrics of their pods, because the API server has no front-proxy CA, by which it would show "
         "that it asks: start it with --requestheader-client-ca-file and --proxy-client-cert-file, or set "
         "metricAgent.enabled=false");
   co_return plan.again ? kube::Outcome::again_after(*plan.again) : kube::Outcome::done();

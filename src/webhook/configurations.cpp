@@ -19,6 +19,7 @@ enum class Scope {
   unskipped,  ///< not those with the label liqo.io/webhook-skip=true
   offloaded,  ///< in offloaded namespaces, except kube-system and that of this process
   selected,   ///< namespaces that are selected automatically
+  tenants,    ///< namespaces that are tenant namespaces
   of_peers,   ///< in namespaces that belong to a peer: tenant namespaces and twins
   by_peers,   ///< likewise, and only in requests of consumers
 };
@@ -234,6 +235,15 @@ constexpr Hook hooks[] = {
      .operations = written,
      .scope = Scope::by_peers},
     {.mutating = false,
+     .name = "namespace.validate.liqo.io",
+     .path = "/validate/namespaces",
+     .group = "",
+     .version = "v1",
+     .resources = "namespaces",
+     .operations = written,
+     .scope = Scope::tenants,
+     .may_fail = true},
+    {.mutating = false,
      .name = "tenant.validate.liqo.io",
      .path = "/validate/tenants",
      .group = authentication,
@@ -272,6 +282,7 @@ json::object namespace_selector(Scope scope, const Reach& reach) {
 json::object object_selector(Scope scope, const Reach& reach) {
   if (scope == Scope::unskipped) return selector({core::requirement(api::labels::webhook_skip, "NotIn", {"true"})});
   if (scope == Scope::selected) return selector(reach.selected_namespaces);
+  if (scope == Scope::tenants) return selector({core::requirement(api::labels::tenant_namespace, "Exists")});
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/admission/tenant_policy.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/twin_size.hpp"
 #include "liqo/core/admission/validations.hpp"
@@ -75,7 +76,8 @@ void Reviews::add_to(AdmissionServer& server) {
   for (const auto& [path, rule] :
        {std::pair<std::string_view, Function>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
         {"/mutate/foreign-cluster", core::admission::mutate_foreign_cluster},
-        {"/validate/namespace-offloading", core::admission::validate_namespace_offloading}})
+        {"/validate/namespace-offloading", core::admission::validate_namespace_offloading},
+        {"/validate/namespaces", core::admission::validate_tenant_namespace}})
     server.route(std::string(path), Rule(rule));
 }
 
@@ -154,7 +156,7 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request, con
                          core::admission::adds_ephemeral(kube::object_at(request.old_object.spec(), {"pod"}),
                                                          kube::object_at(request.object.spec(), {"pod"}));
     if (!consumer.mistake.empty() && is_more)
-      co_return Answer::deny("no pod or container is let in: " + consumer.mistake);
+      co_return Answer::deny("new pods and containers are refused: " + consumer.mistake);
     twin.policy = std::move(consumer.policy);
     if (request.operation == Operation::create &&
         core::admission::has_claim_templates(kube::object_at(request.object.spec(), {"pod"})))
@@ -331,7 +333,7 @@ asio::awaitable<Answer> Reviews::validate_secret(const Request& request, const H
 asio::awaitable<Answer> Reviews::validate_service(const Request& request, const Hold& hold) {
   auto consumer = co_await consumer_of(request, hold);
   if (!consumer) co_return cannot_read(consumer.error());
-  if (!consumer->mistake.empty()) co_return Answer::deny("no Service is let in: " + consumer->mistake);
+  if (!consumer->mistake.empty()) co_return Answer::deny("Services are refused: " + consumer->mistake);
   bool is_backend = false;
   const bool guards_backends = consumer->asks && !consumer->policy.external_name_backends;
   if (guards_backends && core::admission::is_external_name(request.object)) {
@@ -360,7 +362,7 @@ asio::awaitable<Answer> Reviews::validate_service(const Request& request, const 
 asio::awaitable<Answer> Reviews::validate_ingress(const Request& request, const Hold& hold) {
   auto consumer = co_await consumer_of(request, hold);
   if (!consumer) co_return cannot_read(consumer.error());
-  if (!consumer->mistake.empty()) co_return Answer::deny("no Ingress is let in: " + consumer->mistake);
+  if (!consumer->mistake.empty()) co_return Answer::deny("Ingresses are refused: " + consumer->mistake);
   std::vector<std::string> external_names;
   const bool guards_backends = consumer->asks && !consumer->policy.external_name_backends;
   const std::vector<std::string> backends =
@@ -384,7 +386,7 @@ asio::awaitable<Answer> Reviews::validate_ingress(const Request& request, const 
 asio::awaitable<Answer> Reviews::validate_claim(const Request& request, const Hold& hold) {
   auto consumer = co_await consumer_of(request, hold);
   if (!consumer) co_return cannot_read(consumer.error());
-  if (!consumer->mistake.empty()) co_return Answer::deny("no PersistentVolumeClaim is let in: " + consumer->mistake);
+  if (!consumer->mistake.empty()) co_return Answer::deny("PersistentVolumeClaims are refused: " + consumer->mistake);
   const auto offered = consumer->asks ? offered_classes(consumer->id) : core::admission::OfferedClasses();
   Answer answer = core::admission::check_claim(request, consumer->id, consumer->policy, offered.storage);
   co_return answer.allowed ? check_size(request, consumer->id) : answer;

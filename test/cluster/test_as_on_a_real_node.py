@@ -297,7 +297,7 @@ def test_devices_are_refused_by_the_name_of_their_field(story: Story) -> None:
     kubectl(story, "apply", "-f", "-", stdin=yaml.safe_dump(story.peering.pinned(pod)))
     refused = lambda pod: condition(pod, "offloading.liqo.io/Offloaded").get("reason") == "OffloadingRefused"  # noqa: E731
     told = condition(story.wait_local("one", refused, "to be refused"), "offloading.liqo.io/Offloaded")["message"]
-    assert "spec.pod.resourceClaims takes devices that no quota counts" in told
+    assert "spec.resourceClaims takes devices that no quota counts" in told
     assert story.shadow("one") is None
 
 

@@ -112,7 +112,7 @@ def test_debug_with_more_than_the_provider_allows_says_so(story: Story) -> None:
     done = run([*debugging(story, "-i", "one", "--profile=general", "--container=trace"), "--", "true"])
     assert done.returncode != 0
     sentence = (
-        b"does not run the ephemeral container: pod one may not run in this cluster: spec.pod.ephemeralContainers"
+        b"does not run the ephemeral container: pod one may not run in this cluster: spec.ephemeralContainers"
     )
     assert sentence in done.stderr and b"capabilities in the policy" in done.stderr, done.stderr
     assert ended(story, "trace")["reason"] == "OffloadingRefused"

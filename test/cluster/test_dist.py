@@ -249,7 +249,7 @@ def test_check_finds_that_all_is_well(sides: Sides) -> None:
     ghent, lyon = sides
     seen = sides.user("check", "--remote-kubeconfig", lyon.kubeconfig)
     assert all(line[0] in "✔•" for line in seen.splitlines()), seen
-    for about in ("kinds", "rights", "liqod", "clock", "versions", "webhooks", "certificates", "API server", "peer lyon"):
+    for about in ("CRDs", "rights", "liqod", "clock", "versions", "webhooks", "certificates", "API server", "peer lyon"):
         assert re.search(f"^✔ {about} ", seen, re.MULTILINE), seen
     assert re.search("^✔ kubelet API +the API server reaches that of 1 virtual node", seen, re.MULTILINE), seen
     assert re.search("^✔ metrics +the API server reaches port 8082", seen, re.MULTILINE), seen
@@ -320,7 +320,7 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
         "metrics": "the API server does not reach port 8082",
         "addresses": "cannot be told from what this cluster has itself",
         "rights": "lacks ClusterRole liqo-remote-controlplane",
-        "kinds": "older than this liqoctl: quotas.offloading.liqo.io",
+        "CRDs": "older than this liqoctl: quotas.offloading.liqo.io",
     }.items():
         assert words in found.get(about, ""), found
 

@@ -130,11 +130,11 @@ def ingress(backend: str = "web", **annotations: str) -> dict[str, Any]:
 HOSTILE: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "a runtime of the provider": (
         "shadowpods", shadow("more", {**POD, "runtimeClassName": "privileged"}),
-        ("spec.pod.runtimeClassName", "runtimeClasses in the policy", "liqo.io/remote-runtime-class-name"),
+        ("spec.runtimeClassName", "runtimeClasses in the policy", "liqo.io/remote-runtime-class-name"),
     ),
     "a place in the mesh": (
         "shadowpods", shadow("more", labels={"sidecar.istio.io/inject": "true"}),
-        ("label sidecar.istio.io/inject", "labels in the policy"),
+        ("label sidecar.istio.io/inject", "the policy key labels"),
     ),
     "an identity of the network": (
         "shadowpods", shadow("more", labels={"io.cilium.k8s.policy.serviceaccount": "admin"}), ("label io.cilium",),
@@ -167,7 +167,7 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     ),
     "another load balancer": (
         "services", service({"service.beta.kubernetes.io/aws-load-balancer-scheme": "internet-facing"}),
-        ("annotation service.beta.kubernetes.io", "serviceAnnotations in the policy"),
+        ("annotation service.beta.kubernetes.io", "the policy key serviceAnnotations"),
     ),
     "a name in the provider's zone": (
         "services", service({"external-dns.alpha.kubernetes.io/hostname": "bank.example.com"}), ("external-dns",),
@@ -182,31 +182,31 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "an address in disguise": ("services", named("127.1"), ("is an address", "externalIPs")),
     "a piece of configuration": (
         "ingresses", ingress(**{"nginx.ingress.kubernetes.io/configuration-snippet": "return 200;"}),
-        ("configuration-snippet", "ingressAnnotations in the policy"),
+        ("configuration-snippet", "the policy key ingressAnnotations"),
     ),
     "a certificate of the provider": (
         "ingresses", ingress(**{"cert-manager.io/cluster-issuer": "all"}), ("cert-manager",),
     ),
     "a Secret in namespaces of others": (
         "secrets", marked(annotations={"reflector.v1.k8s.emberstack.com/reflection-auto-enabled": "true"}),
-        ("annotation reflector.v1.k8s.emberstack.com", "Reflector", "objectAnnotations in the policy"),
+        ("annotation reflector.v1.k8s.emberstack.com", "Reflector", "the policy key objectAnnotations"),
     ),
     "what a Secret of others holds": (
         "secrets", marked(annotations={"replicator.v1.mittwald.de/replicate-from": "kube-system/x"}), ("replicate-from",),
     ),
     "a data source of the provider's Grafana": (
         "configmaps", marked(labels={"grafana_datasource": "1"}),
-        ("label grafana_datasource", "Grafana", "objectLabels in the policy"),
+        ("label grafana_datasource", "Grafana", "the policy key objectLabels"),
     ),
     "a directory of others": (
         "persistentvolumeclaims",
         claim(storageClassName="standard", annotations={"nfs.io/storage-path": "../others"}),
-        ("annotation nfs.io/storage-path", "objectAnnotations in the policy"),
+        ("annotation nfs.io/storage-path", "the policy key objectAnnotations"),
     ),
     "backups of others' choosing": (
         "persistentvolumeclaims",
         claim(storageClassName="standard", labels={"recurring-job.longhorn.io/source": "enabled"}),
-        ("label recurring-job.longhorn.io/source", "objectLabels in the policy"),
+        ("label recurring-job.longhorn.io/source", "the policy key objectLabels"),
     ),
     "a load balancer that was not offered": (
         "services", service(type="LoadBalancer", loadBalancerClass="internal"),
@@ -216,7 +216,7 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         "ingresses", ingress(**{"kubernetes.io/ingress.class": "internal"}),
         ('kubernetes.io/ingress.class "internal"', "ingressClasses in the policy"),
     ),
-    "an Ingress to wherever a name leads": ("ingresses", ingress("outside"), ("externalNameBackends in the policy",)),
+    "an Ingress to wherever a name leads": ("ingresses", ingress("outside"), ("the policy key externalNameBackends",)),
 }  # fmt: skip
 
 

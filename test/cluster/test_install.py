@@ -225,7 +225,7 @@ def test_a_kind_whose_fields_are_of_other_types_is_told_and_stays(lodi: Cluster,
 
     def told() -> str:
         checks = json.loads(liqoctl.attempt("check", "-o", "json").out)["checks"]
-        return next(one["text"] for one in checks if one["about"] == "kinds")
+        return next(one["text"] for one in checks if one["about"] == "CRDs")
 
     path = "v1alpha1.spec.preAllocated"
     assert f"networks.ipam.liqo.io (it does not take {path} as integer, and takes {path} as string)" in told()

@@ -1,4 +1,4 @@
-// liqoctl check: looks at everything that an installation stands on, and says of each what to do where it is not well.
+// liqoctl check: looks at everything that an installation needs, and says of each what to do where it is not well.
 #include "model/check.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
@@ -13,11 +13,13 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/figures/front_proxy.hpp"
 #include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/secret_bytes.hpp"
 #include "liqo/core/slices/policy.hpp"
 #include "model/daemon_arguments.hpp"
 #include "model/daemon_sets.hpp"
 #include "model/install.hpp"
+#include "model/tenant_policy.hpp"
 #include "peering/addresses.hpp"
 #include "text/yaml.hpp"
 #include "volumes/kept_twins.hpp"
@@ -71,6 +73,7 @@ class Checkup {
   /// Whether a ServiceAccount of Liqo's namespace has a right; nothing where this user may not ask.
   asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
   asio::awaitable<void> look_at_sharing();
+  asio::awaitable<void> look_at_policies();
   asio::awaitable<void> look_at_peers();
   asio::awaitable<void> look_at_kept_twins();
   asio::awaitable<void> look_at_daemon_sets();
@@ -120,10 +123,10 @@ asio::awaitable<std::vector<Object>> Checkup::those(std::string about, kube::Res
 asio::awaitable<void> Checkup::look_at_kinds() {
   const auto definitions = model::kinds_of_chart(chart_files());
   if (!definitions) {
-    tell({"kinds", State::bad, definitions.error().text()});
+    tell({"CRDs", State::bad, definitions.error().text()});
     co_return;
   }
-  tell(model::judge_kinds(*definitions, co_await those("kinds", kinds::custom_resource_definitions, *definitions)));
+  tell(model::judge_kinds(*definitions, co_await those("CRDs", kinds::custom_resource_definitions, *definitions)));
 }
 
 asio::awaitable<void> Checkup::look_at_rights() {
@@ -286,7 +289,7 @@ asio::awaitable<void> Checkup::look_at_figures() {
   auto service =
       co_await cluster_.find(liqo::api::kinds::api_services, {"", std::string(liqo::core::metrics_api_service)});
   if (!service) {
-    tell({"figures", State::bad, "cannot be looked at: " + service.error().text()});
+    tell({"pod metrics", State::bad, "cannot be looked at: " + service.error().text()});
     co_return;
   }
   const auto map = co_await cluster_.find(kube::resources::config_maps, liqo::core::authentication_map);
@@ -314,7 +317,7 @@ asio::awaitable<void> Checkup::look_at_figures_account() {
   const std::string ns = cluster_.liqo_namespace(), name(liqo::api::metric_agent_account);
   const auto account = co_await cluster_.find(kube::resources::service_accounts, {ns, name});
   if (!account) {
-    tell({"figures of kubelets", State::bad, "cannot be looked at: " + account.error().text()});
+    tell({"kubelet metrics", State::bad, "cannot be looked at: " + account.error().text()});
     co_return;
   }
   model::FiguresAccount seen{.exists = account->has_value()};
@@ -339,6 +342,18 @@ asio::awaitable<void> Checkup::look_at_sharing() {
     co_return;
   }
   tell(model::judge_sharing(*map ? &**map : nullptr, tenants_));
+  if (auto finding = model::judge_storage(*map ? &**map : nullptr, co_await all("storage", kinds::storage_classes)))
+    tell(std::move(*finding));
+}
+
+asio::awaitable<void> Checkup::look_at_policies() {
+  const auto namespaces =
+      co_await cluster_.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
+  if (!namespaces) {
+    tell({"policies", State::bad, "cannot be looked at: " + namespaces.error().text()});
+  } else if (auto finding = model::judge_policies(*namespaces)) {
+    tell(std::move(*finding));
+  }
 }
 
 asio::awaitable<void> Checkup::look_at_peers() {
@@ -346,7 +361,8 @@ asio::awaitable<void> Checkup::look_at_peers() {
   auto own = co_await own_ranges(session_, cluster_, {});
   tell(own ? model::judge_ranges(peers, *own) : Finding{"addresses", State::bad, own.error().text()});
   tell(model::judge_quotas(co_await all("quotas", kinds::quotas)));
-  for (Finding& finding : model::judge_peers(peers)) tell(std::move(finding));
+  const model::ClosingObjects lending{.slices = co_await all("slices", kinds::resource_slices), .tenants = tenants_};
+  for (Finding& finding : model::judge_peers(peers, lending)) tell(std::move(finding));
 }
 
 asio::awaitable<void> Checkup::look_at_kept_twins() {
@@ -384,6 +400,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_figures_account();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_sharing();
+  co_await look_at_policies();
   co_await look_at_peers();
   co_await look_at_kept_twins();
   co_await look_at_daemon_sets();
@@ -421,7 +438,8 @@ asio::awaitable<Result<void>> check(Session& session) {
 }  // namespace
 
 void add_check(CommandLine& line) {
-  line.command(line.root(), {"check", "Check what an installation of Liqo stands on, and say what to do"},
+  line.command(line.root(),
+               {"check", "Check that the installation of Liqo works, and say what to do where it does not"},
                {.namespaces = Namespaces::liqo,
                 .clusters = Clusters::one_or_two,
                 .prints = Prints::objects,

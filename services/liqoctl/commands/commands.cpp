@@ -11,6 +11,7 @@ void add_commands(CommandLine& line) {
   add_move(line);
   add_nonce(line);
   add_tenant(line);
+  add_tenant_policy(line);
   add_identity(line);
   add_peering_user(line);
   add_control(line);

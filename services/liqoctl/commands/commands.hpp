@@ -23,6 +23,7 @@ void add_peering_user(CommandLine& line);
 void add_prune(CommandLine& line);
 void add_resource_slice(CommandLine& line);
 void add_tenant(CommandLine& line);
+void add_tenant_policy(CommandLine& line);
 void add_uninstall(CommandLine& line);
 void add_version(CommandLine& line);
 void add_virtual_node(CommandLine& line);

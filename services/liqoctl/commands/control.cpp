@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/answers.hpp"
+#include "model/closings.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -28,11 +29,6 @@ struct Change {
   std::string_view done;
   std::string_view keeping_question = {}, keeping_done = {};  ///< of --keep-pods
 };
-
-std::string condition_of(const Object& tenant) {
-  const auto condition = kube::string_at(tenant.spec(), {"tenantCondition"});
-  return condition.empty() ? "Active" : std::string(condition);
-}
 
 /// Waits until the consumer's slices say that they are denied, which tells the consumer's Liqo. Without a name, it
 /// waits for all slices of the namespace.
@@ -61,7 +57,7 @@ asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags&
     if (auto yes = co_await session.confirm("Tenant " + flags.name + ": " + std::string(question)); !yes) co_return yes;
   std::string before, consumer;
   const std::function<bool(Object&)> apply = [&](Object& tenant) {
-    before = condition_of(tenant);
+    before = model::tenant_condition(tenant);
     consumer = kube::string_at(tenant.spec(), {"clusterID"});
     const bool keeps = tenant.annotation(annotations::keep_pods) == "true";
     const bool wants = flags.keep_pods;

@@ -2,9 +2,12 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
 #include "model/listing.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
+#include "model/tenant_policy.hpp"
 #include "print_object.hpp"
 
 namespace liqoctl {
@@ -38,6 +41,19 @@ asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const List
   co_return chosen;
 }
 
+/// Puts the policies on Tenants that are shown. A user who may not see them is told so once.
+asio::awaitable<void> read_policies(Session& session, Cluster& cluster, const ListedKind& kind,
+                                    std::vector<Object>& objects) {
+  if (kind.resource != liqo::api::kinds::tenants || objects.empty()) co_return;
+  const auto namespaces =
+      co_await cluster.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
+  if (namespaces) {
+    model::add_policies(objects, *namespaces);
+  } else {
+    session.output().warn(cluster.scope(), "the policies are not shown: " + namespaces.error().text());
+  }
+}
+
 asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, const GetFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
@@ -61,6 +77,7 @@ asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, cons
       if (objects->empty()) {
         session.output().info("", "there are no " + kind.plural);
       } else {
+        co_await read_policies(session, **cluster, kind, *objects);
         session.output().print(
             model::listing(kind, *objects, session.flags().output == Format::wide, session.clock().wall()));
       }
@@ -74,6 +91,7 @@ asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind,
   Cluster& cluster = **opened;
   auto objects = co_await choose(cluster, kind, flags);
   if (!objects) co_return std::unexpected(std::move(objects.error()));
+  co_await read_policies(session, cluster, kind, *objects);
   std::vector<std::string> described;
   for (const Object& object : *objects) {
     const std::string ns = kind.resource.namespaced ? std::string(object.ns()) : "default";

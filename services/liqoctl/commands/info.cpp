@@ -75,7 +75,9 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
        {Part{kube::resources::pods, cluster.liqo_namespace(), "", objects.pods, "health", "pods of Liqo"},
         Part{kinds::foreign_clusters, "", "", objects.foreign_clusters, "peerings", "ForeignClusters"},
         Part{kinds::virtual_nodes, "", "", objects.virtual_nodes, "peerings", "VirtualNodes"},
-        Part{kube::resources::nodes, "", of_ours, objects.nodes, "peerings", "Nodes"}}) {
+        Part{kube::resources::nodes, "", of_ours, objects.nodes, "peerings", "Nodes"},
+        Part{kinds::resource_slices, "", "", objects.lending.slices, "peerings", "ResourceSlices"},
+        Part{kinds::tenants, "", "", objects.lending.tenants, "peerings", "Tenants"}}) {
     auto found = co_await cluster.list(part.resource, part.ns, part.selector);
     if (found) {
       part.into = std::move(*found);

@@ -48,6 +48,13 @@ const kube::Object* find(const std::vector<kube::Object>& there, const json::val
   return found == there.end() ? nullptr : &*found;
 }
 
+std::string role_in_words(std::string_view role) {
+  if (role == "Provider") return "is a provider of this cluster";
+  if (role == "Consumer") return "is a consumer of this cluster";
+  if (role == "ConsumerAndProvider") return "is a consumer and a provider of this cluster";
+  return "has no role yet";
+}
+
 std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec(), {"clusterID"})); }
 
 }  // namespace
@@ -55,8 +62,8 @@ std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec
 Finding judge_clock(std::optional<std::chrono::seconds> ahead) {
   if (!ahead) return open("clock", "the API server does not tell the time");
   if (core::settle_clock(std::chrono::seconds(0), *ahead).count() == 0)
-    return good("clock", "that of the API server agrees with this machine's");
-  return bad("clock", "that of the API server is " + text::age(std::chrono::abs(*ahead)) +
+    return good("clock", "the clocks of the API server and of this machine agree");
+  return bad("clock", "the API server's clock is " + text::age(std::chrono::abs(*ahead)) +
                           (ahead->count() > 0 ? " ahead of" : " behind") +
                           " this machine's: synchronise both, because certificates and tokens go by them");
 }
@@ -82,15 +89,14 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
     }
   }
   const std::string mend = ": liqoctl upgrade --kinds brings them up to date";
-  if (!missing.empty()) return bad("kinds", "not there: " + some_of(missing) + mend);
+  if (!missing.empty()) return bad("CRDs", "not there: " + some_of(missing) + mend);
   if (!unserved.empty())
-    return bad("kinds",
-               "not served: " + some_of(unserved) + ": kubectl describe crd " + unserved.front() + " says why");
+    return bad("CRDs", "not served: " + some_of(unserved) + ": kubectl describe crd " + unserved.front() + " says why");
   if (!other.empty())
-    return bad("kinds", "of another version of Liqo: " + some_of(other) +
-                            ": use its liqoctl and liqod, or a newer release of these");
-  if (!old.empty()) return bad("kinds", "older than this liqoctl: " + some_of(old) + mend);
-  return good("kinds", "all " + std::to_string(count) + " are served");
+    return bad("CRDs", "of another version of Liqo: " + some_of(other) +
+                           ": use its liqoctl and liqod, or a newer release of these");
+  if (!old.empty()) return bad("CRDs", "older than this liqoctl: " + some_of(old) + mend);
+  return good("CRDs", "all " + std::to_string(count) + " are served");
 }
 
 Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<kube::Object>& there) {
@@ -111,8 +117,8 @@ Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<k
   const std::string mend =
       ": liqoctl upgrade, or helm upgrade, with the values of which liqod has its arguments puts them right";
   if (!missing.empty()) return bad("rights", "liqod lacks " + some_of(missing) + mend);
-  if (!other.empty()) return bad("rights", "not those of this version: " + some_of(other) + mend);
-  return good("rights", "liqod has those of this version");
+  if (!other.empty()) return bad("rights", "not as this version needs them: " + some_of(other) + mend);
+  return good("rights", "liqod has what this version needs");
 }
 
 std::string trouble_of(const kube::Object& pod) {
@@ -180,8 +186,8 @@ Finding judge_certificates(const std::vector<Certificate>& certificates, kube::W
     }
   }
   if (!late.empty()) return bad("certificates", some_of(late) + ": liqod renews them long before; look at its log");
-  return good("certificates",
-              counted(certificates.size(), "is", "are") + " valid, the first until " + kube::format_time(first));
+  return good("certificates", counted(certificates.size(), "is valid, until ", "are valid, the first one until ") +
+                                  kube::format_time(first));
 }
 
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own) {
@@ -216,6 +222,28 @@ Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Ob
                              "granted: correct them");
 }
 
+std::optional<Finding> judge_storage(const kube::Object* config_map, const std::vector<kube::Object>& storage_classes) {
+  constexpr std::string_view about = "storage";
+  if (!config_map) return std::nullopt;
+  const core::ReadPolicy settings = core::read_policy({}, config_map, nullptr).policy;
+  if (!settings.storage_enabled) return std::nullopt;
+  const std::string name = shown(settings.storage_class);
+  if (!name.empty()) {
+    if (std::ranges::any_of(storage_classes,
+                            [&](const kube::Object& one) { return one.name() == settings.storage_class; }))
+      return good(about, "StorageClass " + name + " is there");
+    return bad(about, "there is no StorageClass " + name +
+                          " (value storage.realStorageClassName), so claims of Liqo's class get no volume here: create "
+                          "it, or name another one");
+  }
+  for (const kube::Object& one : storage_classes)
+    if (one.annotation("storageclass.kubernetes.io/is-default-class") == "true")
+      return good(about, "StorageClass " + shown(one.name()) + " is the default one");
+  return open(about,
+              "there is no default StorageClass, and storage.realStorageClassName names none, so claims of Liqo's "
+              "class get no volume here");
+}
+
 Finding judge_quotas(const std::vector<kube::Object>& quotas) {
   if (quotas.empty()) return open("quotas", "nothing is granted to others");
   std::vector<std::string> full;
@@ -231,11 +259,11 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
     }
   }
   if (!full.empty())
-    return bad("quotas",
-               "used up: " + some_of(full) + ": the consumer asks for more with liqoctl create resourceslice");
-  return good("quotas", quotas.size() == 1
-                            ? "something is left of the quota"
-                            : "something is left of each of the " + std::to_string(quotas.size()) + " quotas");
+    return open("quotas", "used up: " + some_of(full) +
+                              ": new pods wait until others end, or until the consumer asks for more (liqoctl create "
+                              "resourceslice)");
+  return good("quotas", quotas.size() == 1 ? "there is 1, and it is not used up"
+                                           : "there are " + std::to_string(quotas.size()) + ", and none is used up");
 }
 
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {
@@ -248,7 +276,7 @@ std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>
                  ": kubectl delete deployments -A -l " + std::string(virtual_kubelets));
 }
 
-std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers) {
+std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers, const ClosingObjects& objects) {
   std::vector<Finding> out;
   for (const kube::Object& peer : peers) {
     const std::string id = peer_id(peer), about = "peer " + id;
@@ -262,8 +290,10 @@ std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers) {
         if (const auto* words = alert.if_string()) alerts.emplace_back(*words);
     if (!alerts.empty()) {
       out.push_back(bad(about, some_of(alerts) + " (liqoctl info peer " + id + ")"));
+    } else if (const auto closings = closings_with(string_at(peer.spec(), {"clusterID"}), objects); !closings.empty()) {
+      out.push_back(open(about, role_in_words(string_at(info, {"info", "role"})) + "; " + some_of(closings)));
     } else {
-      out.push_back(good(about, shown(string_at(info, {"info", "role"})) + ", and well"));
+      out.push_back(good(about, role_in_words(string_at(info, {"info", "role"})) + "; nothing is wrong"));
     }
   }
   if (out.empty()) out.push_back(open("peers", "there are none yet (liqoctl peer)"));

@@ -11,6 +11,7 @@
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
+#include "model/closings.hpp"
 #include "model/pod_ranges.hpp"
 #include "text/palette.hpp"
 
@@ -19,7 +20,7 @@ namespace liqoctl::model {
 enum class State {
   good,
   bad,
-  open,  ///< there is nothing to look at, or it is switched off
+  open,  ///< there is nothing to look at, it is switched off, or somebody wants it so: nothing needs a hand
 };
 
 struct Finding {
@@ -117,7 +118,11 @@ Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<O
 /// annotations of Tenants.
 Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Object>& tenants);
 
-/// What is left of what was granted to others.
+/// Whether the class of the volumes at home and of those that consumers get is there, as the ConfigMap of the settings
+/// names it; nothing where storage is switched off.
+std::optional<Finding> judge_storage(const kube::Object* config_map, const std::vector<kube::Object>& storage_classes);
+
+/// What is left of what was granted to others. A Quota that is used up is a state: its consumer may want it so.
 Finding judge_quotas(const std::vector<kube::Object>& quotas);
 
 /// k3s and RKE2 reach kubelets through tunnels, which virtual nodes do not have. Nothing where the cluster is of
@@ -129,8 +134,8 @@ inline constexpr std::string_view virtual_kubelets = "offloading.liqo.io/compone
 /// Virtual kubelets would write the same Nodes and pods as liqod. Nothing where there is none.
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments);
 
-/// One finding for each peer.
-std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers);
+/// One finding for each peer. What is cordoned or drained is a state: somebody wants it so.
+std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers, const ClosingObjects& objects = {});
 
 /// Webhooks that the API server does not reach come first: what keeps it from them keeps it from the rest, and while it
 /// does nothing new is admitted.

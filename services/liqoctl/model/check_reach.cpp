@@ -41,7 +41,7 @@ Finding judge_webhooks(const kube::Object* deployment, std::size_t configuration
     return bad("webhooks", "their configurations are not there: liqod writes them when it leads; look at its log");
   if (!refusal)
     return bad("webhooks", "the API server took what they refuse: it does not reach them, or is not told to");
-  if (refusal->contains("must be called")) return good("webhooks", "the API server asks them, and they answer");
+  if (refusal->contains("must be called")) return good("webhooks", "the API server reaches them, and they answer");
   if (!refusal->contains("failed calling webhook")) return bad("webhooks", "cannot be tried out: " + shown(*refusal));
   return bad("webhooks", "the API server does not reach them (" + shown(*refusal) +
                              "): liqod has to run, and its port " + shown(port.empty() ? "9443" : port) +
@@ -87,10 +87,10 @@ Finding judge_address(const ApiServerAddress& address, std::string_view trouble)
   const auto read = kube::wire::parse_server_url(address.url);
   if (!read) return bad(about, url + " is no address" + mend);
   if (is_loopback(read->host)) return bad(about, url + " leads every consumer to itself" + mend);
-  if (address.through_proxy) return open(about, "consumers reach " + url + " through a proxy, as they were told");
+  if (address.through_proxy) return open(about, "consumers reach " + url + " through the proxy that they were given");
   if (!trouble.empty())
     return bad(about, url + " is what consumers are told, and does not answer here: " + shown(trouble) + mend);
-  return good(about, "answers at " + url + ", as consumers are told");
+  return good(about, "answers at " + url + ", the address that consumers are given");
 }
 
 std::optional<Finding> judge_node_names(const std::vector<kube::Object>& virtual_nodes) {
@@ -147,19 +147,17 @@ Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look) {
 }
 
 Finding judge_figures(const kube::Object* deployment, const FiguresLook& look) {
-  constexpr std::string_view about = "figures";
+  constexpr std::string_view about = "pod metrics";
   const kube::Object* api_service = look.api_service;
   const std::string_view ns = look.ns;
   const std::string name(core::metrics_api_service);
   const std::string_view port = argument(deployment, "--metric-agent-port=");
   const bool is_on = has_metric_agent(deployment);
-  if (!api_service && !is_on)
-    return open(about, "consumers are told none of their pods' use (value metricAgent.enabled)");
+  if (!api_service && !is_on) return open(about, "consumers see no metrics of their pods (value metricAgent.enabled)");
   if (!api_service && !look.has_front_proxy)
-    return open(
-        about,
-        "consumers are told none of their pods' use, because this API server has no front-proxy CA: start it with "
-        "--requestheader-client-ca-file and --proxy-client-cert-file, or set metricAgent.enabled=false");
+    return open(about,
+                "consumers see no metrics of their pods, because this API server has no front-proxy CA: start it with "
+                "--requestheader-client-ca-file and --proxy-client-cert-file, or set metricAgent.enabled=false");
   if (!api_service)
     return bad(about,
                "there is no APIService " + name +
@@ -177,8 +175,7 @@ Finding judge_figures(const kube::Object* deployment, const FiguresLook& look) {
   const json::object* available = kube::find_condition(api_service->status(), "Available");
   if (!available)
     return bad(about, "the API server has not looked at APIService " + name + " yet: liqoctl check again");
-  if (string_at(*available, {"status"}) == "True")
-    return good(about, "the API server reaches what tells consumers of their pods' use");
+  if (string_at(*available, {"status"}) == "True") return good(about, "consumers can read the metrics of their pods");
   return bad(about, "APIService " + name + " is not available (" + shown(string_at(*available, {"message"})) +
                         "), and until it is, Kubernetes removes no namespace: liqod has to run, and its port " +
                         std::string(is_on ? port : "8443") + " to be open for the API server, or the APIService to go");
@@ -187,10 +184,10 @@ Finding judge_figures(const kube::Object* deployment, const FiguresLook& look) {
 std::optional<Finding> judge_figures_account(const kube::Object* deployment, const FiguresAccount& account,
                                              std::string_view ns) {
   if (!has_metric_agent(deployment)) return std::nullopt;
-  constexpr std::string_view about = "figures of kubelets";
+  constexpr std::string_view about = "kubelet metrics";
   const std::string name = "ServiceAccount " + std::string(ns) + "/" + std::string(liqo::api::metric_agent_account);
   const std::string mend =
-      ", so consumers are told none of their pods' use: install the chart of this version (liqoctl upgrade, or helm)";
+      ", so consumers see no metrics of their pods: install the chart of this version (liqoctl upgrade, or helm)";
   if (!account.exists) return bad(about, name + " is not there, as which liqod asks kubelets" + mend);
   if (account.may_liqod_have_token == false) return bad(about, "liqod may not have a token of " + name + mend);
   if (account.may_read_figures == false) return bad(about, name + " may not get nodes/metrics" + mend);

@@ -6,8 +6,11 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "model/closings.hpp"
 #include "model/events.hpp"
 #include "model/resources.hpp"
+#include "model/tenant_policy.hpp"
 #include "text/box.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"
@@ -22,7 +25,7 @@ using kube::Object;
 using kube::object_at;
 using kube::string_at;
 
-constexpr std::size_t max_value = 160;
+constexpr std::size_t max_value = 160, max_policy = 60;
 
 std::string shown(std::string_view words) { return text::shown(words, max_value); }
 
@@ -38,6 +41,12 @@ std::string or_default(std::string_view value, std::string_view fallback) {
   return shown(value.empty() ? fallback : value);
 }
 
+/// The policy that add_policies() has put on a Tenant.
+std::string policy_of(const Object& tenant) {
+  const std::string_view key = liqo::api::annotations::pod_policy;
+  return tenant.has_annotation(key) ? policy_in_words(tenant.annotation(key), max_policy) : "?";
+}
+
 struct Column {
   std::string title;
   std::string (*cell)(const Object&);
@@ -46,15 +55,15 @@ struct Column {
 
 std::vector<Column> columns(const kube::Resource& resource) {
   if (resource == kinds::resource_slices)
-    return {
-        {"PEER", peer_of},
-        {"ACTION",
-         [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
-        {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
-        {"AUTHENTICATION", [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }},
-        {"RESOURCES", [](const Object& o) { return condition(o, liqo::api::slice_conditions::resources); }},
-        {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
-        {"GRANTED", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }, true}};
+    return {{"PEER", peer_of},
+            {"ACTION",
+             [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
+            {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
+            {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
+            {"RESOURCES", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }},
+            {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
+            {"AUTHENTICATION",
+             [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }, true}};
   if (resource == kinds::virtual_nodes)
     return {
         {"PEER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
@@ -63,11 +72,11 @@ std::vector<Column> columns(const kube::Resource& resource) {
         {"RESOURCES", [](const Object& o) { return in_words(object_at(o.spec(), {"resourceQuota", "hard"})); }, true},
         {"SECRET", [](const Object& o) { return shown(string_at(o.spec(), {"kubeconfigSecretRef", "name"})); }, true}};
   if (resource == kinds::tenants)
-    return {
-        {"CONSUMER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
-        {"CONDITION", [](const Object& o) { return or_default(string_at(o.spec(), {"tenantCondition"}), "Active"); }},
-        {"POLICY", [](const Object& o) { return or_default(string_at(o.spec(), {"authzPolicy"}), "KeysExchange"); },
-         true}};
+    return {{"CONSUMER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
+            {"CONDITION", tenant_condition},
+            {"POLICY", policy_of},
+            {"AUTHORIZATION",
+             [](const Object& o) { return or_default(string_at(o.spec(), {"authzPolicy"}), "KeysExchange"); }, true}};
   if (resource == kinds::identities)
     return {{"PROVIDER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
             {"TYPE", [](const Object& o) { return shown(string_at(o.spec(), {"type"})); }},
@@ -126,6 +135,22 @@ text::Section fields(std::string title, const json::object& object) {
   text::Section out{.title = std::move(title)};
   flatten(json::value(object), "", "", out.fields);
   if (out.fields.empty()) out.lines.emplace_back("None");
+  return out;
+}
+
+/// What add_policies() has put on a Tenant, key by key.
+text::Section policy_section(const Object& tenant, const text::Palette& palette) {
+  text::Section out{.title = "Policy"};
+  const std::string_view key = liqo::api::annotations::pod_policy, policy = tenant.annotation(key);
+  if (!tenant.has_annotation(key)) {
+    out.lines.emplace_back("unknown: its namespace cannot be read, or is not a tenant namespace of this cluster ID");
+  } else if (const auto read = liqo::core::admission::read_pod_policy(policy); !read) {
+    out.lines.push_back(palette.bad("✖") +
+                        "  cannot be read, so nothing new is admitted: " + text::shown(read.error().text()));
+  } else if (const auto keys = kube::parse_json(policy.empty() ? "{}" : policy); keys && keys->is_object()) {
+    out.fields = policy_fields(keys->get_object());
+    if (out.fields.empty()) out.lines.emplace_back("default");
+  }
   return out;
 }
 
@@ -202,7 +227,11 @@ std::string description(const Object& object, const std::vector<Object>& events,
   head.fields.emplace_back("Age", text::age_of(object.creation_timestamp(), now));
   if (object.is_deleting()) head.lines.push_back(palette.warn("!") + "  is being deleted");
   head.sections.push_back(fields("Labels", object.labels()));
-  if (!object.annotations().empty()) head.sections.push_back(fields("Annotations", object.annotations()));
+  const bool has_policy = object.kind() == kinds::tenants.kind;
+  json::object annotations = object.annotations();
+  if (has_policy) annotations.erase(liqo::api::annotations::pod_policy);
+  if (!annotations.empty()) head.sections.push_back(fields("Annotations", annotations));
+  if (has_policy) head.sections.push_back(policy_section(object, palette));
   head.sections.push_back(fields("Spec", object.spec()));
   head.sections.push_back(fields("Status", object.status()));
   std::string out = text::render(head);

@@ -20,11 +20,12 @@ struct ListedKind {
 };
 const std::vector<ListedKind>& listed_kinds();
 
-/// A table of objects of one kind, sorted by namespace and name. `wide` adds columns.
+/// A table of objects of one kind, sorted by namespace and name. `wide` adds columns. Tenants have their policies on
+/// them (add_policies).
 std::string listing(const ListedKind& kind, const std::vector<kube::Object>& objects, bool wide, kube::WallTime now);
 
-/// One object in full: identity, labels, spec, status, conditions, then the Events about it. Keys and certificates are
-/// shown by their size only.
+/// One object in full (a Tenant as listing() has it): identity, labels, spec, status, conditions, then the Events about
+/// it. Keys and certificates are shown by their size only.
 std::string description(const kube::Object& object, const std::vector<kube::Object>& events, kube::WallTime now,
                         const text::Palette& palette);
 

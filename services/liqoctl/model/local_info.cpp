@@ -8,6 +8,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "model/peer_info.hpp"
 #include "text/box.hpp"
+#include "text/shown.hpp"
 #include "text/table.hpp"
 #include "text/yaml.hpp"
 
@@ -21,6 +22,7 @@ using kube::int_at;
 using kube::object_at;
 using kube::string_at;
 using text::Section;
+using text::shown;
 
 /// A pod that is not as it should be, or nothing.
 std::optional<json::object> trouble(const kube::Object& pod) {
@@ -78,8 +80,14 @@ Section peerings_section(const json::value& peerings, const text::Palette& palet
         one.lines.push_back(palette.warn("!") + "  " + kube::printable(*words));
     one.fields = {{"Role", kube::printable(string_at(peer, {"role"}))},
                   {"Networking status", health_in_words(string_at(peer, {"networkingStatus"}), palette)},
-                  {"Authentication status", health_in_words(string_at(peer, {"authenticationStatus"}), palette)},
-                  {"Offloading status", health_in_words(string_at(peer, {"offloadingStatus"}), palette)}};
+                  {"Authentication status", health_in_words(string_at(peer, {"authenticationStatus"}), palette)}};
+    // Towards a consumer nothing is offloaded: what counts is what it is lent.
+    if (string_at(peer, {"role"}) != "Consumer")
+      one.fields.emplace_back("Offloading status", health_in_words(string_at(peer, {"offloadingStatus"}), palette));
+    if (const auto tenant = string_at(peer, {"tenantCondition"}); !tenant.empty()) {
+      one.fields.emplace_back("Tenant", tenant == "Active" ? palette.good(tenant) : palette.warn(shown(tenant)));
+      one.fields.emplace_back("Lent", shown(string_at(peer, {"lent"})));
+    }
     out.sections.push_back(std::move(one));
   }
   if (const auto why = string_at(peerings, {"unknown"}); !why.empty()) out.lines.push_back(unknown(why, palette));
@@ -105,9 +113,15 @@ json::object local_info(const LocalObjects& objects) {
                  {"networkingStatus", string_at(info, {"network", "status"})},
                  {"authenticationStatus", string_at(info, {"authentication", "status"})},
                  {"offloadingStatus", string_at(info, {"offloading", "status"})}};
+    for (const kube::Object& tenant : objects.lending.tenants) {
+      if (string_at(tenant.spec(), {"clusterID"}) != id) continue;
+      peers[id]["tenantCondition"] = tenant_condition(tenant);
+      peers[id]["lent"] = lent_to(id, objects.lending.slices);
+    }
     json::array alerts;
     for (const std::string& alert : {server_alert(peer), silence_alert(peer), clock_alert(peer)})
       if (!alert.empty()) alerts.emplace_back(alert);
+    for (const std::string& closing : closings_with(id, objects.lending)) alerts.emplace_back(closing);
     if (!alerts.empty()) peers[id]["alerts"] = std::move(alerts);
   }
   json::array list;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
+#include "model/closings.hpp"
 #include "text/palette.hpp"
 
 namespace liqoctl::model {
@@ -15,6 +16,7 @@ struct LocalObjects {
   std::vector<kube::Object> pods;           ///< of Liqo's namespace
   std::vector<kube::Object> foreign_clusters;
   std::vector<kube::Object> virtual_nodes, nodes;  ///< of all peers
+  ClosingObjects lending = {};                     ///< what is lent and taken, and its consumers
   /// What this user may not read, by section of the document ("health", "peerings"): why.
   std::map<std::string, std::string, std::less<>> unknown;
 };

@@ -6,9 +6,12 @@
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/waiting.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
 #include "liqo/core/peering/silence.hpp"
+#include "liqo/core/slices/grant.hpp"
 #include "model/answers.hpp"
+#include "model/closings.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"
 #include "text/shown.hpp"
@@ -26,7 +29,7 @@ using text::Section;
 using text::shown;
 
 /// Reason of the condition of a slice whose grant stands but takes no new pods.
-constexpr std::string_view cordoned = "ResourceSliceCordoned";
+constexpr std::string_view cordoned = liqo::core::slice_reasons::cordoned;
 
 /// "Type: what it says", for each condition that is not as it should be.
 json::array alerts(const json::array& conditions, bool (*well)(std::string_view)) {
@@ -54,9 +57,14 @@ json::object slice_info(const kube::Object& slice) {
   for (const json::value& condition : conditions)
     if (accepted(string_at(condition, {"status"})) && string_at(condition, {"reason"}) == cordoned)
       told.emplace_back("Cordoned: " + shown(string_at(condition, {"message"})));
+  // Of a class of the provider's own, the marks alone say so.
+  if (const std::string_view closing = closing_of(slice); !closing.empty() && told.empty())
+    told.emplace_back(std::string(closing) +
+                      (closing == "Drained" ? ": its pods end" : ": new pods are refused, those that run stay"));
   return {{"name", slice.name()},
           {"action", slice.label(labels::replicated) == "true" ? "Providing" : "Consuming"},
           {"class", string_at(slice.spec(), {"class"})},
+          {"state", state_of_slice(slice)},
           {"accepted", all_accepted},
           {"answered", !conditions.empty()},
           {"alerts", std::move(told)},
@@ -91,8 +99,11 @@ json::object node_info(const kube::Object& node, const std::vector<kube::Object>
     const std::string why = shown_node ? node_message(*shown_node) : "it is not there";
     told.emplace_back("the Node is not Ready" + (why.empty() ? "" : ": " + why));
   }
+  const std::string closed = shown_node ? shown(liqo::core::closed_word_of(*shown_node), 63) : "";
+  if (!closed.empty()) told.emplace_back("the Node takes no new pods: " + closed);
   return {{"name", node.name()},
           {"status", healthy ? "Healthy" : "Unhealthy"},
+          {"closed", closed},
           {"alerts", std::move(told)},
           {"secret", string_at(node.spec(), {"kubeconfigSecretRef", "name"})},
           {"resourceSlice", node.label(labels::resource_slice_name)},
@@ -292,10 +303,7 @@ json::object peer_info(const PeerObjects& objects) {
   const std::string_view proxy = string_at(peer.status(), {"foreignProxyUrl"});
   const std::string_view server = string_at(peer.status(), {"apiServerUrl"});
   if (!proxy.empty() || !server.empty()) authentication["APIServerAddr"] = proxy.empty() ? server : proxy;
-  if (!objects.tenants.empty()) {
-    const std::string_view condition = string_at(objects.tenants.front().spec(), {"tenantCondition"});
-    authentication["tenantCondition"] = condition.empty() ? "Active" : condition;
-  }
+  if (!objects.tenants.empty()) authentication["tenantCondition"] = tenant_condition(objects.tenants.front());
   authentication["resourceSlices"] = each(objects.slices, slice_info);
 
   json::array nodes =

@@ -33,7 +33,7 @@ asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Clus
   auto told = co_await provider.find(kube::resources::config_maps, {ns, std::string(core::cluster_id_config_map)});
   if (!told) co_return kube::fail(std::move(told.error()), provider.scope());
   auto ranges = model::published_ranges(*told ? &**told : nullptr, {});
-  std::string how = " (as " + id + " says; --pod-cidr says otherwise)";
+  std::string how = " (as " + id + " says; --pod-cidr overrides this)";
   if (ranges.empty()) {
     auto networks = co_await list_if_any(provider, kinds::networks, ns);
     if (!networks) co_return kube::fail(std::move(networks.error()), provider.scope());

@@ -79,7 +79,7 @@ asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& pro
       co_await wait_for_object(provider, {.what = "the nonce of the provider", .deadline = session.deadline()},
                                {.resource = kube::resources::secrets, .key = key, .blame = Blame::warnings}, look);
   if (!filled) co_return kube::fail(std::move(filled.error()), provider.scope());
-  session.output().success(provider.scope(), "nonce is there");
+  session.output().success(provider.scope(), "the Secret with the nonce is ready");
   co_return nonce;
 }
 

@@ -1,13 +1,10 @@
-// "Did you mean": the nearest known word.
+// "Did you mean" (liqo/core/nearest.hpp), among the words of this folder.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
+#include "liqo/core/nearest.hpp"
 
 namespace liqoctl::text {
 
-/// The known word that takes the fewest edits (at most a third of its length, at least one); "" where none is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
+using liqo::core::nearest;
 
 }  // namespace liqoctl::text

@@ -3,6 +3,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
+#include "model/findings.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {
@@ -190,7 +191,7 @@ asio::awaitable<Result<void>> Mover::copy_once() {
   auto compared = co_await compare_programs(cluster_, session_.deadline(), program(Carrier::reads, list),
                                             program(Carrier::writes, list));
   if (!compared) co_return kube::fail(std::move(compared.error()), "comparing the copy with " + words());
-  say("copied and compared: " + std::to_string(*compared) + " files and directories");
+  say("copied, and compared " + model::counted(*compared, "file or directory", "files and directories"));
   co_return Result<void>();
 }
 

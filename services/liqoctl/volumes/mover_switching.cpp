@@ -153,7 +153,7 @@ asio::awaitable<Result<void>> Mover::finish(MoveRecord record, std::string copy)
   }
   // The record of this move goes with the volume.
   if (auto removed = co_await remove_volume(copy); !removed) co_return removed;
-  cluster_.output().success(cluster_.scope(), words() + " is where node " + record.node + " is");
+  cluster_.output().success(cluster_.scope(), words() + " is now at node " + record.node);
   if (asked_.keep_source && kept)
     say("what it was copied from stays: claim " + kept->key.text() + " in " + cluster_in_words(kept->cluster) +
         ", PersistentVolume " + record.source);

@@ -84,6 +84,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
         if (before && (!tenant.now || tenant.now->uid() != before->uid())) {
           told_conditions_.erase(std::string(before->uid()));
           told_namesakes_.erase(std::string(before->uid()));
+          told_policies_.erase(std::string(before->uid()));
           deleted_up_to_.erase(std::string(before->uid()));
         }
         controller_.enqueue_all(tenants_->store(), tenant.key.ns);
@@ -245,6 +246,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   if (tenant.is_deleting()) co_return co_await tear_down(tenant, peer);
   // Nothing can be made in a namespace that goes, not even an Event.
   if (namespaces_.is_ending(key.ns) || is_misplaced(tenant)) co_return Outcome::done();
+  tell_policy(tenant);
   kube::Api& home = context_.home.api();
   auto guarded = co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));

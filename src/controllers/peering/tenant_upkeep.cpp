@@ -1,4 +1,4 @@
-// What a provider does about a tenant that is drained, or of which nobody has heard for long.
+// What a provider does about a tenant that is drained, of which nobody has heard for long, or whose policy is wrong.
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -8,6 +8,7 @@
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/tenant_policy.hpp"
 #include "liqo/core/peering/heartbeat.hpp"
 
 namespace liqo::controllers {
@@ -45,6 +46,27 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object
     if (!removed) co_return std::unexpected(std::move(removed.error()));
   }
   co_return kube::Result<void>();
+}
+
+void TenantController::tell_policy(const kube::Object& tenant) {
+  const std::string uid(tenant.uid()), consumer(api::Tenant(tenant).cluster_id());
+  std::string why = core::admission::why_unreadable(namespaces_.annotation(tenant.ns(), api::annotations::pod_policy));
+  if (why.empty()) {
+    told_policies_.erase(uid);
+    return;
+  }
+  std::string& told = told_policies_[uid];
+  if (told == why) return;
+  told = std::move(why);
+  const std::string text = "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " +
+                           std::string(tenant.ns()) + ") cannot be read (" + told +
+                           "), so nothing new of it is admitted: liqoctl set tenant " + std::string(tenant.name()) +
+                           " corrects it";
+  context_.events.warning(tenant, api::kinds::tenants, "PolicyUnreadable", text);
+  if (const auto ns = consumer_namespaces_->find({"", std::string(tenant.ns())}))
+    context_.events.warning(*ns, kube::resources::namespaces, "PolicyUnreadable", text);
+  log_.error("the policy of a consumer cannot be read, so nothing new of it is admitted",
+             {{"tenant", tenant.key()}, {"cluster", consumer}, {"error", told}});
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::watch_heartbeat(kube::Object tenant) {

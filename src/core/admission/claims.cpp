@@ -87,7 +87,7 @@ std::vector<Finding> check_claim_templates(const json::object& pod_spec, const P
     const json::object* claim = template_of(volumes[i]);
     auto finding = claim ? check_class(*claim, policy, offered) : std::nullopt;
     if (!finding) continue;
-    finding->path.insert(0, "spec.pod.volumes[" + std::to_string(i) + "].ephemeral.volumeClaimTemplate.");
+    finding->path.insert(0, "spec.volumes[" + std::to_string(i) + "].ephemeral.volumeClaimTemplate.");
     found.push_back(std::move(*finding));
   }
   return found;

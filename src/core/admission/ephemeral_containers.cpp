@@ -15,13 +15,13 @@ namespace {
 constexpr std::string_view field = "ephemeralContainers";
 constexpr std::string_view way_out = " (maxEphemeralContainers in the policy)";
 
-std::string at(std::size_t index) { return "spec.pod." + std::string(field) + "[" + std::to_string(index) + "]"; }
+std::string at(std::size_t index) { return "spec." + std::string(field) + "[" + std::to_string(index) + "]"; }
 
 std::string refuse_number(std::size_t number, const PodPolicy& policy) {
   if (std::cmp_less_equal(number, policy.max_ephemeral_containers)) return {};
   if (policy.max_ephemeral_containers == 0)
     return "pods of the tenant may have no ephemeral containers" + std::string(way_out);
-  return "spec.pod." + std::string(field) + " has " + std::to_string(number) + " entries, and pods of the tenant may " +
+  return "spec." + std::string(field) + " has " + std::to_string(number) + " entries, and pods of the tenant may " +
          "have " + std::to_string(policy.max_ephemeral_containers) + std::string(way_out);
 }
 

@@ -14,9 +14,9 @@ namespace liqo::core::admission {
 namespace {
 
 constexpr std::string_view carried =
-    "would have an Ingress carry traffic to where the name leads; externalNameBackends in the policy allows it";
+    "would have an Ingress carry traffic to where the name leads; the policy key externalNameBackends would allow it";
 constexpr std::string_view address_of_others =
-    "would take traffic that is not the consumer's; externalIPs in the policy allows it";
+    "would take traffic that is not the consumer's; the policy key externalIPs would allow it";
 
 bool applies(const Request& request, std::string_view consumer) {
   return request.writes_object() && is_of_consumer(request.user, consumer);
@@ -73,13 +73,13 @@ std::string_view namespace_in(std::string_view name) {
 std::string_view refuse_name(std::string_view name, const PodPolicy& policy, const OwnerOf& owner_of) {
   if (name.empty()) return "";
   if (is_below(name, "localhost") || looks_like_address(name))
-    return policy.external_ips ? "" : "is an address; externalIPs in the policy allows it";
+    return policy.external_ips ? "" : "is an address; the policy key externalIPs would allow it";
   if (policy.other_namespaces) return "";
   if (!name.contains('.'))
-    return "is no full name, and leads to what is in this cluster; otherNamespaces in the policy allows it";
+    return "is no full name, and leads to what is in this cluster; the policy key otherNamespaces would allow it";
   if (const std::string_view ns = namespace_in(name); !ns.empty()) {
     if (owner_of(ns) == NamespaceOwner::consumer) return "";
-    return "leads to what others have in this cluster; otherNamespaces in the policy allows it";
+    return "leads to what others have in this cluster; the policy key otherNamespaces would allow it";
   }
   // Resolvers complete "service.namespace", the short form.
   const std::string_view last = last_label(name);
@@ -88,9 +88,9 @@ std::string_view refuse_name(std::string_view name, const PodPolicy& policy, con
   const bool is_public =
       last.starts_with("xn--") || last.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
   if (owner == NamespaceOwner::others || !is_public)
-    return "leads to what others have in this cluster; otherNamespaces in the policy allows it";
+    return "leads to what others have in this cluster; the policy key otherNamespaces would allow it";
   if (std::ranges::any_of(private_zones, [name](std::string_view zone) { return is_below(name, zone); }))
-    return "leads into the network of this cluster; otherNamespaces in the policy allows it";
+    return "leads into the network of this cluster; the policy key otherNamespaces would allow it";
   return "";
 }
 

@@ -52,7 +52,7 @@ class Search {
       if (why.empty()) continue;
       const std::string_view what = part == Metadata::labels ? "label " : "annotation ";
       found.push_back({std::string(what) + std::string(std::string_view(key).substr(0, max_key)),
-                       std::move(why) + "; " + std::string(policy_key) + " in the policy allows it"});
+                       std::move(why) + "; the policy key " + std::string(policy_key) + " would allow it"});
     }
   }
 

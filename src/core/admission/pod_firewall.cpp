@@ -103,7 +103,7 @@ class Walk {
 
 std::vector<Finding> check_pod(const json::object& pod_spec, const PodPolicy& policy, std::size_t max_found) {
   Walk walk(policy, max_found);
-  walk.object(pod_spec, schema().types.at("PodSpec"), "spec.pod");
+  walk.object(pod_spec, schema().types.at("PodSpec"), "spec");
   return std::move(walk.findings);
 }
 

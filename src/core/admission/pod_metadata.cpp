@@ -28,8 +28,8 @@ std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPol
     if (findings.size() >= max_found) return findings;
     if (is_reserved_label(key) && !lists_key(policy.labels, key))
       findings.push_back(finding("label", key,
-                                 "is an order to what runs in this cluster, such as a mesh or a network plugin; labels "
-                                 "in the policy allows it"));
+                                 "is an order to what runs in this cluster, such as a mesh or a network plugin; the "
+                                 "policy key labels would allow it"));
   }
   for (const auto& [key, value] : shadow.annotations()) {
     if (findings.size() >= max_found) return findings;
@@ -38,7 +38,8 @@ std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPol
       findings.push_back(finding("annotation", name, "makes a pod one of the node itself"));
     if (name.starts_with("container.apparmor.security.beta.kubernetes.io/") && value == "unconfined" &&
         !policy.unconfined)
-      findings.push_back(finding("annotation", name, "takes the confinement away; unconfined in the policy allows it"));
+      findings.push_back(
+          finding("annotation", name, "takes the confinement away; the policy key unconfined would allow it"));
   }
   return findings;
 }

@@ -1,52 +1,45 @@
 #include "liqo/core/admission/pod_policy.hpp"
 
 #include <algorithm>
+#include <variant>
 
 #include "kube/base/printable.hpp"
+#include "liqo/core/admission/pod_policy_keys.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/nearest.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;
 namespace {
 
-struct Switch {
+/// Where the value of a key is kept. What is optional is a choice also when it is empty.
+using Member =
+    std::variant<bool PodPolicy::*, std::vector<std::string> PodPolicy::*,
+                 std::optional<std::vector<std::string>> PodPolicy::*, std::optional<std::vector<Cidr>> PodPolicy::*,
+                 std::int64_t PodPolicy::*, Resources PodPolicy::*>;
+struct Entry {
   std::string_view key;
-  bool PodPolicy::* member;
-};
-struct List {
-  std::string_view key;
-  std::vector<std::string> PodPolicy::* member;
-};
-/// A list whose presence is a choice, also when it is empty.
-struct Choice {
-  std::string_view key;
-  std::optional<std::vector<std::string>> PodPolicy::* member;
-};
-/// A list of address ranges whose presence is a choice.
-struct Ranges {
-  std::string_view key;
-  std::optional<std::vector<Cidr>> PodPolicy::* member;
-};
-struct Bound {
-  std::string_view key;
-  std::int64_t PodPolicy::* member;
-};
-/// A map from names of resources to quantities.
-struct Amounts {
-  std::string_view key;
-  Resources PodPolicy::* member;
+  Member member;
+  bool forbids = false;  ///< what it names, or is true for
 };
 
-constexpr Switch switches[] = {
-    {"hostNamespaces", &PodPolicy::host_namespaces}, {"hostPath", &PodPolicy::host_path},
-    {"hostPorts", &PodPolicy::host_ports},           {"privileged", &PodPolicy::privileged},
-    {"unconfined", &PodPolicy::unconfined},          {"nodeName", &PodPolicy::node_name},
-    {"probeHosts", &PodPolicy::probe_hosts},         {"otherNamespaces", &PodPolicy::other_namespaces},
-    {"resourceClaims", &PodPolicy::resource_claims}, {"nodeVolumes", &PodPolicy::node_volumes},
-    {"externalIPs", &PodPolicy::external_ips},       {"externalNameBackends", &PodPolicy::external_name_backends},
-    {"strictMetadata", &PodPolicy::strict_metadata}, {"alwaysPullImages", &PodPolicy::always_pull_images},
-};
-constexpr List list_members[] = {
+constexpr std::string_view priority_classes_key = "priorityClasses";
+
+constexpr Entry known_entries[] = {
+    {"hostNamespaces", &PodPolicy::host_namespaces},
+    {"hostPath", &PodPolicy::host_path},
+    {"hostPorts", &PodPolicy::host_ports},
+    {"privileged", &PodPolicy::privileged},
+    {"unconfined", &PodPolicy::unconfined},
+    {"nodeName", &PodPolicy::node_name},
+    {"probeHosts", &PodPolicy::probe_hosts},
+    {"otherNamespaces", &PodPolicy::other_namespaces},
+    {"resourceClaims", &PodPolicy::resource_claims},
+    {"nodeVolumes", &PodPolicy::node_volumes},
+    {"externalIPs", &PodPolicy::external_ips},
+    {"externalNameBackends", &PodPolicy::external_name_backends},
+    {"strictMetadata", &PodPolicy::strict_metadata, true},
+    {"alwaysPullImages", &PodPolicy::always_pull_images, true},
     {"annotations", &PodPolicy::annotations},
     {"labels", &PodPolicy::labels},
     {"objectAnnotations", &PodPolicy::object_annotations},
@@ -61,20 +54,17 @@ constexpr List list_members[] = {
     {"runtimeClasses", &PodPolicy::runtime_classes},
     {"clusterRoles", &PodPolicy::cluster_roles},
     {"tolerations", &PodPolicy::tolerations},
-    {"refusedServiceTypes", &PodPolicy::refused_service_types},
-};
-constexpr Choice choices[] = {
-    {"ingressClasses", &PodPolicy::ingress_classes}, {"loadBalancerClasses", &PodPolicy::load_balancer_classes},
-    {"ingressHosts", &PodPolicy::ingress_hosts},     {"storageClasses", &PodPolicy::storage_classes},
+    {"refusedServiceTypes", &PodPolicy::refused_service_types, true},
+    {"ingressClasses", &PodPolicy::ingress_classes},
+    {"loadBalancerClasses", &PodPolicy::load_balancer_classes},
+    {"ingressHosts", &PodPolicy::ingress_hosts},
+    {"storageClasses", &PodPolicy::storage_classes},
     {"twinNames", &PodPolicy::twin_names},
-};
-constexpr Amounts amounts[] = {
+    {"endpointCIDRs", &PodPolicy::endpoint_ranges},
     {"maxSliceResources", &PodPolicy::max_slice},
     {"maxResources", &PodPolicy::max_resources},
     {"twinQuota", &PodPolicy::twin_quota},
     {"tenantQuota", &PodPolicy::tenant_quota},
-};
-constexpr Bound bounds[] = {
     {"maxObjects", &PodPolicy::max_objects},
     {"maxTerminationGracePeriodSeconds", &PodPolicy::max_termination_grace_seconds},
     {"maxDrainGracePeriodSeconds", &PodPolicy::max_drain_grace_seconds},
@@ -84,9 +74,13 @@ constexpr Bound bounds[] = {
     {"maxTwinBytes", &PodPolicy::max_twin_bytes},
 };
 
-constexpr Ranges ranges[] = {{"endpointCIDRs", &PodPolicy::endpoint_ranges}};
-
-constexpr std::size_t max_annotation = 16 * 1024;
+PolicyValue kind_of(const Member& member) {
+  if (std::holds_alternative<bool PodPolicy::*>(member)) return PolicyValue::flag;
+  if (std::holds_alternative<std::int64_t PodPolicy::*>(member)) return PolicyValue::number;
+  if (std::holds_alternative<Resources PodPolicy::*>(member)) return PolicyValue::amounts;
+  if (std::holds_alternative<std::optional<std::vector<Cidr>> PodPolicy::*>(member)) return PolicyValue::ranges;
+  return PolicyValue::names;
+}
 
 std::unexpected<kube::Failure> unreadable(std::string why) { return kube::fail(kube::Errc::parse, std::move(why)); }
 
@@ -116,61 +110,62 @@ kube::Result<std::map<std::string, std::string, std::less<>>> read_class_map(con
   return read;
 }
 
+// Each reads a value into its place in the policy. Failure: what the value has to be.
+
+kube::Result<void> read_into(bool& flag, const json::value& value) {
+  if (!value.is_bool()) return unreadable("must be true or false");
+  flag = value.get_bool();
+  return {};
+}
+
+kube::Result<void> read_into(std::vector<std::string>& list, const json::value& value) {
+  auto names = kube::read_strings(value);
+  if (!names) return unreadable("must be a list of names");
+  list = std::move(*names);
+  return {};
+}
+
+kube::Result<void> read_into(std::optional<std::vector<std::string>>& list, const json::value& value) {
+  return read_into(list.emplace(), value);
+}
+
+kube::Result<void> read_into(std::optional<std::vector<Cidr>>& ranges, const json::value& value) {
+  auto read = read_range_list(value);
+  if (!read) return unreadable("must be a list of ranges of addresses such as 10.2.0.0/16: " + read.error().text());
+  ranges = std::move(*read);
+  return {};
+}
+
+kube::Result<void> read_into(std::int64_t& bound, const json::value& value) {
+  if (!value.is_int64() || value.get_int64() < 0) return unreadable("must be a number, 0 or more");
+  bound = value.get_int64();
+  return {};
+}
+
+kube::Result<void> read_into(Resources& amounts, const json::value& value) {
+  const json::object* listed = value.if_object();
+  auto read =
+      listed ? read_resources(*listed) : kube::Result<Resources>(kube::fail(kube::Errc::parse, "it is not an object"));
+  if (!read) return unreadable("must map resources to quantities: " + read.error().text());
+  amounts = std::move(*read);
+  return {};
+}
+
 /// Sets what the entry says in the policy. Failure: what is wrong with the entry.
 kube::Result<void> read_entry(PodPolicy& policy, std::string_view key, const json::value& value) {
-  for (const Switch& known : switches) {
-    if (key != known.key) continue;
-    if (!value.is_bool()) return unreadable("\"" + std::string(key) + "\" must be true or false");
-    policy.*known.member = value.get_bool();
-    return {};
-  }
-  if (const json::object* map = key == "priorityClasses" ? value.if_object() : nullptr) {
+  if (const json::object* map = key == priority_classes_key ? value.if_object() : nullptr) {
     auto read = read_class_map(*map);
     if (!read) return unreadable("\"priorityClasses\" " + read.error().text());
     policy.priority_class_map = std::move(*read);
     return {};
   }
-  for (const List& known : list_members) {
-    if (key != known.key) continue;
-    auto names = kube::read_strings(value);
-    const std::string_view or_map = key == "priorityClasses" ? " or a map of names" : "";
-    if (!names) return unreadable("\"" + std::string(key) + "\" must be a list of names" + std::string(or_map));
-    policy.*known.member = std::move(*names);
-    return {};
-  }
-  for (const Bound& known : bounds) {
-    if (key != known.key) continue;
-    if (!value.is_int64() || value.get_int64() < 0)
-      return unreadable("\"" + std::string(key) + "\" must be a number, 0 or more");
-    policy.*known.member = value.get_int64();
-    return {};
-  }
-  for (const Choice& known : choices) {
-    if (key != known.key) continue;
-    policy.*known.member = kube::read_strings(value);
-    if (!(policy.*known.member)) return unreadable("\"" + std::string(key) + "\" must be a list of names");
-    return {};
-  }
-  for (const Amounts& known : amounts) {
-    if (key != known.key) continue;
-    const json::object* listed = value.if_object();
-    auto read = listed ? read_resources(*listed)
-                       : kube::Result<Resources>(kube::fail(kube::Errc::parse, "it is not an object"));
-    if (!read)
-      return unreadable("\"" + std::string(key) + "\" must map resources to quantities: " + read.error().text());
-    policy.*known.member = std::move(*read);
-    return {};
-  }
-  for (const Ranges& known : ranges) {
-    if (key != known.key) continue;
-    auto read = read_range_list(value);
-    if (!read)
-      return unreadable("\"" + std::string(key) +
-                        "\" must be a list of ranges of addresses such as 10.2.0.0/16: " + read.error().text());
-    policy.*known.member = std::move(*read);
-    return {};
-  }
-  return unreadable(kube::in_quotes(key, 80) + " is not a key of it");
+  const auto* known = std::ranges::find(known_entries, key, &Entry::key);
+  if (known == std::end(known_entries))
+    return unreadable(kube::in_quotes(key, 80) + " is not a key of it" + nearest_policy_key(key));
+  auto read = std::visit([&](auto member) { return read_into(policy.*member, value); }, known->member);
+  if (read) return {};
+  const std::string_view or_map = key == priority_classes_key ? " or a map of names" : "";
+  return unreadable("\"" + std::string(key) + "\" " + read.error().text() + std::string(or_map));
 }
 
 }  // namespace
@@ -178,14 +173,28 @@ kube::Result<void> read_entry(PodPolicy& policy, std::string_view key, const jso
 kube::Result<PodPolicy> read_pod_policy(std::string_view annotation) {
   PodPolicy policy;
   if (annotation.empty()) return policy;
-  if (annotation.size() > max_annotation) return unreadable("it is larger than 16 KiB");
+  if (annotation.size() > max_policy_bytes) return unreadable("it is larger than 16 KiB");
   const auto document = kube::parse_json(annotation, 4);
   if (!document) return unreadable(document.error().text());
-  const json::object* entries = document->if_object();
-  if (!entries) return unreadable("it is not a JSON object");
-  for (const auto& [key, value] : *entries)
+  const json::object* listed = document->if_object();
+  if (!listed) return unreadable("it is not a JSON object");
+  for (const auto& [key, value] : *listed)
     if (auto read = read_entry(policy, key, value); !read) return std::unexpected(std::move(read.error()));
   return policy;
+}
+
+std::vector<PolicyKey> policy_keys() {
+  std::vector<PolicyKey> keys;
+  for (const Entry& entry : known_entries)
+    keys.push_back({.name = entry.key, .value = kind_of(entry.member), .forbids = entry.forbids});
+  return keys;
+}
+
+std::string nearest_policy_key(std::string_view key) {
+  std::vector<std::string> known;
+  for (const Entry& entry : known_entries) known.emplace_back(entry.key);
+  const std::string near = nearest(key, known);
+  return near.empty() ? "" : "; did you mean " + near + "?";
 }
 
 std::string_view mapped_priority_class(const PodPolicy& policy, std::string_view of_consumer) {

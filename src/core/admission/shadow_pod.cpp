@@ -158,7 +158,7 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
     return refuse_size(bytes);
   if (auto path = frozen_difference(pod_of(before), pod_of(after)))
     return Answer::deny(
-        "spec.pod." + *path +
+        "spec." + *path +
         " cannot be changed: of a ShadowPod only images, requests and limits of cpu and memory, activeDeadlineSeconds "
         "and tolerations can, and ephemeral containers can be added");
   if (std::string problem = refuse_ephemeral(pod_of(before), pod_of(after), twin.policy); !problem.empty())

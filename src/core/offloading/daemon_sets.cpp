@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/offloading/placement.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/node_selector.hpp"
 #include "liqo/core/offloading/pod_scheduling.hpp"
@@ -20,21 +21,6 @@ json::object not_virtual() {
 
 const json::object& template_of(const kube::Object& daemon_set) {
   return kube::object_at(daemon_set.spec(), {"template"});
-}
-
-bool selects(const json::object& node_selector, const json::object& labels) {
-  return std::ranges::all_of(node_selector, [&labels](const auto& wanted) {
-    const json::value* has = labels.if_contains(wanted.key());
-    return has && *has == wanted.value();
-  });
-}
-
-bool takes(const json::object& pod_template, std::string_view node_name, const json::object& labels) {
-  if (!selects(kube::object_at(pod_template, {"spec", "nodeSelector"}), labels)) return false;
-  const json::value* affinity = kube::find(pod_template, {"spec", "affinity", "nodeAffinity", required});
-  if (!affinity || !affinity->is_object()) return true;
-  const auto selector = NodeSelector::parse(affinity->get_object());
-  return selector && selector->matches(node_name, labels);
 }
 
 /// The required node affinity of the template, made where there is none.
@@ -67,7 +53,7 @@ bool take_out(json::value& term, const json::object& wanted) {
 
 bool sits_on(const kube::Object& daemon_set, std::string_view node_name, const json::object& node_labels) {
   const json::object& pod_template = template_of(daemon_set);
-  return tolerates_virtual_nodes(pod_template) && takes(pod_template, node_name, node_labels);
+  return tolerates_virtual_nodes(pod_template) && takes_node(pod_template, node_name, node_labels);
 }
 
 Resources books(const kube::Object& daemon_set) {

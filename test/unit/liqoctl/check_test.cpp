@@ -338,9 +338,28 @@ TEST_CASE("a quota of which nothing is left is told") {
   };
   is(model::judge_quotas({}), "open");
   const kube::Object free = quota(R"({"cpu":"1500m","gpu":"0"})");
-  is(model::judge_quotas({free}), "good", "something is left of the quota");
-  is(model::judge_quotas({free, free, free}), "good", "something is left of each of the 3 quotas");
-  is(model::judge_quotas({quota(R"({"cpu":"2000m"})")}), "bad", "t/q (cpu 2 of 2)");
+  is(model::judge_quotas({free}), "good", "there is 1, and it is not used up");
+  is(model::judge_quotas({free, free, free}), "good", "there are 3, and none is used up");
+  // What a consumer has asked for, it may use.
+  is(model::judge_quotas({quota(R"({"cpu":"2000m"})")}), "open", "used up: t/q (cpu 2 of 2)");
+}
+
+TEST_CASE("the class of Liqo's volumes has to be there where volumes are switched on") {
+  const auto settings = [](std::string_view data) {
+    return object(R"({"metadata":{"name":"liqo-sharing-policy","namespace":"liqo"},"data":)" + std::string(data) + "}");
+  };
+  const kube::Object fast = object(R"({"metadata":{"name":"fast"}})");
+  const kube::Object usual =
+      object(R"({"metadata":{"name":"usual","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}}})");
+  const kube::Object named = settings(R"({"enable-storage":"true","real-storage-class-name":"fast"})"),
+                     unnamed = settings(R"({"enable-storage":"true"})"),
+                     off = settings(R"({"enable-storage":"false"})");
+  CHECK_FALSE(model::judge_storage(nullptr, {}));
+  CHECK_FALSE(model::judge_storage(&off, {}));
+  is(model::judge_storage(&named, {fast, usual}).value(), "good", "StorageClass fast is there");
+  is(model::judge_storage(&named, {usual}).value(), "bad", "there is no StorageClass fast");
+  is(model::judge_storage(&unnamed, {fast, usual}).value(), "good", "usual is the default one");
+  is(model::judge_storage(&unnamed, {fast}).value(), "open", "there is no default StorageClass");
 }
 
 TEST_CASE("servers of k3s have to ask without tunnels") {
@@ -379,7 +398,14 @@ TEST_CASE("what ails a peer is told with its name") {
                   status + R"(","message":")" + message + R"("}]}})");
   };
   is(model::judge_peers({}).front(), "open");
-  is(model::judge_peers({peer("Established", "it answers")}).front(), "good", "Provider");
+  is(model::judge_peers({peer("Established", "it answers")}).front(), "good",
+     "is a provider of this cluster; nothing is wrong");
+  const kube::Object cordoned = object(
+      R"({"metadata":{"name":"batch","labels":{"liqo.io/remote-cluster-id":"milan"}},"status":{"conditions":[
+      {"type":"Resources","status":"Accepted","reason":"ResourceSliceCordoned"}]}})");
+  is(model::judge_peers({peer("Established", "it answers")}, {.slices = {cordoned}}).front(), "open",
+     "is a provider of this cluster; slice batch is Cordoned by milan");
+  is(model::judge_peers({peer("Error", "it does not answer")}, {.slices = {cordoned}}).front(), "bad");
   CHECK(model::judge_peers({peer("Established", "")}).front().about == "peer milan");
   is(model::judge_peers({peer("Error", "it does not answer")}).front(), "bad", "it does not answer");
   is(model::judge_peers({peer("Established", "it answers; its clock is 60 min ahead of ours")}).front(), "bad",
@@ -398,7 +424,7 @@ TEST_CASE("a certificate that was not renewed is told before it ends") {
       .times = model::Certificate::Times{.from = at("2026-01-01T00:00:00Z"), .until = at("2026-12-31T00:00:00Z")}}};
   const std::vector<model::Certificate> broken{model::Certificate{.what = "mine"}};
   is(model::judge_certificates({}, at("2026-06-01T00:00:00Z")), "open");
-  is(model::judge_certificates(mine, at("2026-10-01T00:00:00Z")), "good", "the first until 2026-12-31");
+  is(model::judge_certificates(mine, at("2026-10-01T00:00:00Z")), "good", "1 is valid, until 2026-12-31");
   is(model::judge_certificates(mine, at("2026-12-01T00:00:00Z")), "bad", "mine expires at 2026-12-31");
   is(model::judge_certificates(mine, at("2027-01-01T00:00:00Z")), "bad", "mine has expired at 2026-12-31");
   is(model::judge_certificates(broken, at("2026-10-01T00:00:00Z")), "bad", "mine cannot be read");

@@ -101,6 +101,15 @@ TEST_CASE("a slice that is accepted and cordoned says both") {
   CHECK(picked(objects, "authentication.resourceslices.a.accepted") == "true\n");
 }
 
+TEST_CASE("a Node that its provider has closed says why, and is well all the same") {
+  auto objects = gpu_pool();
+  kube::ensure_object(objects.nodes.front().tree(), "spec")["taints"] =
+      json::array{json::object{{"key", "virtual-node.liqo.io/closed"}, {"value", "cordoned"}}};
+  CHECK(picked(objects, "offloading.virtualnodes").contains("!  the Node takes no new pods: cordoned\n"));
+  CHECK(picked(objects, "offloading.status") == "Healthy\n");
+  CHECK(picked(gpu_pool(), "offloading.virtualnodes.gpu-pool.closed") == "\n");
+}
+
 TEST_CASE("the whole of a peering has four sections") {
   const std::string all = model::render_peer(model::peer_info(gpu_pool()), "", {});
   std::size_t at = 0;
@@ -254,6 +263,22 @@ TEST_CASE("the local installation shows its peers and the pods that are not up")
         "    Authentication status:    Healthy\n"
         "    Offloading status:        Healthy\n");
   CHECK(model::render_local(*text::pick(document, "local.clusterid"), "local.clusterid", {}) == "rome\n");
+}
+
+TEST_CASE("a consumer is shown by what it is lent, and not by what is offloaded to it") {
+  model::LocalObjects objects{.cluster_id = "milan", .version = "", .server = "10.0.0.1:6443"};
+  objects.foreign_clusters = {
+      parsed(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome"},"status":{"role":"Consumer"}})")};
+  objects.lending.tenants = {
+      parsed(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome","tenantCondition":"Cordoned"}})")};
+  objects.lending.slices = {parsed(R"({"metadata":{"name":"a","labels":{"liqo.io/remote-cluster-id":"rome",
+      "liqo.io/replicated":"true"}},"status":{"resources":{"cpu":"2"}}})")};
+  const std::string shown = model::render_local(model::local_info(objects), "", {});
+  CHECK(shown.contains("    !  Tenant rome is Cordoned here (liqoctl uncordon tenant rome)\n"));
+  CHECK(shown.contains("    Tenant:                   Cordoned\n"));
+  CHECK(shown.contains("    Lent:                     1 slice (cpu 2)\n"));
+  CHECK_FALSE(shown.contains("Offloading status"));
+  CHECK(json::value(model::local_info(objects)).at("peerings").at("peers").at(0).at("tenantCondition") == "Cordoned");
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ using namespace liqo::webhook;
 namespace json = kube::json;
 
 TEST_CASE(
-    "every webhook but that of changed tolerations fails closed, is called by v1, and is never asked about deletions") {
+    "every webhook but those of changed tolerations and of policies fails closed, is called by v1, and is never asked "
+    "about deletions") {
   std::set<std::string> names;
   std::set<std::string> paths;
   for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
@@ -21,7 +22,8 @@ TEST_CASE(
     CHECK(kube::array_at(made.tree(), {"webhooks"}).size() >= 5);
     for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
       CAPTURE(json::serialize(hook));
-      const bool may_fail = kube::string_at(hook, {"name"}) == "update.pod.mutate.liqo.io";
+      const std::string_view name = kube::string_at(hook, {"name"});
+      const bool may_fail = name == "update.pod.mutate.liqo.io" || name == "namespace.validate.liqo.io";
       CHECK(kube::string_at(hook, {"failurePolicy"}) == (may_fail ? "Ignore" : "Fail"));
       CHECK(kube::array_at(hook, {"admissionReviewVersions"}) == json::array{"v1"});
       CHECK(kube::decode_base64(kube::string_at(hook, {"clientConfig", "caBundle"})).value() == "PEM");
@@ -37,7 +39,7 @@ TEST_CASE(
     }
   }
   CHECK(names.size() == paths.size() + 3);
-  CHECK(paths.size() == 20);
+  CHECK(paths.size() == 21);
 }
 
 TEST_CASE("what is being deleted loses its finalizers unasked, where nothing else changes and no consumer asks") {
@@ -75,7 +77,7 @@ TEST_CASE("what is being deleted loses its finalizers unasked, where nothing els
         CHECK(expression.contains(part));
     }
   }
-  CHECK(conditional == 19);
+  CHECK(conditional == 20);
   CHECK(decided == std::set<std::string>{"daemonset.mutate.liqo.io", "update.pod.mutate.liqo.io"});
   CHECK(of_consumers == std::set<std::string>{"shadowendpointslice.validate.liqo.io", "twin-object.validate.liqo.io"});
 }
@@ -94,6 +96,18 @@ TEST_CASE("namespaces are asked about where some are selected, and those only") 
   CHECK(kube::array_at(*hook, {"objectSelector", "matchExpressions"}) == wanted);
   CHECK(kube::string_at(*hook, {"clientConfig", "service", "path"}) == "/mutate/namespaces");
   CHECK(json::serialize(kube::array_at(*hook, {"rules"})[0].at("operations")) == R"(["CREATE"])");
+}
+
+TEST_CASE("of namespaces those of tenants are asked about, whoever writes them") {
+  const kube::Object made = forge_configuration(validating_configurations, {.url = "", .ns = "liqo"}, "PEM");
+  const json::array& hooks = kube::array_at(made.tree(), {"webhooks"});
+  const auto hook = std::ranges::find_if(
+      hooks, [](const json::value& one) { return kube::string_at(one, {"name"}) == "namespace.validate.liqo.io"; });
+  REQUIRE(hook != hooks.end());
+  CHECK(json::serialize(kube::object_at(*hook, {"objectSelector"})) ==
+        R"({"matchExpressions":[{"key":"liqo.io/tenant-namespace","operator":"Exists"}]})");
+  CHECK(kube::string_at(*hook, {"clientConfig", "service", "path"}) == "/validate/namespaces");
+  CHECK(json::serialize(kube::array_at(*hook, {"rules"})[0].at("operations")) == R"(["CREATE","UPDATE"])");
 }
 
 TEST_CASE("tenants cannot skip what holds them in bounds") {

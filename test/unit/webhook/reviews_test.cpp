@@ -282,7 +282,8 @@ TEST_CASE(
   };
   const std::string_view plain = R"([{"name":"look"}])";
   CHECK(ask(plain) == "");
-  CHECK(ask(R"([{"name":"look","securityContext":{"privileged":true}}])").contains("privileged in the policy"));
+  CHECK(ask(R"([{"name":"look","securityContext":{"privileged":true}}])")
+            .contains("the policy key privileged would allow it"));
   const auto with_policy = [](std::string_view text) {
     json::object made = json::parse(policy).as_object();
     made["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] = text;
@@ -640,6 +641,15 @@ TEST_CASE("amounts of a Quota change without a look at all others") {
       R"({"metadata":{"name":"r","namespace":"x"},"spec":{"user":"pool-1f","resources":{}}})";
   CHECK(world.ask("/validate/quotas", "x", renamed, "admin", "", other).contains("has a Quota already"));
   CHECK(lists == 1);
+}
+
+TEST_CASE("a policy with a typo is refused as it is written") {
+  World world;
+  world.start();
+  const std::string_view typo = R"({"metadata":{"name":"liqo-tenant-rome","labels":{"liqo.io/tenant-namespace":"true",
+      "liqo.io/remote-cluster-id":"rome"},"annotations":{"liqo.io/pod-policy":"{\"maxResorces\":{}}"}}})";
+  CHECK(world.ask("/validate/namespaces", "", typo, "admin").contains("did you mean maxResources?"));
+  CHECK(world.ask("/validate/namespaces", "", typo, "admin", "", typo) == "");
 }
 
 TEST_CASE("what cannot be read to its end is a reason to try again, not a verdict") {

@@ -28,6 +28,12 @@ struct Provider : ClusterFixture {
   std::string condition() {
     return std::string(kube::string_at(find(kinds::tenants, tenant_key)->spec(), {"tenantCondition"}));
   }
+  void set_policy(std::string_view policy) {
+    change(resources::namespaces, {"", "liqo-tenant-rome"}, "", [&](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/pod-policy"] = policy;
+    });
+    pass(2s);
+  }
   void set_condition(std::string_view condition) {
     change(kinds::tenants, tenant_key, "",
            [&](json::object& next) { kube::ensure_object(next, "spec")["tenantCondition"] = condition; });
@@ -142,6 +148,28 @@ TEST_CASE("a tenant that is activated while its pods are being ended keeps those
   REQUIRE(milan.reaches([&] { return ended > 0; }));
   milan.pass(1min);
   CHECK(ended < 10);
+}
+
+TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace, once for each reason") {
+  Provider milan;
+  milan.pass(2s);
+  milan.set_policy(R"({"maxResources":{"cpu":"3"}})");
+  CHECK(milan.events("PolicyUnreadable").empty());
+  milan.set_policy(R"({"maxResorces":{"cpu":"3"}})");
+  const std::string told =
+      "the policy of cluster rome (annotation liqo.io/pod-policy of namespace liqo-tenant-rome) cannot be read "
+      "(\"maxResorces\" is not a key of it; did you mean maxResources?), so nothing new of it is admitted: liqoctl set "
+      "tenant rome corrects it";
+  CHECK(milan.events("PolicyUnreadable") == std::vector<std::string>{told, told});
+  // Other changes of the Tenant and the namespace tell nothing new.
+  milan.set_condition("Cordoned");
+  milan.set_policy(R"({"maxResorces":{"cpu":"4"}})");
+  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  milan.set_policy("{");
+  CHECK(milan.events("PolicyUnreadable").size() == 4);
+  milan.set_policy("");
+  milan.set_policy("{");
+  CHECK(milan.times_told("PolicyUnreadable") == 4);
 }
 
 TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and may be let go on") {

@@ -98,7 +98,7 @@ TEST_CASE("templates of claims in pods have the same classes") {
   CHECK(check(template_of(R"({"storageClassName":"fast"})")) == "");
   CHECK(check(template_of("{}")) == "");
   CHECK(check(template_of(R"({"storageClassName":"gold"})"))
-            .contains("spec.pod.volumes[1].ephemeral.volumeClaimTemplate.spec.storageClassName \"gold\""));
+            .contains("spec.volumes[1].ephemeral.volumeClaimTemplate.spec.storageClassName \"gold\""));
   CHECK(check(template_of(R"({"storageClassName":""})")) != "");
   CHECK(check(template_of("{}", R"({"volume.beta.kubernetes.io/storage-class":"gold"})")) != "");
   CHECK_FALSE(has_claim_templates(json::parse(R"({"volumes":[{"emptyDir":{}},1]})").as_object()));

@@ -121,7 +121,7 @@ TEST_CASE("objects that are too deep, too large or of tomorrow get one clear lin
   CHECK_FALSE(decoded.error().text().contains('\n'));
   // Where it has come in all the same, the first level is enough.
   CHECK(clear_line(ask("shadowpods", shadow({{"containers", containers()}, {"deep", std::move(deep)}})))
-            .contains("spec.pod.deep is not known to the pod firewall"));
+            .contains("spec.deep is not known to the pod firewall"));
 
   const std::string larger(1'500'000, 'x');
   CHECK(clear_line(ask("shadowpods", shadow({{"containers", containers()}, {"schedulerName", larger}})))
@@ -132,10 +132,10 @@ TEST_CASE("objects that are too deep, too large or of tomorrow get one clear lin
   CHECK(clear_line(ask("shadowpods", shadow(wide))).contains("and perhaps more"));
   CHECK(clear_line(ask("shadowpods", shadow({{"containers", containers()}, {large, 1}}))).contains("is not known"));
   CHECK(clear_line(ask("shadowpods", shadow({{"containers", containers()}, {"schedulerName", large}})))
-            .contains("spec.pod.schedulerName"));
+            .contains("spec.schedulerName"));
 
   json::array of_tomorrow = containers();
   of_tomorrow[0].as_object()["teleport"] = json::object{{"to", "node"}};
   CHECK(clear_line(ask("shadowpods", shadow({{"containers", of_tomorrow}})))
-            .contains("spec.pod.containers[0].teleport is not known to the pod firewall"));
+            .contains("spec.containers[0].teleport is not known to the pod firewall"));
 }

@@ -71,7 +71,7 @@ TEST_CASE("keys by which controllers copy, fetch or load are refused unless the 
     const std::string said = refusal(row.kind, row.part, row.key);
     CHECK(said.contains((is_label ? "label " : "annotation ") + std::string(row.key) + " is an order to "));
     const std::string list = is_label ? "objectLabels" : "objectAnnotations";
-    CHECK(said.ends_with(list + " in the policy allows it"));
+    CHECK(said.ends_with("the policy key " + list + " would allow it"));
     CHECK(refusal(row.kind, row.part, row.key, R"({")" + list + R"(":[")" + std::string(row.key) + R"("]})") == "");
     CHECK(refusal(row.kind, row.part, row.key, R"({")" + list + R"(":["*"]})") == "");
     CHECK(refusal(row.kind, row.part, row.key, R"({"annotations":["*"],"labels":["*"]})") != "");
@@ -81,7 +81,7 @@ TEST_CASE("keys by which controllers copy, fetch or load are refused unless the 
   CHECK(refusal(TwinKind::config_map, "labels", "grafana_dashboard") ==
         "ConfigMap \"o\" may not be in this cluster: label grafana_dashboard is an order to the sidecar of Grafana, "
         "which "
-        "loads dashboards and data sources from it; objectLabels in the policy allows it");
+        "loads dashboards and data sources from it; the policy key objectLabels would allow it");
 }
 
 TEST_CASE("what describes, and what nobody knows, passes; with strictMetadata only the former") {

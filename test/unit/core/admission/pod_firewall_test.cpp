@@ -35,97 +35,97 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
     std::string path;
     std::string_view policy;  // what lets it pass; "" = nothing does
   } cases[] = {
-      {R"({"hostNetwork":true})", "spec.pod.hostNetwork", R"({"hostNamespaces":true})"},
-      {R"({"hostPID":true})", "spec.pod.hostPID", R"({"hostNamespaces":true})"},
-      {R"({"hostIPC":true})", "spec.pod.hostIPC", R"({"hostNamespaces":true})"},
-      {R"({"nodeName":"n"})", "spec.pod.nodeName", R"({"nodeName":true})"},
-      {R"({"serviceAccountName":"x"})", "spec.pod.serviceAccountName", R"({"serviceAccounts":["x"]})"},
-      {R"({"serviceAccount":"x"})", "spec.pod.serviceAccount", R"({"serviceAccounts":["*"]})"},
-      {R"({"priorityClassName":"system-node-critical"})", "spec.pod.priorityClassName",
+      {R"({"hostNetwork":true})", "spec.hostNetwork", R"({"hostNamespaces":true})"},
+      {R"({"hostPID":true})", "spec.hostPID", R"({"hostNamespaces":true})"},
+      {R"({"hostIPC":true})", "spec.hostIPC", R"({"hostNamespaces":true})"},
+      {R"({"nodeName":"n"})", "spec.nodeName", R"({"nodeName":true})"},
+      {R"({"serviceAccountName":"x"})", "spec.serviceAccountName", R"({"serviceAccounts":["x"]})"},
+      {R"({"serviceAccount":"x"})", "spec.serviceAccount", R"({"serviceAccounts":["*"]})"},
+      {R"({"priorityClassName":"system-node-critical"})", "spec.priorityClassName",
        R"({"priorityClasses":["system-node-critical"]})"},
-      {R"({"priority":5})", "spec.pod.priority", R"({"priorityClasses":["x"]})"},
-      {R"({"schedulerName":"mine"})", "spec.pod.schedulerName", R"({"schedulers":["mine"]})"},
-      {R"({"runtimeClassName":"kata"})", "spec.pod.runtimeClassName", R"({"runtimeClasses":["kata"]})"},
+      {R"({"priority":5})", "spec.priority", R"({"priorityClasses":["x"]})"},
+      {R"({"schedulerName":"mine"})", "spec.schedulerName", R"({"schedulers":["mine"]})"},
+      {R"({"runtimeClassName":"kata"})", "spec.runtimeClassName", R"({"runtimeClasses":["kata"]})"},
       {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"spec":{"volumeName":"theirs"}}}}]})",
-       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.spec.volumeName", ""},
+       "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.volumeName", ""},
       {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"spec":{"selector":{}}}}}]})",
-       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.spec.selector", ""},
+       "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.selector", ""},
       {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"spec":{"dataSourceRef":{"kind":"PersistentVolumeClaim",
            "name":"d","namespace":"shop-paris"}}}}}]})",
-       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSourceRef.namespace", ""},
-      {R"({"resourceClaims":[{"name":"gpu"}]})", "spec.pod.resourceClaims", R"({"resourceClaims":true})"},
-      {R"({"terminationGracePeriodSeconds":86401})", "spec.pod.terminationGracePeriodSeconds",
+       "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSourceRef.namespace", ""},
+      {R"({"resourceClaims":[{"name":"gpu"}]})", "spec.resourceClaims", R"({"resourceClaims":true})"},
+      {R"({"terminationGracePeriodSeconds":86401})", "spec.terminationGracePeriodSeconds",
        R"({"maxTerminationGracePeriodSeconds":90000})"},
-      {R"({"terminationGracePeriodSeconds":18446744073709551615})", "spec.pod.terminationGracePeriodSeconds", ""},
+      {R"({"terminationGracePeriodSeconds":18446744073709551615})", "spec.terminationGracePeriodSeconds", ""},
       {R"({"containers":[{"livenessProbe":{"terminationGracePeriodSeconds":86401}}]})",
-       "spec.pod.containers[0].livenessProbe.terminationGracePeriodSeconds",
+       "spec.containers[0].livenessProbe.terminationGracePeriodSeconds",
        R"({"maxTerminationGracePeriodSeconds":86401})"},
       {R"({"ephemeralContainers":[{"name":"x"},{"securityContext":{"privileged":true}}]})",
-       "spec.pod.ephemeralContainers[1].securityContext.privileged", R"({"privileged":true})"},
+       "spec.ephemeralContainers[1].securityContext.privileged", R"({"privileged":true})"},
       {R"({"ephemeralContainers":[{"securityContext":{"capabilities":{"add":["SYS_PTRACE"]}}}]})",
-       "spec.pod.ephemeralContainers[0].securityContext.capabilities.add", R"({"capabilities":["SYS_PTRACE"]})"},
-      {R"({"ephemeralContainers":[{"resources":{"requests":{"cpu":"1"}}}]})",
-       "spec.pod.ephemeralContainers[0].resources", ""},
-      {R"({"ephemeralContainers":[{"ports":[{"containerPort":80}]}]})", "spec.pod.ephemeralContainers[0].ports", ""},
+       "spec.ephemeralContainers[0].securityContext.capabilities.add", R"({"capabilities":["SYS_PTRACE"]})"},
+      {R"({"ephemeralContainers":[{"resources":{"requests":{"cpu":"1"}}}]})", "spec.ephemeralContainers[0].resources",
+       ""},
+      {R"({"ephemeralContainers":[{"ports":[{"containerPort":80}]}]})", "spec.ephemeralContainers[0].ports", ""},
       {R"({"ephemeralContainers":[{"livenessProbe":{"exec":{"command":["sh"]}}}]})",
-       "spec.pod.ephemeralContainers[0].livenessProbe", ""},
-      {R"({"ephemeralContainers":[{"tomorrow":1}]})", "spec.pod.ephemeralContainers[0].tomorrow", ""},
-      {R"({"schedulingGates":[{"name":"x"}]})", "spec.pod.schedulingGates", ""},
-      {R"({"workloadRef":{"name":"x"}})", "spec.pod.workloadRef", ""},
-      {R"({"aFieldOfTomorrow":1})", "spec.pod.aFieldOfTomorrow", ""},
-      {R"({"containers":[{"name":"a"},{"tomorrow":{}}]})", "spec.pod.containers[1].tomorrow", ""},
-      {R"({"containers":[{"securityContext":{"privileged":true}}]})",
-       "spec.pod.containers[0].securityContext.privileged", R"({"privileged":true})"},
+       "spec.ephemeralContainers[0].livenessProbe", ""},
+      {R"({"ephemeralContainers":[{"tomorrow":1}]})", "spec.ephemeralContainers[0].tomorrow", ""},
+      {R"({"schedulingGates":[{"name":"x"}]})", "spec.schedulingGates", ""},
+      {R"({"workloadRef":{"name":"x"}})", "spec.workloadRef", ""},
+      {R"({"aFieldOfTomorrow":1})", "spec.aFieldOfTomorrow", ""},
+      {R"({"containers":[{"name":"a"},{"tomorrow":{}}]})", "spec.containers[1].tomorrow", ""},
+      {R"({"containers":[{"securityContext":{"privileged":true}}]})", "spec.containers[0].securityContext.privileged",
+       R"({"privileged":true})"},
       {R"({"initContainers":[{"securityContext":{"capabilities":{"add":["CHOWN","NET_ADMIN"]}}}]})",
-       "spec.pod.initContainers[0].securityContext.capabilities.add", R"({"capabilities":["NET_ADMIN"]})"},
+       "spec.initContainers[0].securityContext.capabilities.add", R"({"capabilities":["NET_ADMIN"]})"},
       {R"({"containers":[{"securityContext":{"procMount":"Unmasked"}}]})",
-       "spec.pod.containers[0].securityContext.procMount", R"({"unconfined":true})"},
-      {R"({"securityContext":{"seccompProfile":{"type":"Unconfined"}}})",
-       "spec.pod.securityContext.seccompProfile.type", R"({"unconfined":true})"},
-      {R"({"containers":[{"securityContext":{"appArmorProfile":{"type":"Unconfined"}}}]})",
-       "spec.pod.containers[0].securityContext.appArmorProfile.type", R"({"unconfined":true})"},
-      {R"({"securityContext":{"seLinuxOptions":{"type":"spc_t"}}})", "spec.pod.securityContext.seLinuxOptions.type",
+       "spec.containers[0].securityContext.procMount", R"({"unconfined":true})"},
+      {R"({"securityContext":{"seccompProfile":{"type":"Unconfined"}}})", "spec.securityContext.seccompProfile.type",
        R"({"unconfined":true})"},
-      {R"({"securityContext":{"seLinuxOptions":{"role":"r"}}})", "spec.pod.securityContext.seLinuxOptions.role",
+      {R"({"containers":[{"securityContext":{"appArmorProfile":{"type":"Unconfined"}}}]})",
+       "spec.containers[0].securityContext.appArmorProfile.type", R"({"unconfined":true})"},
+      {R"({"securityContext":{"seLinuxOptions":{"type":"spc_t"}}})", "spec.securityContext.seLinuxOptions.type",
+       R"({"unconfined":true})"},
+      {R"({"securityContext":{"seLinuxOptions":{"role":"r"}}})", "spec.securityContext.seLinuxOptions.role",
        R"({"unconfined":true})"},
       {R"({"securityContext":{"windowsOptions":{"hostProcess":true}}})",
-       "spec.pod.securityContext.windowsOptions.hostProcess", R"({"privileged":true})"},
-      {R"({"securityContext":{"sysctls":[{"name":"kernel.msgmax","value":"1"}]}})", "spec.pod.securityContext.sysctls",
+       "spec.securityContext.windowsOptions.hostProcess", R"({"privileged":true})"},
+      {R"({"securityContext":{"sysctls":[{"name":"kernel.msgmax","value":"1"}]}})", "spec.securityContext.sysctls",
        R"({"sysctls":["kernel.msgmax"]})"},
       {R"({"containers":[{"ports":[{"containerPort":80},{"containerPort":81,"hostPort":81}]}]})",
-       "spec.pod.containers[0].ports[1].hostPort", R"({"hostPorts":true})"},
+       "spec.containers[0].ports[1].hostPort", R"({"hostPorts":true})"},
       {R"({"containers":[{"livenessProbe":{"httpGet":{"host":"10.0.0.1","port":80}}}]})",
-       "spec.pod.containers[0].livenessProbe.httpGet.host", R"({"probeHosts":true})"},
+       "spec.containers[0].livenessProbe.httpGet.host", R"({"probeHosts":true})"},
       {R"({"containers":[{"lifecycle":{"postStart":{"tcpSocket":{"host":"10.0.0.1","port":80}}}}]})",
-       "spec.pod.containers[0].lifecycle.postStart.tcpSocket.host", R"({"probeHosts":true})"},
-      {R"({"volumes":[{"name":"v","hostPath":{"path":"/"}}]})", "spec.pod.volumes[0].hostPath", R"({"hostPath":true})"},
-      {R"({"volumes":[{"name":"v","hostPath":{}}]})", "spec.pod.volumes[0].hostPath", R"({"hostPath":true})"},
-      {R"({"volumes":[{"name":"v","gitRepo":{"repository":"x"}}]})", "spec.pod.volumes[0].gitRepo", ""},
-      {R"({"volumes":[{"name":"v","cephfs":{"secretFile":"/etc/shadow"}}]})", "spec.pod.volumes[0].cephfs",
+       "spec.containers[0].lifecycle.postStart.tcpSocket.host", R"({"probeHosts":true})"},
+      {R"({"volumes":[{"name":"v","hostPath":{"path":"/"}}]})", "spec.volumes[0].hostPath", R"({"hostPath":true})"},
+      {R"({"volumes":[{"name":"v","hostPath":{}}]})", "spec.volumes[0].hostPath", R"({"hostPath":true})"},
+      {R"({"volumes":[{"name":"v","gitRepo":{"repository":"x"}}]})", "spec.volumes[0].gitRepo", ""},
+      {R"({"volumes":[{"name":"v","cephfs":{"secretFile":"/etc/shadow"}}]})", "spec.volumes[0].cephfs",
        R"({"hostPath":true,"nodeVolumes":true})"},
-      {R"({"volumes":[{"name":"v","rbd":{"keyring":"/etc/shadow"}}]})", "spec.pod.volumes[0].rbd",
+      {R"({"volumes":[{"name":"v","rbd":{"keyring":"/etc/shadow"}}]})", "spec.volumes[0].rbd",
        R"({"hostPath":true,"nodeVolumes":true})"},
       {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"metadata":{"ownerReferences":[{"name":"x"}]}}}}]})",
-       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.metadata.ownerReferences", ""},
+       "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.ownerReferences", ""},
       {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
            {"topologyKey":"zone","namespaceSelector":{}}]}}})",
-       "spec.pod.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector",
+       "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector",
        R"({"otherNamespaces":true})"},
       {R"({"affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[
            {"weight":1,"podAffinityTerm":{"topologyKey":"zone","namespaces":["kube-system"]}}]}}})",
-       "spec.pod.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaces",
+       "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaces",
        R"({"otherNamespaces":true})"},
       // Forms that the field does not have.
-      {R"({"hostname":{"a":{"privileged":true}}})", "spec.pod.hostname", ""},
-      {R"({"containers":"x"})", "spec.pod.containers", ""},
-      {R"({"volumes":[{"name":"v","nfs":{"server":"10.0.0.5","path":"/"}}]})", "spec.pod.volumes[0].nfs",
+      {R"({"hostname":{"a":{"privileged":true}}})", "spec.hostname", ""},
+      {R"({"containers":"x"})", "spec.containers", ""},
+      {R"({"volumes":[{"name":"v","nfs":{"server":"10.0.0.5","path":"/"}}]})", "spec.volumes[0].nfs",
        R"({"nodeVolumes":true})"},
-      {R"({"volumes":[{"name":"v","csi":{"driver":"d"}}]})", "spec.pod.volumes[0].csi", R"({"nodeVolumes":true})"},
-      {R"({"containers":[1]})", "spec.pod.containers[0]", ""},
-      {R"({"containers":[{"securityContext":7}]})", "spec.pod.containers[0].securityContext", ""},
-      {R"({"hostNetwork":"yes"})", "spec.pod.hostNetwork", R"({"hostNamespaces":true})"},
+      {R"({"volumes":[{"name":"v","csi":{"driver":"d"}}]})", "spec.volumes[0].csi", R"({"nodeVolumes":true})"},
+      {R"({"containers":[1]})", "spec.containers[0]", ""},
+      {R"({"containers":[{"securityContext":7}]})", "spec.containers[0].securityContext", ""},
+      {R"({"hostNetwork":"yes"})", "spec.hostNetwork", R"({"hostNamespaces":true})"},
       {R"({"containers":[{"securityContext":{"capabilities":{"add":"NET_ADMIN"}}}]})",
-       "spec.pod.containers[0].securityContext.capabilities.add", ""},
+       "spec.containers[0].securityContext.capabilities.add", ""},
   };
   for (const auto& each : cases) {
     CAPTURE(each.spec);
@@ -206,17 +206,17 @@ TEST_CASE("what classes of the consumer become lets a ShadowPod name none itself
   CHECK(mapped_priority_class(*read_pod_policy(R"({"priorityClasses":["high","*"]})"), "high") == "");
   for (const std::string_view name : {"high", "tenants-high", "tenants", "*"}) {
     const std::string spec = R"({"priorityClassName":")" + std::string(name) + R"("})";
-    CHECK(refused(spec, policy) == Paths{"spec.pod.priorityClassName"});
+    CHECK(refused(spec, policy) == Paths{"spec.priorityClassName"});
   }
-  CHECK(refused(R"({"priority":5})", policy) == Paths{"spec.pod.priority"});
+  CHECK(refused(R"({"priority":5})", policy) == Paths{"spec.priority"});
 }
 
 TEST_CASE("files of the node are refused also where network volumes are allowed") {
   const auto policy = *read_pod_policy(R"({"nodeVolumes":true})");
   CHECK(refused(R"({"volumes":[{"name":"v","cephfs":{"secretFile":"/etc/shadow"}}]})", policy) ==
-        Paths{"spec.pod.volumes[0].cephfs.secretFile"});
+        Paths{"spec.volumes[0].cephfs.secretFile"});
   CHECK(refused(R"({"volumes":[{"name":"v","rbd":{"keyring":"/etc/shadow"}}]})", policy) ==
-        Paths{"spec.pod.volumes[0].rbd.keyring"});
+        Paths{"spec.volumes[0].rbd.keyring"});
 }
 
 TEST_CASE("a runtime that is refused names the policy, and the annotation by which a pod asks for another") {
@@ -232,8 +232,8 @@ TEST_CASE("tolerations pass, whatever they tolerate: they are left out of the po
 
 TEST_CASE("a refusal names every field, up to a bound") {
   CHECK(describe(check_pod(json::parse(R"({"hostNetwork":true,"nodeName":"n"})").as_object(), {})) ==
-        "spec.pod.hostNetwork opens the namespaces of the node; hostNamespaces in the policy allows it; "
-        "spec.pod.nodeName goes past the scheduler of this cluster; nodeName in the policy allows it");
+        "spec.hostNetwork opens the namespaces of the node; the policy key hostNamespaces would allow it; "
+        "spec.nodeName goes past the scheduler of this cluster; the policy key nodeName would allow it");
   json::object spec;
   for (int i = 0; i < 1'000; ++i) spec["field" + std::to_string(i)] = 1;
   CHECK(check_pod(spec, {}).size() == max_findings);
@@ -245,7 +245,7 @@ TEST_CASE("pods end in a day, or in the time that the policy gives them") {
   CHECK(refused(R"({"terminationGracePeriodSeconds":0})") == Paths{});
   const auto policy = read_pod_policy(R"({"maxTerminationGracePeriodSeconds":60})").value();
   CHECK(refused(R"({"terminationGracePeriodSeconds":60})", policy) == Paths{});
-  CHECK(refused(R"({"terminationGracePeriodSeconds":61})", policy) == Paths{"spec.pod.terminationGracePeriodSeconds"});
+  CHECK(refused(R"({"terminationGracePeriodSeconds":61})", policy) == Paths{"spec.terminationGracePeriodSeconds"});
 }
 
 TEST_CASE("a policy that is not understood allows nothing") {

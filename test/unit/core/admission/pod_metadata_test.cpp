@@ -104,7 +104,7 @@ TEST_CASE("labels reach the pod as they are, or the pod is refused") {
         "eks.amazonaws.com/fargate-profile", "liqo.io/shadowPod", "liqo.io/type", "offloading.liqo.io/invented"}) {
     CAPTURE(key);
     CHECK(refusal_of_label(key).contains("label " + std::string(key)));
-    CHECK(refusal_of_label(key).contains("labels in the policy allows it"));
+    CHECK(refusal_of_label(key).contains("the policy key labels would allow it"));
     CHECK(refusal_of_label(key, {.labels = {std::string(key)}}) == "");
   }
 }

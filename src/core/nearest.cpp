@@ -1,12 +1,11 @@
-#include "text/suggest.hpp"
+#include "liqo/core/nearest.hpp"
 
 #include <algorithm>
 #include <vector>
 
-namespace liqoctl::text {
+namespace liqo::core {
 namespace {
 
-/// Two neighbours that have changed places are one edit.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> needed(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) needed[i][0] = i;
@@ -37,4 +36,4 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   return best;
 }
 
-}  // namespace liqoctl::text
+}  // namespace liqo::core

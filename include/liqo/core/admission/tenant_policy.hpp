@@ -1,0 +1,20 @@
+// What is refused of a pod policy that somebody writes, and what is said of one that is stored.
+// Tested by test/unit/core/admission/tenant_policy_test.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "liqo/core/admission/review.hpp"
+
+namespace liqo::core::admission {
+
+/// Why a policy, as it is annotated on a tenant namespace, cannot be read; "" where it can. Some hundred printable
+/// bytes at most.
+std::string why_unreadable(std::string_view policy);
+
+/// Namespace: a policy that is new or other than before can be read, where the namespace is a consumer's. One that is
+/// stored already may stay, so that the namespace can be written.
+Answer validate_tenant_namespace(const Request& request);
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,14 @@
+// "Did you mean": the nearest known word.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace liqo::core {
+
+/// The known word that takes the fewest edits (at most a third of its length, at least one; two neighbours that have
+/// changed places are one); "" where none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace liqo::core

@@ -1,0 +1,32 @@
+// A pod that waits for nothing but a virtual node whose provider takes no new pods.
+// Tested by test/unit/core/offloading/waiting_test.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// Why a Node takes no new pods, as its taint has it (`closed_word`); "" where it takes them.
+std::string_view closed_word_of(const kube::Object& node);
+
+/// A virtual node that is closed.
+struct ClosedNode {
+  std::string name;
+  std::string cluster;  ///< its provider
+  std::string why;      ///< closed_word_of()
+  bool operator==(const ClosedNode&) const = default;
+};
+
+/// The closed node that would have the pod if it were open: the pod has no node, labels, affinity, taints and size let
+/// it there, and onto none of the virtual nodes that are open. Nothing where there is none, or where something else
+/// keeps the pod: it is gated, deleted, or not looked at by a scheduler yet. `nodes`: the virtual ones.
+std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vector<kube::Object>& nodes);
+
+/// For the pod's owner: which cluster has closed the node, why, and what the pod waits for.
+std::string closed_in_words(const ClosedNode& node);
+
+}  // namespace liqo::core

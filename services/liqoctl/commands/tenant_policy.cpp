@@ -1,0 +1,121 @@
+// liqoctl set tenant: what a consumer may do here beyond the default, and how much it is granted at most.
+#include "model/tenant_policy.hpp"
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "kube/base/printable.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "session.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+namespace json = kube::json;
+using kube::Errc;
+
+constexpr int max_attempts = 5;
+constexpr std::string_view key = liqo::api::annotations::pod_policy;
+
+struct PolicyFlags {
+  std::string name;
+  model::PolicyChange change;
+};
+
+/// Writes the annotation over the version of the namespace that was read. Errors: 409 where it has another one by now.
+asio::awaitable<Result<void>> write_policy(Cluster& cluster, const Object& ns, std::string policy) {
+  json::object annotations;
+  annotations[key] = policy.empty() ? json::value(nullptr) : json::value(policy);
+  const json::object body{
+      {"metadata", json::object{{"resourceVersion", ns.resource_version()}, {"annotations", std::move(annotations)}}}};
+  auto written = co_await cluster.api().patch(kube::resources::namespaces, ns.key(), {.body = json::serialize(body)});
+  if (!written) co_return std::unexpected(std::move(written.error()));
+  co_return Result<void>();
+}
+
+/// The stored policy with what the flags change.
+Result<model::ChangedPolicy> changed(const Object& tenant, const Object& ns, const model::PolicyChange& change) {
+  if (auto its = model::check_tenant_namespace(tenant, ns); !its) return std::unexpected(std::move(its.error()));
+  auto policy = model::change_policy(ns.annotation(key), change);
+  if (policy || policy.error().code() != Errc::parse) return policy;
+  const std::string name(ns.name());
+  return kube::fail(Errc::invalid_input,
+                    "the policy of " + std::string(tenant.name()) + " (annotation " + std::string(key) +
+                        " of namespace " + name + ") cannot be read: " + policy.error().text() +
+                        ": take it away with kubectl annotate namespace " + name + " " + std::string(key) + "-");
+}
+
+void tell(Session& session, const Cluster& cluster, const Object& ns, const model::ChangedPolicy& policy) {
+  session.output().print(model::policy_diff(policy));
+  for (const std::string& unknown : policy.unknown)
+    session.output().warn(cluster.scope(), "this liqoctl does not know the key " + unknown +
+                                               (unknown.ends_with('?') ? "" : ":") +
+                                               " if the liqod of this cluster does not either, it admits nothing new; "
+                                               "--unset takes a key away");
+  const std::string what = "policy of namespace " + std::string(ns.name());
+  if (policy.before == policy.after) {
+    session.output().info(cluster.scope(), what + " is so already");
+  } else if (session.flags().dry_run) {
+    session.output().info(cluster.scope(), "would update the " + what);
+  } else {
+    session.output().success(cluster.scope(), what + " updated; pods that run are not changed");
+  }
+}
+
+asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& flags) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto tenants = co_await cluster.list(kinds::tenants, cluster.flags().ns);
+  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
+  auto tenant = model::find_tenant(*tenants, flags.name);
+  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  for (int attempt = 1;; ++attempt) {
+    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", std::string(tenant->ns())});
+    if (!ns) co_return std::unexpected(ns.error());
+    const auto policy = changed(*tenant, *ns, flags.change);
+    if (!policy) co_return std::unexpected(policy.error());
+    if (policy->before != policy->after && !session.flags().dry_run) {
+      auto written = co_await write_policy(cluster, *ns, policy->text());
+      if (!written && written.error().is_conflict() && attempt < max_attempts) continue;
+      if (!written) co_return std::unexpected(std::move(written.error()));
+    }
+    tell(session, cluster, *ns, *policy);
+    co_return Result<void>();
+  }
+}
+
+}  // namespace
+
+void add_tenant_policy(CommandLine& line) {
+  auto flags = std::make_shared<PolicyFlags>();
+  const cli::Command app = line.command(
+      line.verb("set"), {"tenant", "Provider: decide what a consumer may do here, and how much it gets at most"},
+      {.writes = true,
+       .argument = Candidates::tenants,
+       .aliases = {"tenants"},
+       .examples = "  liqoctl set tenant rome --max cpu=3,memory=8Gi\n"
+                   "  liqoctl set tenant rome --allow hostPorts --allow capabilities=NET_ADMIN,SYS_PTRACE\n"
+                   "  liqoctl set tenant rome --forbid refusedServiceTypes=LoadBalancer --unset maxResources\n"
+                   "The keys are those of docs/pod-firewall.md. Keys that are not named stay as they are, and liqoctl\n"
+                   "describe tenant shows all. What runs stays; slices and pods that come later are bound."},
+      [flags](Session& session) { return set_tenant(session, *flags); });
+  app.option("name", flags->name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
+  model::PolicyChange& change = flags->change;
+  app.list("--max", change.max, "The most that all slices of the consumer are granted together (maxResources)")
+      .type_name("NAME=AMOUNT,...");
+  app.list("--max-slice", change.max_slice, "The most that one slice is granted (maxSliceResources)")
+      .type_name("NAME=AMOUNT,...");
+  app.list("--allow", change.allow, "Allow what the key is about; of a list, these values; of a bound, so much")
+      .type_name("KEY[=VALUE,...]");
+  app.list("--forbid", change.forbid, "Forbid what the key is about; of a list, these values or all")
+      .type_name("KEY[=VALUE,...]");
+  app.list("--unset", change.unset, "Take a key out of the policy, so that the default applies").type_name("KEY");
+  line.check(app, [flags]() -> Result<void> {
+    if (!flags->change.is_empty()) return {};
+    return kube::fail(Errc::invalid_input,
+                      "nothing is to be set: give --max, --max-slice, --allow, --forbid or --unset");
+  });
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,377 @@
+#include "model/tenant_policy.hpp"
+
+#include <algorithm>
+
+#include "kube/base/printable.hpp"
+#include "kube/base/quantity.hpp"
+#include "kube/base/text.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/admission/pod_policy_keys.hpp"
+#include "liqo/core/admission/tenant_policy.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/nearest.hpp"
+#include "model/findings.hpp"
+#include "model/resources.hpp"
+#include "text/shown.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+namespace json = kube::json;
+namespace admission = liqo::core::admission;
+using admission::PolicyKey;
+using admission::PolicyValue;
+using kube::Errc;
+using text::shown;
+
+constexpr std::size_t max_named = 3, max_shown = 100;
+constexpr std::string_view priority_classes = "priorityClasses";
+constexpr std::string_view annotation_key = liqo::api::annotations::pod_policy;
+
+std::unexpected<kube::Failure> wrong(std::string text) { return kube::fail(Errc::invalid_input, std::move(text)); }
+
+const PolicyKey* find_key(std::string_view name) {
+  static const std::vector<PolicyKey> keys = admission::policy_keys();
+  const auto found = std::ranges::find(keys, name, &PolicyKey::name);
+  return found == keys.end() ? nullptr : &*found;
+}
+
+/// "KEY=VALUE" of a flag, by its parts.
+struct Given {
+  std::string_view flag, key, value;
+  bool has_value = false;
+
+  /// How a refusal begins. --max and --max-slice say themselves which key they are about.
+  std::string text() const {
+    return std::string(flag) + (flag.starts_with("--max") ? "" : " " + shown(key, max_shown));
+  }
+};
+
+Given read_given(std::string_view flag, std::string_view text) {
+  const std::size_t equal = text.find('=');
+  const bool has_value = equal != std::string_view::npos;
+  return {.flag = flag,
+          .key = text.substr(0, equal),
+          .value = has_value ? text.substr(equal + 1) : std::string_view(),
+          .has_value = has_value};
+}
+
+/// The list under a key, which is made where there is none. Failure: something else stands there.
+kube::Result<json::array*> list_at(json::object& policy, const Given& given) {
+  json::value& there = policy[given.key];
+  if (there.is_null()) there.emplace_array();
+  if (json::array* list = there.if_array()) return list;
+  const std::string_view mend = given.key == priority_classes ? ": give NAME=CLASS, or take it away with --unset "
+                                                              : " in the policy as it is: take it away with --unset ";
+  return wrong(given.text() + ": it is no list" + std::string(mend) + std::string(given.key));
+}
+
+/// An amount that a consumer may be bound to; 0 is one.
+kube::Result<void> check_bound(std::string_view resource, std::string_view amount) {
+  if (const auto quantity = kube::Quantity::parse(amount); quantity && quantity->is_zero()) return {};
+  auto checked = check_amount(resource, kube::cut_text(amount, max_shown));
+  if (!checked) checked.error() = kube::Failure(Errc::invalid_input, shown(checked.error().text()));
+  return checked;
+}
+
+kube::Result<void> set_amounts(json::object& policy, const Given& given) {
+  const std::string example = "cpu=3,memory=8Gi";
+  if (given.value.empty()) return wrong(given.text() + ": say how much of which resource, e.g. " + example);
+  json::object& amounts = kube::ensure_object(policy, given.key);
+  for (const std::string_view pair : kube::split(given.value, ',')) {
+    const std::size_t equal = pair.find('=');
+    if (equal == 0 || equal == std::string_view::npos)
+      return wrong(given.text() + ": '" + shown(pair, max_shown) + "' is not name=amount, e.g. " + example);
+    const std::string_view resource = pair.substr(0, equal), amount = pair.substr(equal + 1);
+    if (const auto checked = check_bound(resource, amount); !checked)
+      return wrong(given.text() + " " + shown(resource, max_shown) + ": " + checked.error().text());
+    amounts[resource] = amount;
+  }
+  return {};
+}
+
+kube::Result<void> add_names(json::object& policy, const Given& given) {
+  if (given.value.empty()) return wrong(given.text() + ": name what is meant: " + std::string(given.key) + "=NAME,...");
+  // "NAME=CLASS" maps, a name alone is one of a list.
+  if (given.key == priority_classes && given.value.contains('=')) {
+    json::value& there = policy[given.key];
+    if (there.is_array())
+      return wrong(given.text() + ": it is a list now: take that away with --unset priorityClasses");
+    json::object& map = kube::ensure_object(policy, given.key);
+    for (const std::string_view pair : kube::split(given.value, ','))
+      map[pair.substr(0, pair.find('='))] = pair.substr(std::min(pair.size(), pair.find('=') + 1));
+    return {};
+  }
+  auto list = list_at(policy, given);
+  if (!list) return std::unexpected(std::move(list.error()));
+  for (const std::string_view name : kube::split(given.value, ','))
+    if (std::ranges::find(**list, json::value(name)) == (*list)->end()) (*list)->emplace_back(name);
+  return {};
+}
+
+/// Takes names out of a list: all of them where none is named.
+kube::Result<void> remove_names(json::object& policy, const Given& given) {
+  auto list = list_at(policy, given);
+  if (!list) return std::unexpected(std::move(list.error()));
+  if (!given.has_value) (*list)->clear();
+  for (const std::string_view name : kube::split(given.value, ',')) {
+    const auto found = std::ranges::find(**list, json::value(name));
+    if (found == (*list)->end())
+      return wrong(given.text() + ": the policy does not name " + kube::in_quotes(name, max_shown) +
+                   " there: liqoctl describe tenant shows what it names");
+    (*list)->erase(found);
+  }
+  return {};
+}
+
+kube::Result<void> set_flag(json::object& policy, const Given& given, bool value) {
+  if (given.has_value) return wrong(given.text() + " takes no value");
+  policy[given.key] = value;
+  return {};
+}
+
+kube::Result<void> set_number(json::object& policy, const Given& given) {
+  const auto number = kube::Quantity::parse(given.value);
+  const bool is_plain = !given.value.empty() && given.value.size() <= 15 &&
+                        std::ranges::all_of(given.value, [](char c) { return c >= '0' && c <= '9'; });
+  if (!number || !is_plain)
+    return wrong(given.text() + " takes a number, 0 or more: " + std::string(given.key) + "=NUMBER");
+  policy[given.key] = std::stoll(std::string(given.value));
+  return {};
+}
+
+/// The key of the flag. Failure: there is none of the name.
+kube::Result<const PolicyKey*> known_key(const Given& given) {
+  if (const PolicyKey* key = find_key(given.key)) return key;
+  return wrong(std::string(given.flag) + ": " + kube::in_quotes(given.key, max_shown) + " is no key of a policy" +
+               admission::nearest_policy_key(given.key));
+}
+
+kube::Result<void> allow(json::object& policy, const Given& given) {
+  const auto key = known_key(given);
+  if (!key) return std::unexpected(key.error());
+  switch ((*key)->value) {
+    case PolicyValue::flag:
+      return set_flag(policy, given, !(*key)->forbids);
+    case PolicyValue::number:
+      return set_number(policy, given);
+    case PolicyValue::amounts:
+      return set_amounts(policy, given);
+    case PolicyValue::names:
+    case PolicyValue::ranges:
+      break;
+  }
+  return (*key)->forbids ? remove_names(policy, given) : add_names(policy, given);
+}
+
+kube::Result<void> forbid(json::object& policy, const Given& given) {
+  const auto key = known_key(given);
+  if (!key) return std::unexpected(key.error());
+  switch ((*key)->value) {
+    case PolicyValue::flag:
+      return set_flag(policy, given, (*key)->forbids);
+    case PolicyValue::number:
+    case PolicyValue::amounts:
+      return wrong(given.text() + " is a bound: --allow " + std::string(given.key) + "=... sets it, and --unset " +
+                   std::string(given.key) + " takes it away");
+    case PolicyValue::names:
+    case PolicyValue::ranges:
+      break;
+  }
+  if (!(*key)->forbids) return remove_names(policy, given);
+  const Given all{.flag = given.flag, .key = given.key, .value = "*", .has_value = true};
+  return add_names(policy, given.has_value ? given : all);
+}
+
+kube::Result<void> unset(json::object& policy, const Given& given) {
+  if (policy.erase(given.key) > 0) return {};
+  // A key that nobody knows is in the policy, or a mistake.
+  if (const auto key = known_key(given); !key) return std::unexpected(key.error());
+  return {};
+}
+
+/// Nobody means both.
+kube::Result<void> check_twice(const PolicyChange& change) {
+  for (const std::string& text : change.allow) {
+    const PolicyKey* key = find_key(text);
+    if (key && std::ranges::find(change.forbid, text) != change.forbid.end())
+      return wrong(text + " cannot be both allowed and forbidden");
+  }
+  return {};
+}
+
+kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
+  if (auto checked = check_twice(change); !checked) return checked;
+  using Step = kube::Result<void> (*)(json::object&, const Given&);
+  for (const auto& [flag, texts, step] :
+       {std::tuple<std::string_view, const std::vector<std::string>&, Step>{"--unset", change.unset, unset},
+        {"--allow", change.allow, allow},
+        {"--forbid", change.forbid, forbid}})
+    for (const std::string& text : texts)
+      if (auto done = step(policy, read_given(flag, text)); !done) return done;
+  for (const auto& [flag, texts, key] :
+       {std::tuple<std::string_view, const std::vector<std::string>&, std::string_view>{"--max", change.max,
+                                                                                        "maxResources"},
+        {"--max-slice", change.max_slice, "maxSliceResources"}})
+    for (const std::string& text : texts) {
+      auto done = set_amounts(policy, {.flag = flag, .key = key, .value = text, .has_value = true});
+      if (!done) return done;
+    }
+  return {};
+}
+
+std::string words_of(const json::value& value, std::string_view key) {
+  const PolicyKey* known = find_key(key);
+  const auto* map = value.if_object();
+  if (known && known->value == PolicyValue::amounts && map) return in_words(*map);
+  if (const auto names = kube::read_strings(value)) return names->empty() ? "none" : shown(kube::join(*names, ", "));
+  if (map) {
+    std::vector<std::string> pairs;
+    for (const auto& [name, target] : *map)
+      pairs.push_back(std::string(name) + "=" +
+                      (target.is_string() ? std::string(target.get_string()) : json::serialize(target)));
+    return shown(kube::join(pairs, ", "));
+  }
+  return shown(json::serialize(value));
+}
+
+}  // namespace
+
+kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change) {
+  ChangedPolicy out;
+  if (annotation.size() > admission::max_policy_bytes) return kube::fail(Errc::parse, "it is larger than 16 KiB");
+  if (!annotation.empty()) {
+    auto stored = kube::parse_json(annotation, 4);
+    if (!stored) return kube::fail(Errc::parse, shown(stored.error().text(), max_shown));
+    json::object* policy = stored->if_object();
+    if (!policy) return kube::fail(Errc::parse, "it is not a JSON object");
+    out.before = std::move(*policy);
+  }
+  out.after = out.before;
+  if (auto applied = apply(out.after, change); !applied) return std::unexpected(std::move(applied.error()));
+  json::object known;
+  for (const auto& [key, value] : out.after) {
+    if (find_key(key)) {
+      known[key] = value;
+    } else {
+      out.unknown.push_back(kube::in_quotes(key, max_shown) + admission::nearest_policy_key(key));
+    }
+  }
+  const std::string text = out.text();
+  if (text.size() > admission::max_policy_bytes)
+    return wrong("the policy would have " + std::to_string(text.size()) + " bytes, and no more than " +
+                 std::to_string(admission::max_policy_bytes) + " are read");
+  if (const auto read = admission::read_pod_policy(json::serialize(known)); !read)
+    return wrong("the policy could not be read: " + shown(read.error().text()) +
+                 ": correct it, or take that key away with --unset");
+  return out;
+}
+
+std::string policy_diff(const ChangedPolicy& policy) {
+  std::string out;
+  const auto add = [&out](std::string_view mark, std::string_view key, const json::value& value) {
+    out += "  " + std::string(mark) + " " + shown(key, max_shown) + ": " + words_of(value, key) + "\n";
+  };
+  for (const auto& [key, value] : policy.before) {
+    const json::value* now = policy.after.if_contains(key);
+    if (now && *now == value) {
+      add(" ", key, value);
+      continue;
+    }
+    add("-", key, value);
+    if (now) add("+", key, *now);
+  }
+  for (const auto& [key, value] : policy.after)
+    if (!policy.before.contains(key)) add("+", key, value);
+  return out;
+}
+
+PolicyFields policy_fields(const json::object& policy) {
+  PolicyFields fields;
+  for (const auto& [key, value] : policy) fields.emplace_back(shown(key, max_shown), words_of(value, key));
+  return fields;
+}
+
+std::string policy_in_words(std::string_view annotation, std::size_t max) {
+  if (annotation.empty()) return "default";
+  const auto read = admission::read_pod_policy(annotation);
+  if (!read) return shown("✖ " + read.error().text(), max);
+  std::vector<std::string> keys;
+  const auto policy = kube::parse_json(annotation);
+  if (policy && policy->is_object())
+    for (const auto& [key, words] : policy_fields(policy->get_object()))
+      keys.push_back(words == "true" ? key : key + " (" + words + ")");
+  if (keys.empty()) return "default";
+  const std::string all = kube::join(keys, ", ");
+  return all.size() > max ? std::string(kube::cut_text(all, max)) + "…" : all;
+}
+
+kube::Result<kube::Object> find_tenant(const std::vector<kube::Object>& tenants, std::string_view name) {
+  std::vector<const kube::Object*> found;
+  std::vector<std::string> names;
+  for (const kube::Object& tenant : tenants) {
+    names.emplace_back(tenant.name());
+    if (tenant.name() == name) found.push_back(&tenant);
+  }
+  if (found.empty()) {
+    const std::string near = liqo::core::nearest(name, names);
+    return kube::fail(Errc::missing, "there is no Tenant " + shown(name, max_shown) +
+                                         (near.empty() ? " (liqoctl get tenant lists what there is)"
+                                                       : "; did you mean " + near + "?"));
+  }
+  if (found.size() > 1) {
+    const auto places = found | std::views::transform([](const kube::Object* one) { return one->ns(); });
+    return wrong("Tenant " + shown(name, max_shown) + " is in several namespaces: choose by --namespace from " +
+                 kube::join(places, ", "));
+  }
+  const std::string_view cluster = kube::string_at(found.front()->spec(), {"clusterID"});
+  if (cluster != name)
+    return wrong("Tenant " + shown(name, max_shown) + " is that of cluster " + shown(cluster, max_shown) +
+                 ": a Tenant has the name of its cluster");
+  return *found.front();
+}
+
+kube::Result<void> check_tenant_namespace(const kube::Object& tenant, const kube::Object& ns) {
+  const std::string_view cluster = kube::string_at(tenant.spec(), {"clusterID"}),
+                         peer = ns.label(liqo::api::labels::remote_cluster_id);
+  const std::string where = "namespace " + std::string(ns.name()) + " of Tenant " + shown(tenant.name(), max_shown);
+  if (!liqo::core::is_tenant_namespace(ns))
+    return wrong(where + " is no tenant namespace: it lacks the label " +
+                 std::string(liqo::api::labels::tenant_namespace) + "=true");
+  if (peer == cluster) return {};
+  return wrong(where + " is that of " + (peer.empty() ? "no cluster" : "cluster " + shown(peer, max_shown)) +
+               " by its label " + std::string(liqo::api::labels::remote_cluster_id));
+}
+
+void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces) {
+  for (kube::Object& tenant : tenants) {
+    const auto ns = std::ranges::find(namespaces, tenant.ns(), [](const kube::Object& one) { return one.name(); });
+    const bool is_its = ns != namespaces.end() && check_tenant_namespace(tenant, *ns).has_value();
+    if (is_its) tenant.set_annotation(annotation_key, ns->annotation(annotation_key));
+  }
+}
+
+std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_namespaces) {
+  constexpr std::string_view about = "policies";
+  std::vector<std::string> unreadable;
+  std::size_t own = 0;
+  std::string consumer;
+  for (const kube::Object& ns : tenant_namespaces) {
+    if (!liqo::core::is_tenant_namespace(ns) || ns.annotation(annotation_key).empty()) continue;
+    ++own;
+    const std::string why = admission::why_unreadable(ns.annotation(annotation_key));
+    if (why.empty()) continue;
+    const std::string id = shown(ns.label(liqo::api::labels::remote_cluster_id), max_shown);
+    if (consumer.empty()) consumer = id;
+    unreadable.push_back("that of " + id + " (" + why + ")");
+  }
+  if (!unreadable.empty())
+    return bad(about, "cannot be read, so nothing new of the consumer is admitted: " +
+                          kube::join_some(unreadable, max_named) + ": liqoctl set tenant " + consumer + " corrects it");
+  if (own == 0) return std::nullopt;
+  return good(about, own == 1 ? "that of the one consumer that has its own can be read"
+                              : "those of the " + std::to_string(own) + " consumers that have their own can be read");
+}
+
+}  // namespace liqoctl::model

@@ -1,0 +1,63 @@
+// The pod policy of a consumer, as `set tenant` changes it, and as commands show it. Pure.
+// Tested by test/unit/liqoctl/tenant_policy_test.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "model/check.hpp"
+
+namespace liqoctl::model {
+
+/// What is to become of a policy, as it was typed. `unset` comes first, so that a key can be written anew.
+struct PolicyChange {
+  std::vector<std::string> unset;           ///< keys
+  std::vector<std::string> max, max_slice;  ///< "cpu=3,memory=8Gi"
+  std::vector<std::string> allow, forbid;   ///< "hostPorts", "capabilities=NET_ADMIN,SYS_PTRACE"
+
+  bool is_empty() const { return unset.empty() && max.empty() && max_slice.empty() && allow.empty() && forbid.empty(); }
+};
+
+struct ChangedPolicy {
+  kube::json::object before, after;
+  /// Keys of `after` that this version does not know, each with a note which was perhaps meant.
+  std::vector<std::string> unknown;
+  /// As the annotation holds it; "" = none is needed.
+  std::string text() const { return after.empty() ? "" : kube::json::serialize(after); }
+};
+
+/// Changes what is named, and keeps the rest, with the keys that only another version knows. Errors, one line each:
+/// Errc::parse for a policy that is stored and no JSON object, Errc::invalid_input with the flag that is wrong, or for
+/// a result that could not be read.
+kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change);
+
+/// A line for each key: those that go ("-"), come ("+") or stay.
+std::string policy_diff(const ChangedPolicy& policy);
+
+/// A key, and its value in words: "cpu 3, memory 8Gi", "NET_ADMIN, SYS_PTRACE", "true".
+using PolicyFields = std::vector<std::pair<std::string, std::string>>;
+PolicyFields policy_fields(const kube::json::object& policy);
+
+/// The keys in one line: "maxResources (cpu 3), hostPorts"; "default" where there is no policy; a mark and the reason
+/// for one that cannot be read. Cut to at most `max` bytes.
+std::string policy_in_words(std::string_view annotation, std::size_t max);
+
+/// The Tenant of that name that may be changed. Errors: Errc::missing with the nearest name, and Errc::invalid_input
+/// for several of that name, and for one of another cluster.
+kube::Result<kube::Object> find_tenant(const std::vector<kube::Object>& tenants, std::string_view name);
+/// Whether the namespace holds the policy of that Tenant. Errors: Errc::invalid_input for one that is another peer's,
+/// or no tenant namespace.
+kube::Result<void> check_tenant_namespace(const kube::Object& tenant, const kube::Object& ns);
+
+/// Puts the policy of each Tenant on it, as an annotation, to be shown: its namespace has it. A Tenant whose namespace
+/// is not there, or another peer's, gets none.
+void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces);
+
+/// Whether the policies of all consumers can be read; nothing where there is no consumer.
+std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_namespaces);
+
+}  // namespace liqoctl::model

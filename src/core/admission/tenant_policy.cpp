@@ -1,0 +1,28 @@
+#include "liqo/core/admission/tenant_policy.hpp"
+
+#include "kube/base/printable.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/slices/request.hpp"
+
+namespace liqo::core::admission {
+
+std::string why_unreadable(std::string_view policy) {
+  const auto read = read_pod_policy(policy);
+  return read ? "" : kube::printable(kube::cut_text(read.error().text(), max_mistake));
+}
+
+Answer validate_tenant_namespace(const Request& request) {
+  if (!request.writes_object() || !is_tenant_namespace(request.object)) return Answer::allow();
+  const std::string_view key = api::annotations::pod_policy;
+  if (request.object.annotation(key) == request.old_object.annotation(key)) return Answer::allow();
+  const std::string why = why_unreadable(request.object.annotation(key));
+  if (why.empty()) return Answer::allow();
+  const std::string consumer = kube::printable(request.object.label(api::labels::remote_cluster_id));
+  return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
+                         (why.ends_with('?') ? " " : ". ") + "With it nothing new of " + consumer +
+                         " would be admitted; liqoctl set tenant " + consumer + " writes it key by key.");
+}
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,41 @@
+#include "core/offloading/placement.hpp"
+
+#include <algorithm>
+
+#include "liqo/core/node_selector.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
+
+bool selects(const json::object& node_selector, const json::object& labels) {
+  return std::ranges::all_of(node_selector, [&labels](const auto& wanted) {
+    const json::value* has = labels.if_contains(wanted.key());
+    return has && *has == wanted.value();
+  });
+}
+
+}  // namespace
+
+bool takes_node(const json::object& pod, std::string_view node_name, const json::object& labels) {
+  if (!selects(kube::object_at(pod, {"spec", "nodeSelector"}), labels)) return false;
+  const json::value* affinity = kube::find(pod, {"spec", "affinity", "nodeAffinity", required});
+  if (!affinity || !affinity->is_object()) return true;
+  const auto selector = NodeSelector::parse(affinity->get_object());
+  return selector && selector->matches(node_name, labels);
+}
+
+bool tolerates(const json::object& pod, const json::value& taint) {
+  const std::string_view key = kube::string_at(taint, {"key"}), effect = kube::string_at(taint, {"effect"});
+  return std::ranges::any_of(kube::array_at(pod, {"spec", "tolerations"}), [&](const json::value& toleration) {
+    const std::string_view of_key = kube::string_at(toleration, {"key"}),
+                           of_effect = kube::string_at(toleration, {"effect"});
+    if (!of_effect.empty() && of_effect != effect) return false;
+    if (kube::string_at(toleration, {"operator"}) == "Exists") return of_key.empty() || of_key == key;
+    return of_key == key && kube::string_at(toleration, {"value"}) == kube::string_at(taint, {"value"});
+  });
+}
+
+}  // namespace liqo::core

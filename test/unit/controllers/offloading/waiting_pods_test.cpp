@@ -1,0 +1,110 @@
+// Pods at home that no scheduler places, beside a virtual node that its provider has closed.
+#include <doctest/doctest.h>
+
+#include "../cluster_fixture.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+namespace resources = kube::resources;
+
+struct Home : ClusterFixture {
+  Home() : ClusterFixture("rome") {
+    for (const char* ns : {"demo", "shop", "kept"}) {
+      apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", ns}));
+      kube::Object offloading = kube::Object::make(kinds::namespace_offloadings, {ns, "offloading"});
+      offloading.mutable_spec()["podOffloadingStrategy"] = std::string_view(ns) == "kept" ? "Local" : "Remote";
+      apply(kinds::namespace_offloadings, offloading);
+    }
+    reads = [this](kube::HttpRequest& request) {
+      if (request.target.contains("fieldSelector=spec.nodeName")) lists += request.target.contains("Pending") ? 1 : 0;
+    };
+    start();
+  }
+  ~Home() { stop(); }
+
+  void node(std::string_view closed) {
+    json::array taints{json::object{{"key", api::virtual_node_taint}, {"value", "true"}, {"effect", "NoExecute"}}};
+    if (!closed.empty())
+      taints.push_back(json::object{{"key", api::closed_taint}, {"value", closed}, {"effect", "NoSchedule"}});
+    kube::Object made = kube::Object::make(resources::nodes, {"", "batch"});
+    made.set_label(api::labels::type, api::labels::type_virtual_node);
+    made.set_label(api::labels::remote_cluster_id, "milan");
+    made.mutable_spec()["taints"] = std::move(taints);
+    made.mutable_status()["conditions"] = json::array{json::object{{"type", "Ready"}, {"status", "True"}}};
+    apply(resources::nodes, made);
+  }
+  void pod(const std::string& ns, const std::string& name) {
+    kube::Object made = kube::Object::make(resources::pods, {ns, name});
+    made.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "shop:1"}}};
+    made.mutable_spec()["tolerations"] =
+        json::array{json::object{{"key", api::virtual_node_taint}, {"operator", "Exists"}}};
+    made.mutable_status() = json::object{
+        {"phase", "Pending"},
+        {"conditions",
+         json::array{json::object{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}}}}};
+    apply(resources::pods, made);
+  }
+  std::vector<std::string> told() { return events("VirtualNodeClosed"); }
+
+  std::size_t lists = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a pod that waits for a cordoned node is told once, and others of its namespace a minute later") {
+  Home rome;
+  rome.pod("demo", "a");
+  rome.pod("demo", "b");
+  rome.pod("shop", "a");
+  rome.pod("kept", "a");
+  rome.node("");
+  rome.pass(30s);
+  CHECK(rome.told().empty());
+  CHECK(rome.lists == 0);
+
+  rome.node("cordoned");
+  REQUIRE(rome.reaches([&] { return rome.told().size() == 2; }));
+  for (const std::string& words : rome.told()) CHECK(words.starts_with("cluster milan has cordoned node batch: "));
+  rome.pass(40s);
+  CHECK(rome.told().size() == 2);
+  REQUIRE(rome.reaches([&] { return rome.told().size() == 3; }));
+  rome.pass(5min);
+  CHECK(rome.told().size() == 3);
+  CHECK(rome.times_told("VirtualNodeClosed") == 3);
+}
+
+TEST_CASE("pods are listed while a node is closed, now and then, however often it opens and closes") {
+  Home rome;
+  rome.pod("demo", "a");
+  for (int i = 0; i < 20; ++i) {
+    rome.node("cordoned");
+    rome.pass(500ms);
+    rome.node("");
+    rome.pass(500ms);
+  }
+  CHECK(rome.lists >= 1);
+  CHECK(rome.lists <= 3);
+  rome.pass(1min);
+  const std::size_t before = rome.lists;
+  rome.pass(5min);
+  CHECK(rome.lists == before);
+}
+
+TEST_CASE("of a crowd of pods that wait for something else each is looked at in turn") {
+  Home rome;
+  for (int i = 0; i < 600; ++i) {
+    const std::string name = "p" + std::to_string(1000 + i);
+    rome.pod("demo", name);
+    rome.change(resources::pods, {"demo", name}, "",
+                [](json::object& next) { kube::ensure_object(next, "spec").erase("tolerations"); });
+  }
+  rome.pod("demo", "z");
+  rome.node("cordoned");
+  CHECK(rome.reaches([&] { return rome.told().size() == 1; }));
+}
+
+}  // namespace liqo::testing

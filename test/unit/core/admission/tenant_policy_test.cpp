@@ -1,0 +1,68 @@
+// Policies as administrators write them by hand.
+#include "liqo/core/admission/tenant_policy.hpp"
+
+#include <doctest/doctest.h>
+
+#include "reviews.hpp"
+
+namespace liqo::core::admission {
+namespace {
+
+namespace json = kube::json;
+
+std::string tenant_namespace(std::string_view policy, std::string_view mark = "true") {
+  json::object annotations{{"other", "x"}};
+  if (!policy.empty()) annotations["liqo.io/pod-policy"] = policy;
+  const json::object labels{{"liqo.io/tenant-namespace", mark}, {"liqo.io/remote-cluster-id", "rome"}};
+  return json::serialize(json::object{
+      {"metadata",
+       json::object{{"name", "liqo-tenant-rome"}, {"labels", labels}, {"annotations", std::move(annotations)}}}});
+}
+
+constexpr std::string_view typo = R"({"maxResorces":{"cpu":"3"}})", fine = R"({"maxResources":{"cpu":"3"}})";
+
+}  // namespace
+
+TEST_CASE("a policy that is new or changed can be read, and one that is stored may stay") {
+  struct Row {
+    std::string_view title;
+    test::Request request;
+    bool passes;
+  };
+  const Row rows[] = {
+      {"new and fine", test::creating(tenant_namespace(fine)), true},
+      {"none", test::creating(tenant_namespace("")), true},
+      {"new with a typo", test::creating(tenant_namespace(typo)), false},
+      {"changed into a typo", test::updating(tenant_namespace(fine), tenant_namespace(typo)), false},
+      {"the typo is mended", test::updating(tenant_namespace(typo), tenant_namespace(fine)), true},
+      {"taken away", test::updating(tenant_namespace(typo), tenant_namespace("")), true},
+      {"stored, and something else changes", test::updating(tenant_namespace(typo), tenant_namespace(typo)), true},
+      {"no tenant namespace", test::creating(tenant_namespace(typo, "false")), true},
+      {"300 KB", test::creating(tenant_namespace("{\"" + std::string(300'000, 'x') + "\":1}")), false},
+      {"no JSON", test::creating(tenant_namespace("maxResources=3")), false},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.title);
+    const Answer answer = validate_tenant_namespace(row.request);
+    CHECK(answer.allowed == row.passes);
+    CHECK(answer.message.size() < 700);
+  }
+}
+
+TEST_CASE("the refusal names the key, the one that was meant, and the command that writes it") {
+  CHECK(validate_tenant_namespace(test::creating(tenant_namespace(typo))).message ==
+        "the annotation liqo.io/pod-policy cannot be read: \"maxResorces\" is not a key of it; did you mean "
+        "maxResources? With it nothing new of rome would be admitted; liqoctl set tenant rome writes it key by key.");
+  CHECK(validate_tenant_namespace(test::creating(tenant_namespace(R"({"hostPorts":1})"))).message ==
+        "the annotation liqo.io/pod-policy cannot be read: \"hostPorts\" must be true or false. With it nothing new of "
+        "rome would be admitted; liqoctl set tenant rome writes it key by key.");
+}
+
+TEST_CASE("why a stored policy cannot be read is short and printable") {
+  CHECK(why_unreadable(fine) == "");
+  CHECK(why_unreadable("") == "");
+  CHECK(why_unreadable(std::string(300'000, 'x')) == "it is larger than 16 KiB");
+  CHECK_FALSE(why_unreadable("{\"\x1b[31m\":1}").contains('\x1b'));
+}
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,120 @@
+#include "liqo/core/offloading/waiting.hpp"
+
+#include <doctest/doctest.h>
+
+namespace liqo::core {
+namespace {
+
+namespace json = kube::json;
+
+kube::Object object(std::string_view text) { return kube::Object(json::parse(text).as_object()); }
+
+/// A Ready virtual node of a cluster; `closed` is the value of its taint, "" = it is open.
+kube::Object node(std::string_view name, std::string_view cluster, std::string_view closed) {
+  json::array taints{
+      json::object{{"key", "virtual-node.liqo.io/not-allowed"}, {"value", "true"}, {"effect", "NoExecute"}}};
+  if (!closed.empty())
+    taints.push_back(json::object{{"key", "virtual-node.liqo.io/closed"}, {"value", closed}, {"effect", "NoSchedule"}});
+  kube::Object made = object(R"({"status":{"allocatable":{"cpu":"2","pods":"10"},
+      "conditions":[{"type":"Ready","status":"True"}]}})");
+  made.mutable_metadata()["name"] = name;
+  made.mutable_spec()["taints"] = std::move(taints);
+  made.set_label("liqo.io/type", "virtual-node");
+  made.set_label("liqo.io/remote-cluster-id", cluster);
+  return made;
+}
+
+/// A pod of an offloaded namespace that the scheduler has found no node for, changed by a merge of `change`.
+kube::Object pod(std::string_view cpu = "1") {
+  kube::Object made = object(R"({"metadata":{"name":"web","namespace":"demo"},"spec":{
+      "tolerations":[{"key":"virtual-node.liqo.io/not-allowed","operator":"Exists","effect":"NoExecute"}],
+      "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"liqo.io/type","operator":"In","values":["virtual-node"]}]}]}}}},
+      "status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}})");
+  made.mutable_spec()["containers"] =
+      json::array{json::object{{"name", "a"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}}};
+  return made;
+}
+
+std::string awaited(const kube::Object& pod, const std::vector<kube::Object>& nodes) {
+  const auto found = awaited_node(pod, nodes);
+  return found ? found->cluster + "/" + found->name + "/" + found->why : "";
+}
+
+}  // namespace
+
+TEST_CASE("a pod that could go nowhere but to a closed node waits for that") {
+  const kube::Object batch = node("batch", "milan", "cordoned"), open = node("pool", "turin", "");
+  CHECK(awaited(pod(), {batch}) == "milan/batch/cordoned");
+  CHECK(awaited(pod(), {node("other", "turin", "denied"), batch}) == "turin/other/denied");
+  // There is room elsewhere, as far as we know: something else keeps it.
+  CHECK(awaited(pod(), {batch, open}) == "");
+  CHECK(awaited(pod(), {open}) == "");
+  CHECK(awaited(pod(), {}) == "");
+
+  kube::Object chooses = pod();
+  chooses.mutable_spec()["nodeSelector"] = json::object{{"liqo.io/remote-cluster-id", "milan"}};
+  CHECK(awaited(chooses, {batch, open}) == "milan/batch/cordoned");
+  chooses.mutable_spec()["nodeSelector"] = json::object{{"liqo.io/remote-cluster-id", "turin"}};
+  CHECK(awaited(chooses, {batch}) == "");
+}
+
+TEST_CASE("what else keeps a pod is no wait for a closed node") {
+  const kube::Object batch = node("batch", "milan", "cordoned");
+  CHECK(awaited(pod("3"), {batch}) == "");  // it is larger than the node
+
+  kube::Object changed = pod();
+  changed.mutable_spec().erase("tolerations");
+  CHECK(awaited(changed, {batch}) == "");
+  changed = pod();
+  changed.mutable_spec()["nodeName"] = "worker";
+  CHECK(awaited(changed, {batch}) == "");
+  changed = pod();
+  changed.mutable_metadata()["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  CHECK(awaited(changed, {batch}) == "");
+  changed = pod();
+  changed.mutable_status()["conditions"] =
+      json::array{json::object{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "SchedulingGated"}}};
+  CHECK(awaited(changed, {batch}) == "");
+  changed.mutable_status().erase("conditions");
+  CHECK(awaited(changed, {batch}) == "");
+  // It may go to closed nodes, as whoever wrote it wants.
+  changed = pod();
+  changed.mutable_spec()["tolerations"] = json::array{json::object{{"operator", "Exists"}}};
+  CHECK(awaited(changed, {batch}) == "");
+
+  kube::Object silent = node("batch", "milan", "cordoned");
+  silent.mutable_status()["conditions"] = json::array{json::object{{"type", "Ready"}, {"status", "False"}}};
+  CHECK(awaited(pod(), {silent}) == "");
+  kube::Object drained = node("batch", "milan", "cordoned");
+  drained.mutable_spec()["unschedulable"] = true;
+  CHECK(awaited(pod(), {drained}) == "");
+  kube::Object kept = node("batch", "milan", "cordoned");
+  kept.mutable_spec()["taints"].as_array().push_back(
+      json::object{{"key", "team"}, {"value", "a"}, {"effect", "NoSchedule"}});
+  CHECK(awaited(pod(), {kept}) == "");
+  kept.mutable_spec()["taints"].as_array().back().as_object()["effect"] = "PreferNoSchedule";
+  CHECK(awaited(pod(), {kept}) == "milan/batch/cordoned");
+}
+
+TEST_CASE("objects of any form are looked at") {
+  CHECK(awaited(object(R"({"metadata":7,"spec":[],"status":{"conditions":[1]}})"), {node("a", "b", "full")}) == "");
+  CHECK(awaited(pod(), {object(R"({"metadata":{"name":"x"},"spec":{"taints":[1,{"key":2}]},"status":[]})")}) == "");
+}
+
+TEST_CASE("the words name the cluster, the node and why") {
+  const auto words = [](std::string why) { return closed_in_words({.name = "batch", .cluster = "milan", .why = why}); };
+  CHECK(
+      words("cordoned") ==
+      "cluster milan has cordoned node batch: this pod waits until it is uncordoned there, or until another node takes "
+      "it");
+  CHECK(words("denied").contains("(drained or denied)"));
+  CHECK(words("nothing-granted").contains("no cpu or no memory"));
+  CHECK(words("full").contains("has no room left on node batch"));
+  CHECK(words("silent") ==
+        "cluster milan takes no new pods on node batch at present (silent): this pod waits until that ends, or until "
+        "another node takes it");
+  CHECK(words(std::string(10'000, 'x') + "\x1b").size() < 300);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,100 @@
+#include "model/closings.hpp"
+
+#include <doctest/doctest.h>
+
+#include "kube/base/json.hpp"
+#include "liqo/api/kinds.hpp"
+#include "model/listing.hpp"
+
+using namespace liqoctl::model;
+namespace json = kube::json;
+
+namespace {
+
+kube::Object slice(std::string_view name, std::string_view peer, bool lent, std::string_view conditions,
+                   std::string_view marks = "{}") {
+  kube::Object out(json::parse(R"({"metadata":{"namespace":"t","annotations":)" + std::string(marks) +
+                               R"(},"status":{"resources":{"cpu":"2"},"conditions":[)" + std::string(conditions) +
+                               "]}}")
+                       .as_object());
+  out.mutable_metadata()["name"] = name;
+  out.set_label("liqo.io/remote-cluster-id", peer);
+  if (lent) out.set_label("liqo.io/replicated", "true");
+  return out;
+}
+
+std::string resources(std::string_view status, std::string_view reason, std::string_view message = "") {
+  return R"({"type":"Authentication","status":"Accepted"},{"type":"Resources","status":")" + std::string(status) +
+         R"(","reason":")" + std::string(reason) + R"(","message":")" + std::string(message) + R"("})";
+}
+
+kube::Object tenant(std::string_view name, std::string_view condition) {
+  return kube::Object(json::object{{"metadata", json::object{{"name", name}}},
+                                   {"spec", json::object{{"clusterID", name}, {"tenantCondition", condition}}}});
+}
+
+}  // namespace
+
+TEST_CASE("cordoned and drained are told from accepted, denied and pending, on both sides") {
+  struct Row {
+    std::string conditions;
+    std::string_view marks, state_taken, state_lent;
+  };
+  const Row rows[] = {
+      {resources("Accepted", "ResourceSliceResourcesAccepted"), "{}", "Accepted", "Accepted"},
+      {resources("Accepted", "ResourceSliceCordoned"), "{}", "Cordoned", "Cordoned"},
+      {resources("Denied", "TenantCordoned"), "{}", "Cordoned", "Cordoned"},
+      {resources("Denied", "TenantDrained"), "{}", "Drained", "Drained"},
+      {resources("Denied", "ResourceSliceResourcesDenied", "the provider has drained this cluster: it grants nothing"),
+       "{}", "Drained", "Drained"},
+      {resources("Denied", "ResourceSliceResourcesDenied",
+                 "the provider has cordoned this cluster or this slice: it grants nothing new"),
+       "{}", "Cordoned", "Cordoned"},
+      {resources("Denied", "ResourceSliceResourcesDenied", "no"), "{}", "Denied", "Denied"},
+      {resources("Denied", "RequestDenied", "no more than 3"), "{}", "Denied", "Denied"},
+      {R"({"type":"Authentication","status":"Accepted"})", "{}", "Pending", "Pending"},
+      {"", "{}", "Pending", "Pending"},
+      // The marks are the provider's, and on a slice of ours they say nothing.
+      {resources("Accepted", "Custom"), R"({"liqo.io/cordon":"true"})", "Accepted", "Cordoned"},
+      {resources("Accepted", "Custom"), R"({"liqo.io/drain":"true"})", "Accepted", "Drained"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.conditions);
+    CHECK(state_of_slice(slice("a", "milan", false, row.conditions, row.marks)) == row.state_taken);
+    CHECK(state_of_slice(slice("a", "milan", true, row.conditions, row.marks)) == row.state_lent);
+  }
+}
+
+TEST_CASE("what is closed between two clusters is said by whom, and how it ends") {
+  const std::string cordoned = resources("Accepted", "ResourceSliceCordoned"),
+                    fine = resources("Accepted", "ResourceSliceResourcesAccepted");
+  ClosingObjects objects{.slices = {slice("batch", "milan", false, cordoned), slice("pool", "milan", false, fine),
+                                    slice("lent", "rome", true, cordoned), slice("other", "rome-2", true, cordoned)},
+                         .tenants = {tenant("rome", ""), tenant("rome-2", "Drained")}};
+  CHECK(closings_with("milan", objects) == std::vector<std::string>{"slice batch is Cordoned by milan"});
+  CHECK(closings_with("rome", objects) ==
+        std::vector<std::string>{
+            "slice lent is Cordoned here (liqoctl uncordon resourceslice lent --remote-cluster-id rome)"});
+  CHECK(closings_with("rome-2", objects) ==
+        std::vector<std::string>{"Tenant rome-2 is Drained here (liqoctl uncordon tenant rome-2)"});
+  CHECK(closings_with("paris", objects).empty());
+}
+
+TEST_CASE("what a consumer is lent is summed over its slices") {
+  const std::string fine = resources("Accepted", "ResourceSliceResourcesAccepted");
+  const std::vector<kube::Object> slices{slice("a", "rome", true, fine), slice("b", "rome", true, fine),
+                                         slice("c", "rome", true, resources("Denied", "TenantDrained")),
+                                         slice("d", "rome", false, fine), slice("e", "paris", true, fine)};
+  CHECK(lent_to("rome", slices) == "2 slices (cpu 4)");
+  CHECK(lent_to("paris", slices) == "1 slice (cpu 2)");
+  CHECK(lent_to("turin", slices) == "nothing yet");
+}
+
+TEST_CASE("slices are listed with their state and their amounts") {
+  const auto& kinds = listed_kinds();
+  const std::string table = listing(
+      kinds.front(), {slice("batch", "milan", false, resources("Accepted", "ResourceSliceCordoned"))}, false, {});
+  CHECK(table.contains("STATE"));
+  CHECK(table.contains("Cordoned   cpu 2"));
+  CHECK_FALSE(table.contains("REQUESTED"));
+}

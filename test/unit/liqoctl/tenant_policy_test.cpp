@@ -1,0 +1,233 @@
+#include "model/tenant_policy.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "model/listing.hpp"
+
+using namespace liqoctl::model;
+namespace json = kube::json;
+
+namespace {
+
+std::string changed(std::string_view policy, const PolicyChange& change) {
+  const auto done = change_policy(policy, change);
+  return done ? done->text() : done.error().text();
+}
+
+kube::Object object_of(std::string_view text) { return kube::Object(json::parse(text).as_object()); }
+
+kube::Object tenant(std::string_view name, std::string_view ns, std::string_view cluster) {
+  return kube::Object(json::object{{"metadata", json::object{{"name", name}, {"namespace", ns}}},
+                                   {"spec", json::object{{"clusterID", cluster}}}});
+}
+
+kube::Object tenant_namespace(std::string_view name, std::string_view peer, std::string_view policy = "") {
+  kube::Object ns(json::object{{"metadata", json::object{{"name", name}}}});
+  ns.set_label("liqo.io/tenant-namespace", "true");
+  if (!peer.empty()) ns.set_label("liqo.io/remote-cluster-id", peer);
+  if (!policy.empty()) ns.set_annotation("liqo.io/pod-policy", policy);
+  return ns;
+}
+
+}  // namespace
+
+TEST_CASE("what is named changes, and the rest of the policy stays") {
+  struct Row {
+    std::string_view before;
+    PolicyChange change;
+    std::string_view after;
+  };
+  const Row rows[] = {
+      {"", {.max = {"cpu=3,memory=8Gi"}}, R"({"maxResources":{"cpu":"3","memory":"8Gi"}})"},
+      {R"({"hostPorts":true,"maxResources":{"cpu":"2","pods":"9"}})",
+       {.max = {"cpu=3"}},
+       R"({"hostPorts":true,"maxResources":{"cpu":"3","pods":"9"}})"},
+      {R"({"maxResources":{"cpu":"2","pods":"9"}})",
+       {.unset = {"maxResources"}, .max = {"cpu=3"}},
+       R"({"maxResources":{"cpu":"3"}})"},
+      {"", {.max_slice = {"nvidia.com/gpu=0"}}, R"({"maxSliceResources":{"nvidia.com/gpu":"0"}})"},
+      {"",
+       {.allow = {"hostPorts", "capabilities=NET_ADMIN,SYS_PTRACE", "maxObjects=9"}},
+       R"({"hostPorts":true,"capabilities":["NET_ADMIN","SYS_PTRACE"],"maxObjects":9})"},
+      {R"({"capabilities":["NET_ADMIN"]})", {.allow = {"capabilities=NET_ADMIN"}}, R"({"capabilities":["NET_ADMIN"]})"},
+      {R"({"capabilities":["NET_ADMIN","SYS_PTRACE"],"hostPorts":true})",
+       {.forbid = {"capabilities=NET_ADMIN", "hostPorts"}},
+       R"({"capabilities":["SYS_PTRACE"],"hostPorts":false})"},
+      {"",
+       {.forbid = {"strictMetadata", "refusedServiceTypes"}},
+       R"({"strictMetadata":true,"refusedServiceTypes":["*"]})"},
+      {R"({"refusedServiceTypes":["LoadBalancer","NodePort"],"strictMetadata":true})",
+       {.allow = {"refusedServiceTypes=NodePort", "strictMetadata"}},
+       R"({"refusedServiceTypes":["LoadBalancer"],"strictMetadata":false})"},
+      {"", {.forbid = {"endpointCIDRs"}}, R"({"endpointCIDRs":[]})"},
+      {"",
+       {.allow = {"priorityClasses=high=tenants-high,*=tenants"}},
+       R"({"priorityClasses":{"high":"tenants-high","*":"tenants"}})"},
+      {"", {.allow = {"twinQuota=count/secrets=50"}}, R"({"twinQuota":{"count/secrets":"50"}})"},
+      {R"({"hostPorts":true})", {.unset = {"hostPorts"}}, ""},
+      {R"({"maxResorces":{"cpu":"3"}})",
+       {.unset = {"maxResorces"}, .max = {"cpu=3"}},
+       R"({"maxResources":{"cpu":"3"}})"},
+      {R"({"keyOfANewerLiqo":[{"a":1}]})",
+       {.max = {"cpu=3"}},
+       R"({"keyOfANewerLiqo":[{"a":1}],"maxResources":{"cpu":"3"}})"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.before);
+    CAPTURE(row.after);
+    CHECK(changed(row.before, row.change) == row.after);
+  }
+}
+
+TEST_CASE("a key of another version is kept, and told with the one that was perhaps meant") {
+  const auto done = change_policy(R"({"maxResorces":{"cpu":"3"},"weather":1})", {.allow = {"hostPorts"}}).value();
+  CHECK(done.unknown == std::vector<std::string>{"\"maxResorces\"; did you mean maxResources?", "\"weather\""});
+}
+
+TEST_CASE("what is wrong is refused in one short line") {
+  struct Row {
+    PolicyChange change;
+    std::string_view says;
+  };
+  const std::string large(300'000, 'x');
+  const Row rows[] = {
+      {{.max = {"cpu=-1"}}, "--max cpu: '-1' is not a valid quantity"},
+      {{.max = {"cpu"}}, "--max: 'cpu' is not name=amount"},
+      {{.max = {""}}, "say how much of which resource"},
+      {{.max = {"memory=8"}}, "without a unit it is in bytes"},
+      {{.max = {"cpu=" + large}}, "is not a valid quantity"},
+      {{.allow = {"hostPort"}}, "--allow: \"hostPort\" is no key of a policy; did you mean hostPorts?"},
+      {{.allow = {"hostPorts=yes"}}, "--allow hostPorts takes no value"},
+      {{.allow = {"capabilities"}}, "--allow capabilities: name what is meant: capabilities=NAME,..."},
+      {{.allow = {"maxObjects=-1"}}, "--allow maxObjects takes a number, 0 or more: maxObjects=NUMBER"},
+      {{.allow = {"endpointCIDRs=home"}}, "the policy could not be read: \"endpointCIDRs\" must be a list of ranges"},
+      {{.allow = {"capabilities=" + large}}, "and no more than 16384 are read"},
+      {{.allow = {large}}, "is no key of a policy"},
+      {{.allow = {"hostPorts"}, .forbid = {"hostPorts"}}, "hostPorts cannot be both allowed and forbidden"},
+      {{.forbid = {"maxObjects"}}, "--allow maxObjects=... sets it"},
+      {{.forbid = {"capabilities=NET_ADMIN"}}, "the policy does not name \"NET_ADMIN\" there"},
+      {{.unset = {"maxResorces"}}, "did you mean maxResources?"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.says);
+    const std::string told = changed("", row.change);
+    CAPTURE(told.substr(0, 400));
+    CHECK(told.contains(row.says));
+    CHECK(told.size() < 500);
+    CHECK_FALSE(told.contains('\n'));
+  }
+}
+
+TEST_CASE("a policy that is stored and cannot be changed key by key says why") {
+  const auto mistake = [](std::string_view stored) {
+    const auto done = change_policy(stored, {.allow = {"hostPorts"}});
+    return done ? std::string("taken") : std::string(to_string(done.error().code())) + ": " + done.error().text();
+  };
+  CHECK(mistake("hostPorts: true").starts_with("parse: "));
+  CHECK(mistake("[]") == "parse: it is not a JSON object");
+  CHECK(mistake(std::string(300'000, '{')) == "parse: it is larger than 16 KiB");
+  CHECK(mistake(R"({"nodeName":1})") ==
+        "invalid_input: the policy could not be read: \"nodeName\" must be true or false: correct it, or take that key "
+        "away with --unset");
+}
+
+TEST_CASE("the difference names each key once, and what it becomes") {
+  const auto done = change_policy(R"({"hostPorts":true,"maxResources":{"memory":"8Gi","cpu":"2"},"nodeName":true})",
+                                  {.unset = {"nodeName"}, .max = {"cpu=3"}, .allow = {"sysctls=a,b"}})
+                        .value();
+  CHECK(policy_diff(done) ==
+        "    hostPorts: true\n"
+        "  - maxResources: cpu 2, memory 8Gi\n"
+        "  + maxResources: cpu 3, memory 8Gi\n"
+        "  - nodeName: true\n"
+        "  + sysctls: a, b\n");
+}
+
+TEST_CASE("a policy in one line") {
+  CHECK(policy_in_words("", 60) == "default");
+  CHECK(policy_in_words("{}", 60) == "default");
+  CHECK(policy_in_words(R"({"maxResources":{"cpu":"3"},"hostPorts":true})", 60) == "maxResources (cpu 3), hostPorts");
+  CHECK(policy_in_words(R"({"maxResources":{"cpu":"3"},"hostPorts":true})", 20) == "maxResources (cpu 3)…");
+  CHECK(policy_in_words(R"({"maxResorces":{}})", 80) ==
+        "✖ \"maxResorces\" is not a key of it; did you mean maxResources?");
+}
+
+TEST_CASE("no Tenant but the one that is named is taken") {
+  const std::vector<kube::Object> tenants{
+      tenant("rome", "liqo-tenant-rome", "rome"), tenant("rome-2", "liqo-tenant-rome-2", "rome-2"),
+      tenant("paris", "x", "milan"), tenant("twice", "a", "twice"), tenant("twice", "b", "twice")};
+  const auto told = [&tenants](std::string_view name) {
+    const auto found = find_tenant(tenants, name);
+    return found ? found->key().text() : found.error().text();
+  };
+  CHECK(told("rome") == "liqo-tenant-rome/rome");
+  CHECK(told("rom") == "there is no Tenant rom; did you mean rome?");
+  CHECK(told("berlin") == "there is no Tenant berlin (liqoctl get tenant lists what there is)");
+  CHECK(told("paris") == "Tenant paris is that of cluster milan: a Tenant has the name of its cluster");
+  CHECK(told("twice") == "Tenant twice is in several namespaces: choose by --namespace from a, b");
+  CHECK(told(std::string(100'000, 'x')).size() < 300);
+}
+
+TEST_CASE("the namespace of a Tenant is that of its cluster") {
+  const kube::Object rome = tenant("rome", "liqo-tenant-rome", "rome");
+  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "rome")));
+  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "rome-2")).error().text() ==
+        "namespace liqo-tenant-rome of Tenant rome is that of cluster rome-2 by its label liqo.io/remote-cluster-id");
+  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "")).error().text().contains("no cluster"));
+  CHECK(check_tenant_namespace(rome, object_of(R"({"metadata":{"name":"demo"}})")).error().text() ==
+        "namespace demo of Tenant rome is no tenant namespace: it lacks the label liqo.io/tenant-namespace=true");
+}
+
+TEST_CASE("a Tenant shows the policy of its own namespace") {
+  std::vector<kube::Object> tenants{tenant("rome", "liqo-tenant-rome", "rome"), tenant("paris", "x", "paris")};
+  add_policies(tenants, {tenant_namespace("liqo-tenant-rome", "rome", R"({"hostPorts":true})"),
+                         tenant_namespace("x", "rome", R"({"nodeName":true})")});
+  CHECK(tenants[0].annotation("liqo.io/pod-policy") == R"({"hostPorts":true})");
+  CHECK_FALSE(tenants[1].has_annotation("liqo.io/pod-policy"));
+}
+
+TEST_CASE("check looks at the policies that there are") {
+  CHECK_FALSE(judge_policies({}));
+  CHECK_FALSE(judge_policies({tenant_namespace("a", "rome")}));
+  const auto well = judge_policies({tenant_namespace("a", "rome", "{}"), tenant_namespace("b", "paris", "{}")});
+  REQUIRE(well);
+  CHECK(well->state == State::good);
+  CHECK(well->text == "those of the 2 consumers that have their own can be read");
+  const auto wrong = judge_policies({tenant_namespace("a", "rome", R"({"maxResorces":{}})")});
+  REQUIRE(wrong);
+  CHECK(wrong->state == State::bad);
+  CHECK(wrong->text ==
+        "cannot be read, so nothing new of the consumer is admitted: that of rome (\"maxResorces\" is not a key of it; "
+        "did "
+        "you mean maxResources?): liqoctl set tenant rome corrects it");
+}
+
+TEST_CASE("Tenants are listed and described with their policies, readable or not") {
+  const auto& kinds = listed_kinds();
+  const auto kind = std::ranges::find(kinds, std::string("tenant"), &ListedKind::name);
+  REQUIRE(kind != kinds.end());
+  std::vector<kube::Object> tenants{tenant("rome", "a", "rome"), tenant("paris", "b", "paris"),
+                                    tenant("turin", "c", "turin"), tenant("milan", "d", "milan")};
+  add_policies(tenants, {tenant_namespace("a", "rome", R"({"maxResources":{"cpu":"3"}})"),
+                         tenant_namespace("b", "paris", R"({"maxResorces":{}})"), tenant_namespace("c", "turin")});
+  const std::string table = listing(*kind, tenants, false, {});
+  CHECK(table.contains("maxResources (cpu 3)"));
+  CHECK(table.contains("✖ \"maxResorces\" is not a key of it"));
+  CHECK(table.contains("default"));
+  CHECK(table.contains("?"));
+  const auto described = [](kube::Object one) {
+    one.set_kind(liqo::api::kinds::tenants);
+    return description(one, {}, {}, liqoctl::text::Palette{});
+  };
+  CHECK(described(tenants[0]).contains("maxResources: "));
+  CHECK(described(tenants[0]).contains("cpu 3"));
+  CHECK_FALSE(described(tenants[0]).contains("liqo.io/pod-policy"));
+  CHECK(described(tenants[1])
+            .contains("✖  cannot be read, so nothing new is admitted: \"maxResorces\" is not a key of it; did you mean "
+                      "maxResources?"));
+  CHECK(described(tenants[2]).contains("default"));
+  CHECK(described(tenants[3]).contains("unknown: its namespace"));
+}
