@@ -20,7 +20,7 @@
 #include "liqo/core/quota/quota_user.hpp"
 #include "liqo/core/slices/local.hpp"
 #include "liqo/core/storage/volume_carrier.hpp"
-#include "volume_movers.hpp"
+#include "webhook/volume_movers.hpp"
 
 namespace liqo::webhook {
 namespace {

@@ -1,4 +1,4 @@
-#include "volume_movers.hpp"
+#include "webhook/volume_movers.hpp"
 
 #include "liqo/api/kinds.hpp"
 
