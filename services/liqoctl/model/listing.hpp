@@ -23,9 +23,12 @@ const std::vector<ListedKind>& listed_kinds();
 /// A table of objects of one kind, sorted by namespace and name. `wide` adds columns.
 std::string listing(const ListedKind& kind, const std::vector<kube::Object>& objects, bool wide, kube::WallTime now);
 
-/// One object in full: identity, labels, spec, status, conditions, then the Events about it. Keys and certificates are
-/// shown by their size only.
+/// One object in full: identity, labels, spec, status, conditions, then the Events about it. Nothing is cut; keys and
+/// certificates are shown by their size only.
 std::string description(const kube::Object& object, const std::vector<kube::Object>& events, kube::WallTime now,
                         const text::Palette& palette);
+
+/// The object and its Events, the oldest first, as `-o` prints them: {"object": {…}, "events": […]}.
+kube::json::object forge_description(const kube::Object& object, const std::vector<kube::Object>& events);
 
 }  // namespace liqoctl::model
