@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/selectors.hpp"
@@ -34,6 +35,22 @@ asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster) {
   const auto age = [](const Object& one) { return std::tuple(one.creation_timestamp(), one.name()); };
   if (all) std::ranges::sort(*all, {}, age);
   co_return all;
+}
+
+std::string describe_stranger(const std::string& name, const std::vector<Object>& peers) {
+  const auto id_of = [](const Object& peer) { return kube::printable(kube::string_at(peer.spec(), {"clusterID"})); };
+  const std::string ids = kube::join(peers | std::views::transform(id_of), ", ");
+  return name + " is not a peer" + (ids.empty() ? ", and there is none yet (liqoctl peer)" : ": the peers are " + ids);
+}
+
+asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer) {
+  auto all = co_await list_peers(cluster);
+  // Who may not see the peers sees what is labelled with this one.
+  if (!all && (all.error().is_forbidden() || all.error().is_not_found())) co_return Result<void>();
+  if (!all) co_return std::unexpected(std::move(all.error()));
+  const auto is_it = [&peer](const Object& one) { return kube::string_at(one.spec(), {"clusterID"}) == peer; };
+  if (std::ranges::any_of(*all, is_it)) co_return Result<void>();
+  co_return kube::fail(Errc::missing, describe_stranger(peer, *all));
 }
 
 asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer) {

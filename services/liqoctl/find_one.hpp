@@ -16,6 +16,10 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
 
 /// The ForeignClusters of the cluster, the oldest first. Of several about one peer, liqod takes the oldest.
 asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster);
+/// Fails where that is no peer, and names those that there are.
+asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer);
+/// "milano is not a peer: the peers are milan".
+std::string describe_stranger(const std::string& name, const std::vector<Object>& peers);
 /// The ForeignCluster about a peer that liqod takes. One that people made may have any name.
 asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer);
 

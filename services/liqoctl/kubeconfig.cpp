@@ -1,6 +1,10 @@
 #include "kubeconfig.hpp"
 
+#include "kube/base/printable.hpp"
 #include "kube/net/infer_config.hpp"
+#include "kube/net/read_file.hpp"
+#include "kube/net/x509.hpp"
+#include "text/duration.hpp"
 
 namespace liqoctl {
 namespace {
@@ -48,6 +52,18 @@ Result<ClusterConfig> find_cluster(const ConnectionFlags& flags, Side side) {
     config->ca_file.clear();
   }
   return config;
+}
+
+std::string describe_expiry(const ClusterConfig& config, kube::WallTime now) {
+  std::string pem = config.client_certificate_pem;
+  if (pem.empty() && !config.client_certificate_file.empty())
+    pem = kube::net::read_file(config.client_certificate_file).value_or("");
+  if (pem.empty()) return {};
+  const auto certificate = kube::net::read_certificate(pem);
+  if (!certificate || now < certificate->not_after) return {};
+  return "the client certificate of user " + kube::in_quotes(config.user) + " expired at " +
+         kube::format_time(certificate->not_after) + " (" + text::age(now - certificate->not_after) +
+         " ago): a new kubeconfig is needed";
 }
 
 }  // namespace liqoctl

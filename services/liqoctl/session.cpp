@@ -42,6 +42,9 @@ asio::awaitable<Result<Cluster*>> Session::opened(Side side, bool with_id) {
     if (with_id)
       if (auto answers = co_await (*opened)->learn_id(); !answers) {
         co_await (*opened)->stop();
+        const std::string expired =
+            answers.error().http_code() == 401 ? describe_expiry((*opened)->config(), clock_.wall()) : "";
+        if (!expired.empty()) co_return kube::fail(std::move(answers.error()), expired);
         co_return std::unexpected(std::move(answers.error()));
       }
     cluster = std::move(*opened);

@@ -20,6 +20,8 @@
 #include "liqo/core/peering/decisions.hpp"
 #include "liqo/core/quota/quota_user.hpp"
 #include "liqo/core/slices/local.hpp"
+#include "liqo/core/storage/volume_carrier.hpp"
+#include "webhook/volume_movers.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -109,6 +111,13 @@ asio::awaitable<Answer> Reviews::mutate_pod(const Request& request, const Hold& 
     Answer answer;
     answer.patch = core::keep_toleration(request.old_object.tree(), request.object.tree());
     co_return answer;
+  }
+  // A volume is carried between clusters whatever the strategy of its namespace is. What the pod says of itself is no
+  // proof: anybody could let pods run here in that way.
+  if (core::storage::is_volume_carrier(request.object.tree())) {
+    const auto may = co_await may_move_volumes(context_.replica_api, request.user);
+    if (!may) co_return cannot_read(may.error());
+    if (*may) co_return Answer::allow();
   }
   co_return co_await schedule(request, core::plan_pod_scheduling, hold);
 }

@@ -5,6 +5,7 @@ The three clusters have real nodes, name servers and an Ingress.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -490,6 +491,52 @@ def test_a_move_that_is_interrupted_loses_nothing(three: Three) -> None:
         for one in rome.list(kind, "accounts")
     ]
     assert left == [f"{CLAIMS}/data-accounts-{number}" for number in range(3)]
+
+
+def test_data_goes_both_ways_in_a_namespace_whose_pods_may_not_run_at_home(three: Three) -> None:
+    """The data is at home, and no pod uses it: where the move before has left it."""
+    rome, there, name, liqoctl = three.rome.api, "accounts-rome", "data-accounts-2", three.rome.liqoctl
+    expected = listed(three.data_of(name))
+    words = ("move", "volume", name, "-n", "accounts", "--target-node")
+    offloading = rome.get("namespaceoffloadings", "accounts", "offloading")["spec"]
+    rome.patch("namespaceoffloadings", "accounts", "offloading", {"spec": {"podOffloadingStrategy": "Remote"}})
+    copy = f"liqo-move-{name}"
+    try:
+        # The program of the pods is not in this image: they end at once, and so does the command.
+        begun = time.monotonic()
+        failed = liqoctl.attempt(*words, "milan", "--image", PYTHON)
+        assert failed.code == 1 and "which was to carry the data, has ended: " in failed.err, failed
+        assert f"kubectl delete pvc {copy} -n accounts" in failed.err, failed
+        assert time.monotonic() - begun < patient(60)
+        assert rome.find(CLAIMS, "accounts", copy) and not rome.list("pods", "accounts")
+        given_up = liqoctl.attempt(*words, "rome-1")
+        assert given_up.code == 1 and "what an earlier move had left is removed" in given_up.err, given_up
+        assert not rome.find(CLAIMS, "accounts", copy)
+
+        gone = liqoctl.attempt(*words, "milan", timeout=240)
+        assert gone.code == 0 and "will find no node" not in gone.err, gone
+        assert listed(directory_of(three.milan.cluster, there, name)) == expected
+        back = liqoctl.attempt(*words, "rome-1", timeout=240)
+        stranded = "the pods of StatefulSet accounts will find no node, because namespace accounts has the strategy Remote"
+        assert back.code == 0 and stranded in back.err, back
+        assert back.err.index(stranded) < back.err.index("copied and compared"), back
+        assert listed(three.data_of(name)) == expected
+        # Who only says that a pod carries a volume is not let be: the maker's rights are asked for.
+        pod = {"metadata": {"name": "sneaks"}, "spec": {"restartPolicy": "Never", "activeDeadlineSeconds": 600}}
+        pod["metadata"]["labels"] = {
+            "app.kubernetes.io/component": "volume-carrier", "app.kubernetes.io/managed-by": "liqoctl",
+        }  # fmt: skip
+        pod["spec"]["containers"] = [{"name": "main", "image": PYTHON}]
+        pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
+        three.rome.cluster.kubectl("create", "rolebinding", "tim", "--clusterrole=edit", "--user=tim", "-n", "accounts")
+        made = three.rome.cluster.kubectl(
+            "create", "-f", "-", "-n", "accounts", "--as=tim", "--dry-run=server", "-o", "json",
+            stdin=json.dumps({"apiVersion": "v1", "kind": "Pod", **pod}),
+        )  # fmt: skip
+        assert "nodeAffinity" in json.loads(made)["spec"]["affinity"]
+    finally:
+        strategy = {"podOffloadingStrategy": offloading["podOffloadingStrategy"]}
+        rome.patch("namespaceoffloadings", "accounts", "offloading", {"spec": strategy})
 
 
 @pytest.mark.refusals("a pod is made again in a twin that is about to go")

@@ -267,8 +267,8 @@ def test_kinds_of_the_go_version_with_objects_are_taken_over(
     ]
     assert "used" in json.dumps(quotas), "what this version adds"
     assert lodi.api.get("tenants", "liqo-tenant-asti", "asti")["spec"].items() >= spec.items()
-    refused(liqoctl.attempt("uninstall", "--skip-confirm"), "in use: Tenant liqo-tenant-asti/asti")
-    refused(liqoctl.attempt("uninstall", "--check"), "in use: Tenant liqo-tenant-asti/asti")
+    refused(liqoctl.attempt("uninstall", "--skip-confirm"), "Tenant liqo-tenant-asti/asti")
+    refused(liqoctl.attempt("uninstall", "--check"), "Tenant liqo-tenant-asti/asti")
     lodi.kubectl("delete", "namespace", "liqo-tenant-asti")
     liqoctl("uninstall", "--check")
     liqoctl("uninstall", "--purge", "--skip-confirm")

@@ -19,6 +19,7 @@ void add_commands(CommandLine& line) {
   add_force(line);
   add_prune(line);
   add_get(line);
+  add_values(line);
   add_info(line);
   add_check(line);
   add_install(line);

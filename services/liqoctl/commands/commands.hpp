@@ -25,6 +25,7 @@ void add_resource_slice(CommandLine& line);
 void add_tenant(CommandLine& line);
 void add_tenant_policy(CommandLine& line);
 void add_uninstall(CommandLine& line);
+void add_values(CommandLine& line);
 void add_version(CommandLine& line);
 void add_virtual_node(CommandLine& line);
 void add_volume(CommandLine& line);

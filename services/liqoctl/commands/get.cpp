@@ -1,6 +1,7 @@
 // liqoctl get and describe: objects of peerings as tables, documents, or one in full.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
@@ -9,6 +10,7 @@
 #include "model/selectors.hpp"
 #include "model/tenant_policy.hpp"
 #include "print_object.hpp"
+#include "text/yaml.hpp"
 
 namespace liqoctl {
 namespace {
@@ -23,6 +25,9 @@ struct GetFlags {
 };
 
 asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const ListedKind& kind, const GetFlags& flags) {
+  if (!flags.peer.empty())
+    if (auto known = co_await check_peer(cluster, flags.peer); !known)
+      co_return std::unexpected(std::move(known.error()));
   std::string selector = flags.selector;
   if (!flags.peer.empty()) selector += (selector.empty() ? "" : ",") + model::about(flags.peer);
   auto found = co_await cluster.list(
@@ -93,6 +98,7 @@ asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind,
   if (!objects) co_return std::unexpected(std::move(objects.error()));
   co_await read_policies(session, cluster, kind, *objects);
   std::vector<std::string> described;
+  kube::json::array documents;
   for (const Object& object : *objects) {
     const std::string ns = kind.resource.namespaced ? std::string(object.ns()) : "default";
     auto events = co_await cluster.list(kube::resources::events, ns, "",
@@ -102,9 +108,19 @@ asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind,
       session.output().warn("", events.error().text());
       events = std::vector<Object>();
     }
-    described.push_back(model::description(object, *events, session.clock().wall(), session.output().palette()));
+    if (session.flags().output == Format::none)
+      described.push_back(model::description(object, *events, session.clock().wall(), session.output().palette()));
+    else
+      documents.push_back(model::forge_description(object, *events));
   }
-  session.output().print(kube::join(described, "\n"));
+  if (session.flags().output == Format::none) {
+    session.output().print(kube::join(described, "\n"));
+    co_return Result<void>();
+  }
+  const kube::json::value shown = flags.names.size() == 1 && documents.size() == 1
+                                      ? documents.front()
+                                      : kube::json::value(model::forge_list(std::move(documents)));
+  session.output().print(session.flags().output == Format::json ? text::pretty_json(shown) : text::yaml(shown));
   co_return Result<void>();
 }
 
@@ -134,7 +150,7 @@ void add_get(CommandLine& line) {
     auto described = std::make_shared<GetFlags>();
     const cli::Command full =
         line.command(line.verb("describe"), {kind.name, "Show " + kind.what + ", in full"},
-                     {.argument = candidates_of(kind), .aliases = kind.aliases},
+                     {.prints = Prints::objects, .argument = candidates_of(kind), .aliases = kind.aliases},
                      [described, &kind](Session& session) { return describe(session, kind, *described); });
     full.option("name", described->names, "Names; all where none is given").type_name("NAME");
     full.option("--remote-cluster-id", described->peer, "Only those of this peer").type_name("ID");

@@ -127,16 +127,12 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
   if (!known) co_return std::unexpected(std::move(known.error()));
   const auto id_of = [](const Object& peer) { return std::string(kube::string_at(peer.spec(), {"clusterID"})); };
   std::map<std::string, Object> chosen;
-  const std::string ids = kube::join(*known | std::views::transform(id_of), ", ");
   if (flags.peers.empty())
     for (const Object& peer : *known) chosen.emplace(id_of(peer), peer);
   for (const std::string& wanted : flags.peers) {
     const auto found =
         std::find_if(known->begin(), known->end(), [&](const Object& peer) { return id_of(peer) == wanted; });
-    if (found == known->end())
-      co_return kube::fail(kube::Errc::missing,
-                           wanted + " is not a peer" +
-                               (ids.empty() ? ", and there is none yet (liqoctl peer)" : ": the peers are " + ids));
+    if (found == known->end()) co_return kube::fail(kube::Errc::missing, describe_stranger(wanted, *known));
     chosen.emplace(wanted, *found);
   }
   if (chosen.empty()) {

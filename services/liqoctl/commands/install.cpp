@@ -6,17 +6,20 @@
 #include "documents.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
+#include "installation/given_values.hpp"
 #include "installation/installation.hpp"
 #include "installation/installed.hpp"
+#include "installation/planned_changes.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "liqo/core/slices/policy.hpp"
 #include "model/check.hpp"
 #include "model/given_values.hpp"
 #include "model/objects.hpp"
 #include "model/platform.hpp"
+#include "model/secret_values.hpp"
 #include "peering/addresses.hpp"
+#include "peering/progress.hpp"
 #include "template/values.hpp"
 #include "text/yaml.hpp"
 
@@ -30,7 +33,7 @@ using kube::Errc;
 constexpr std::size_t max_named = 12;
 
 struct Flags {
-  bool print = false, deployment = true, wait = true, kinds = false, reset_values = false;
+  bool print = false, dry_run = false, deployment = true, wait = true, kinds = false, reset_values = false;
   model::Platform platform = model::Platform::any;
   std::string cluster_id, api_server;
   std::vector<std::string> values, set, set_string, pod_cidrs;
@@ -55,6 +58,10 @@ Result<json::object> read_values(const Flags& flags, json::object values) {
     kube::ensure_object(values, "ipam")["podCIDRs"] = json::array(flags.pod_cidrs.begin(), flags.pod_cidrs.end());
   if (!flags.deployment) values["deployment"] = false;
   if (!flags.api_server.empty()) kube::ensure_object(values, "apiServer")["address"] = flags.api_server;
+  if (const std::string path = model::find_not_shown(values); !path.empty())
+    return kube::fail(Errc::invalid_input, "value " + path +
+                                               " is what liqoctl get values shows in place of a secret: " +
+                                               "leave it out, and upgrade keeps what was given");
   return values;
 }
 
@@ -130,27 +137,10 @@ asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) 
   co_return Result<void>();
 }
 
-/// What an installation that has no record of its values shows of them.
-asio::awaitable<Result<json::object>> read_shown_values(Cluster& cluster) {
-  auto defaults = model::default_values(chart_files());
-  if (!defaults) co_return std::unexpected(std::move(defaults.error()));
-  auto deployment = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
-  if (!deployment) co_return std::unexpected(std::move(deployment.error()));
-  auto policy = co_await cluster.find(kube::resources::config_maps,
-                                      {cluster.liqo_namespace(), std::string(liqo::core::policy_config_map)});
-  if (!policy) co_return std::unexpected(std::move(policy.error()));
-  co_return model::shown_values(*deployment ? &**deployment : nullptr, *policy ? &**policy : nullptr, *defaults);
-}
-
 /// Puts what was named now over what the installation was given before, and says what stays.
-asio::awaitable<Result<void>> keep_given_values(Session& session, Cluster& cluster, json::object& values) {
-  auto secret = co_await cluster.find(kube::resources::secrets,
-                                      {cluster.liqo_namespace(), std::string(model::given_values_secret)});
-  if (!secret) co_return std::unexpected(std::move(secret.error()));
-  auto given = *secret ? model::read_given_values(**secret) : co_await read_shown_values(cluster);
-  if (!given) co_return std::unexpected(std::move(given.error()));
-  const std::string kept = kube::join_some(model::paths_of(*given), max_named);
-  if (*secret)
+void keep_given_values(Session& session, Cluster& cluster, GivenValues given, json::object& values) {
+  const std::string kept = kube::join_some(model::paths_of(given.values), max_named);
+  if (given.is_recorded)
     session.output().info(cluster.scope(), "keeps the values that it was given: " + kept);
   else
     session.output().warn(
@@ -158,9 +148,8 @@ asio::awaitable<Result<void>> keep_given_values(Session& session, Cluster& clust
                              (kept.empty() ? "nothing but defaults" : kept) +
                              "; give again what else it had (resources, placement, labels, extraArgs, metrics, "
                              "custom resources)");
-  chart::overlay(*given, values);
-  values = std::move(*given);
-  co_return Result<void>();
+  chart::overlay(given.values, values);
+  values = std::move(given.values);
 }
 
 /// Marks a namespace that is made for Liqo, and so goes with it.
@@ -173,25 +162,76 @@ asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& mani
   co_return Result<void>();
 }
 
+/// Prints what would change, and writes nothing.
+asio::awaitable<Result<void>> show_changes(Cluster& cluster, std::vector<json::value> manifests, bool only_these) {
+  auto changes = co_await plan_changes(cluster, manifests, only_these);
+  if (!changes) co_return std::unexpected(std::move(changes.error()));
+  cluster.output().print(model::in_lines(*changes));
+  cluster.output().success(cluster.scope(), model::count_changes(*changes) + "; nothing was written");
+  co_return Result<void>();
+}
+
+/// Prints which values would be others.
+void show_values(Output& output, const json::object& before, const json::object& after) {
+  std::string out;
+  for (const std::string& line : model::differences(json::value(before), json::value(after)))
+    out += "    " + line + "\n";
+  if (!out.empty()) output.print("~ values\n" + out);
+}
+
 /// This also runs where Helm has installed the rest: its hook calls it, and may change the kinds and nothing else.
-asio::awaitable<Result<void>> install_kinds(Session& session, bool only_print) {
+asio::awaitable<Result<void>> install_kinds(Session& session, const Flags& flags) {
   auto definitions = model::kinds_of_chart(chart_files());
   if (!definitions) co_return std::unexpected(std::move(definitions.error()));
-  if (only_print) {
+  if (flags.print) {
     print(session, *definitions);
     co_return Result<void>();
   }
   auto opened = co_await session.local_without_id();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   if (auto good = co_await check_cluster(**opened, *definitions); !good) co_return good;
+  if (flags.dry_run) co_return co_await show_changes(**opened, std::move(*definitions), true);
   if (auto done = co_await apply_all(session, **opened, *definitions); !done) co_return done;
   session.output().success("", "the kinds are up to date: all " + std::to_string(definitions->size()) + " are served");
   co_return Result<void>();
 }
 
+/// What is put into the cluster, and by which values it was made; with those that the installation there was given.
+struct Prepared {
+  json::object before, values;
+  std::vector<json::value> manifests;
+};
+/// Looks at the cluster, and writes nothing.
+asio::awaitable<Result<Prepared>> prepare(Session& session, Cluster& cluster, const Flags& flags, json::object values) {
+  const std::string ns = session.flags().liqo();
+  auto there = co_await look_for_installation(cluster);
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  if (auto good = check_installers(*there, ns, "upgrade"); !good) co_return std::unexpected(good.error());
+  Prepared out;
+  if (!there->ns.empty()) {
+    auto given = co_await read_given_values(cluster);
+    if (!given) co_return std::unexpected(std::move(given.error()));
+    out.before = given->values;
+    if (!flags.reset_values) keep_given_values(session, cluster, std::move(*given), values);
+  }
+  if (auto settled = co_await settle_id(cluster, values); !settled) co_return std::unexpected(settled.error());
+  auto made = model::installation(chart_files(), values, ns);
+  if (!made) co_return std::unexpected(std::move(made.error()));
+  tell_without_effect(session, *made);
+  if (auto good = co_await check_cluster(cluster, made->manifests); !good) co_return std::unexpected(good.error());
+  if (auto marked = co_await mark_namespace(cluster, made->manifests.front()); !marked)
+    co_return std::unexpected(marked.error());
+  // Behind the namespace, before whatever may fail.
+  const Object last(made->manifests.back().as_object());
+  made->manifests.insert(made->manifests.begin() + 1, model::forge_given_values(last, ns, values).tree());
+  out.values = std::move(values);
+  out.manifests = std::move(made->manifests);
+  co_return out;
+}
+
 asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
   if (auto good = check_output(session, flags); !good) co_return good;
-  if (flags.kinds) co_return co_await install_kinds(session, flags.print);
+  if (flags.kinds) co_return co_await install_kinds(session, flags);
   auto own = co_await look_at_platform(session, flags.platform);
   if (!own) co_return std::unexpected(std::move(own.error()));
   auto values = read_values(flags, std::move(*own));
@@ -206,31 +246,21 @@ asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  const std::string ns = session.flags().liqo();
-  auto there = co_await look_for_installation(cluster);
-  if (!there) co_return std::unexpected(std::move(there.error()));
-  if (auto good = check_installers(*there, ns, "upgrade"); !good) co_return good;
-  if (!there->ns.empty() && !flags.reset_values)
-    if (auto kept = co_await keep_given_values(session, cluster, *values); !kept) co_return kept;
-  if (auto settled = co_await settle_id(cluster, *values); !settled) co_return settled;
-  auto made = model::installation(chart_files(), *values, ns);
-  if (!made) co_return std::unexpected(std::move(made.error()));
-  tell_without_effect(session, *made);
-  if (auto good = co_await check_cluster(cluster, made->manifests); !good) co_return good;
-  if (auto marked = co_await mark_namespace(cluster, made->manifests.front()); !marked) co_return marked;
-  // Behind the namespace, before whatever may fail.
-  const Object last(made->manifests.back().as_object());
-  made->manifests.insert(made->manifests.begin() + 1, model::forge_given_values(last, ns, *values).tree());
-  if (auto done = co_await apply_installation(session, cluster, made->manifests); !done) co_return done;
-  const std::string id = id_of(*values);
-  const bool has_daemon = kube::string_at(made->manifests.back(), {"kind"}) == kinds::deployments.kind;
+  auto prepared = co_await prepare(session, cluster, flags, std::move(*values));
+  if (!prepared) co_return std::unexpected(std::move(prepared.error()));
+  if (flags.dry_run) {
+    show_values(session.output(), prepared->before, prepared->values);
+    co_return co_await show_changes(cluster, std::move(prepared->manifests), false);
+  }
+  if (auto done = co_await apply_installation(session, cluster, prepared->manifests); !done) co_return done;
+  const bool has_daemon = kube::string_at(prepared->manifests.back(), {"kind"}) == kinds::deployments.kind;
   if (!has_daemon || !flags.wait) {
-    session.output().success("", std::to_string(made->manifests.size()) + " objects applied");
+    session.output().success("", std::to_string(prepared->manifests.size()) + " objects applied");
     co_return Result<void>();
   }
   if (auto done = co_await wait_for_daemon(session, cluster); !done) co_return done;
   co_await warn_of_daemon_sets(cluster);
-  session.output().success("", "Liqo runs as cluster " + id + "; next: liqoctl peer");
+  session.output().success("", "Liqo runs as cluster " + id_of(prepared->values) + co_await find_next_step(cluster));
   co_return Result<void>();
 }
 
@@ -248,6 +278,7 @@ void add_install(CommandLine& line) {
            "  liqoctl install --cluster-id rome --set image.repository=localhost/liqo/liqod\n"
            "  liqoctl install k3s --cluster-id rome --set image.repository=localhost/liqo/liqod\n"
            "  liqoctl install --cluster-id rome -f values.yaml --print | kubectl apply --server-side -f -\n"
+           "  liqoctl upgrade -f values.yaml --dry-run\n"
            "  liqoctl upgrade -f values.yaml \\\n"
            "    --set offloading.defaultNodeResources.cpu=2 --set offloading.defaultNodeResources.memory=4Gi \\\n"
            "    --set controllerManager.config.defaultLimitsEnforcement=Hard\n"
@@ -264,7 +295,8 @@ void add_install(CommandLine& line) {
   app.option("platform", read,
              "kubeadm, k3s or openshift: takes over what such a cluster tells of itself (ranges of pods)")
       .type_name("PLATFORM");
-  app.flag("--print,--dry-run", flags->print, "Print the manifests; nothing is written to any cluster");
+  app.flag("--print", flags->print, "Print the manifests, and ask no cluster");
+  app.flag("--dry-run", flags->dry_run, "Show what would change in the cluster; nothing is written");
   app.flag("--wait", flags->wait, "Wait until every replica runs (default true)");
   check_cluster_id(app.option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it"));
   app.option("--api-server-url", flags->api_server, "URL by which consumers reach the API server").type_name("URL");

@@ -15,7 +15,9 @@
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
 #include "peering/handshake.hpp"
+#include "peering/peering_users.hpp"
 #include "peering/removal.hpp"
+#include "text/yaml.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -26,7 +28,8 @@ namespace kinds = liqo::api::kinds;
 namespace json = kube::json;
 using kube::Errc;
 
-constexpr std::string_view reader_suffix = "-liqo-ns-reader", writer_suffix = "-tenant-ns-writer";
+using model::reader_suffix;
+using model::writer_suffix;
 constexpr std::string_view tenant_role = "liqo-peering-user-tenant-ns", liqo_role = "liqo-peering-user-liqo-ns";
 constexpr kube::Duration rights_patience = std::chrono::seconds(10);
 
@@ -240,9 +243,28 @@ asio::awaitable<Result<void>> remove(Session& session, const Flags& flags) {
   co_return co_await remove_namespace(session, cluster, flags.consumer);
 }
 
+asio::awaitable<Result<void>> get(Session& session) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  auto users = co_await list_peering_users(**opened);
+  if (!users) co_return std::unexpected(std::move(users.error()));
+  if (session.flags().output == Format::json)
+    session.output().print(text::pretty_json(model::documents(*users)));
+  else if (session.flags().output == Format::yaml)
+    session.output().print(text::yaml(model::documents(*users)));
+  else if (users->empty())
+    session.output().info("", "there are no peering users");
+  else
+    session.output().print(model::listing(*users, session.clock().wall()));
+  co_return Result<void>();
+}
+
 }  // namespace
 
 void add_peering_user(CommandLine& line) {
+  line.command(line.verb("get"), {"peering-user", "Provider: list the users that can only peer one consumer"},
+               {.prints = Prints::objects, .aliases = {"peering-users"}},
+               [](Session& session) { return get(session); });
   for (const char* verb : {"generate", "create"}) {
     auto flags = std::make_shared<Flags>();
     const cli::Command app =

@@ -4,10 +4,9 @@
 #include "installation/chart.hpp"
 #include "installation/installation.hpp"
 #include "installation/installed.hpp"
-#include "kube/base/printable.hpp"
-#include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/install.hpp"
+#include "model/uses.hpp"
 
 namespace liqoctl {
 namespace {
@@ -19,26 +18,23 @@ struct Flags {
   bool purge = false, check = false, prepare = false;
 };
 
-/// Names what stands in the way of an uninstallation: peerings, offloaded namespaces.
+/// Names all that stands in the way of an uninstallation, by who can end it.
 asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
-  const std::pair<kube::Resource, const char*> uses[] = {
-      {kinds::namespace_offloadings, "liqoctl unoffload namespace"},
-      {kinds::resource_slices, "liqoctl unpeer, or delete resourceslice"},
-      {kinds::virtual_nodes, "liqoctl delete virtualnode"},
-      {kinds::tenants, "liqoctl unpeer, or delete tenant"},
-      {kinds::identities, "liqoctl unpeer"},
-      {kinds::foreign_clusters, "liqoctl unpeer, or force unpeer"}};
-  for (const auto& [kind, command] : uses) {
+  model::Uses uses;
+  for (const auto& [kind, objects] : {std::pair{kinds::namespace_offloadings, &uses.offloadings},
+                                      {kinds::resource_slices, &uses.slices},
+                                      {kinds::virtual_nodes, &uses.virtual_nodes},
+                                      {kinds::tenants, &uses.tenants},
+                                      {kinds::identities, &uses.identities},
+                                      {kinds::foreign_clusters, &uses.peers}}) {
     auto found = co_await cluster.list(kind, "");
     if (!found && found.error().is_not_found()) continue;  // the kind itself is not there
     if (!found) co_return std::unexpected(std::move(found.error()));
-    if (found->empty()) continue;
-    std::vector<std::string> names;
-    for (const Object& object : *found) names.push_back(kube::printable(object.key().text()));
-    co_return kube::fail(Errc::invalid_input, "Liqo is in use: " + std::string(kind.kind) + " " +
-                                                  kube::join_some(names, 5) + " (" + command + ")");
+    *objects = std::move(*found);
   }
-  co_return Result<void>();
+  const std::string told = model::describe_uses(uses);
+  if (told.empty()) co_return Result<void>();
+  co_return kube::fail(Errc::invalid_input, told);
 }
 
 /// This also runs where Helm has installed Liqo: its hook calls it, and may do nothing else.

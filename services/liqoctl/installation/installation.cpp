@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "installation/chart_objects.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/k8s/condition.hpp"
@@ -13,7 +14,6 @@
 #include "liqo/core/figures/metrics_api.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "model/install.hpp"
-#include "model/kinds.hpp"
 #include "model/objects.hpp"
 #include "peering/removal.hpp"
 #include "wait.hpp"
@@ -25,60 +25,29 @@ namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
-constexpr std::string_view field_manager = "liqoctl";
-/// The labels of every object of the chart.
-constexpr std::string_view chart_objects =
-    "app.kubernetes.io/name=liqod,app.kubernetes.io/instance=liqo,app.kubernetes.io/part-of=liqo";
 constexpr int oldest_minor = 30;
-
-/// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more;
-/// then what owns the objects that it made, which Kubernetes removes.
-constexpr std::array installed_kinds{
-    kinds::deployments,
-    kube::Resource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
-    kube::Resource{"monitoring.coreos.com", "v1", "podmonitors", "PodMonitor"},
-    kube::Resource{"monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor"},
-    kube::Resource{"monitoring.coreos.com", "v1", "prometheusrules", "PrometheusRule"},
-    kube::resources::services,
-    kinds::cluster_roles,
-    kinds::cluster_role_bindings,
-    kinds::roles,
-    kinds::role_bindings,
-    kube::resources::config_maps,
-    kube::resources::service_accounts,
-    kube::resources::secrets,
-    kinds::network_policies,
-    kinds::runtime_classes,
-    kinds::storage_classes,
-    kinds::vk_options_templates,
-};
-
-Result<kube::Resource> resource_of(const json::value& manifest) {
-  const std::string_view kind = kube::string_at(manifest, {"kind"});
-  if (kind == kube::resources::namespaces.kind) return kube::resources::namespaces;
-  if (kind == kinds::custom_resource_definitions.kind) return kinds::custom_resource_definitions;
-  const auto found = std::ranges::find(installed_kinds, kind, &kube::Resource::kind);
-  if (found == installed_kinds.end()) return kube::fail(Errc::unsupported, "the chart has a " + std::string(kind));
-  return *found;
-}
-
-using Place = std::pair<std::string_view, kube::ObjectKey>;
 
 /// Removes the objects of the chart that are in the cluster and not in `kept`.
 asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> kept) {
-  for (const kube::Resource& kind : installed_kinds) {
-    auto found = co_await cluster.list(kind, "", std::string(chart_objects));
-    // PodMonitors are of Prometheus, which a cluster may not have.
-    if (!found && found.error().is_not_found()) continue;
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    for (const Object& object : *found) {
-      if (kept.contains({kind.kind, object.key()})) continue;
-      auto removed = co_await cluster.remove(kind, object.key());
-      if (!removed) co_return std::unexpected(std::move(removed.error()));
-      if (*removed)
-        cluster.output().detail(cluster.scope(), std::string(kind.kind) + " " + object.key().text() + " removed");
-    }
+  auto others = co_await find_all_but(cluster, std::move(kept));
+  if (!others) co_return std::unexpected(std::move(others.error()));
+  for (const auto& [kind, key] : *others) {
+    auto removed = co_await cluster.remove(kind, key);
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    if (*removed) cluster.output().detail(cluster.scope(), std::string(kind.kind) + " " + key.text() + " removed");
   }
+  co_return Result<void>();
+}
+
+/// Whether kinds of others that the values ask for are there, before anything is written.
+asio::awaitable<Result<void>> check_kind(Cluster& cluster, kube::Resource kind) {
+  const std::string way_out = model::install_first(kind);
+  if (way_out.empty()) co_return Result<void>();
+  auto found = co_await cluster.list(kind, cluster.liqo_namespace());
+  if (!found && found.error().is_not_found())
+    co_return kube::fail(Errc::missing,
+                         cluster.api().cluster() + " has no kind " + std::string(kind.kind) + ": " + way_out);
+  if (!found) co_return std::unexpected(std::move(found.error()));
   co_return Result<void>();
 }
 
@@ -113,20 +82,6 @@ asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind,
   co_return Result<void>();
 }
 
-/// Whether the kind in the cluster takes more than this one. It is not replaced then: objects would lose what a newer
-/// version has written into them.
-asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& definition) {
-  auto there = co_await cluster.find(kinds::custom_resource_definitions, definition.key());
-  if (!there) co_return std::unexpected(std::move(there.error()));
-  if (!*there) co_return false;
-  const auto lost = model::lost_between((*there)->tree(), definition.tree());
-  if (lost.empty()) co_return false;
-  cluster.output().info(cluster.scope(), "kind " + definition.key().name +
-                                             " stays as it is: it takes more than that of " + "this version (" +
-                                             kube::printable(lost.front()) + ")");
-  co_return true;
-}
-
 }  // namespace
 
 asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<json::value>& manifests) {
@@ -138,6 +93,7 @@ asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<
     if (!kind) co_return std::unexpected(kind.error());
     const std::string ns(kube::string_at(manifest, {"metadata", "namespace"}));
     if (!asked.emplace(kind->kind, ns).second) continue;
+    if (good = co_await check_kind(cluster, *kind); !good) co_return good;
     for (const char* verb : {"create", "patch"})
       if (good = co_await check_right(cluster, *kind,
                                       {ns, std::string(kube::string_at(manifest, {"metadata", "name"}))}, verb);
@@ -176,11 +132,8 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
 
 asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
                                                  const std::vector<json::value>& manifests) {
-  std::set<Place> kept;
-  for (const json::value& manifest : manifests)
-    kept.emplace(kube::string_at(manifest, {"kind"}), Object(manifest.as_object()).key());
   if (auto applied = co_await apply_all(session, cluster, manifests); !applied) co_return applied;
-  co_return co_await remove_all_but(cluster, std::move(kept));
+  co_return co_await remove_all_but(cluster, places_of(manifests));
 }
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {

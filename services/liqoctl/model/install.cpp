@@ -70,6 +70,15 @@ kube::Result<void> add_documents(std::vector<json::value>& manifests, std::strin
 
 }  // namespace
 
+std::string install_first(const kube::Resource& kind) {
+  if (kind.group != "monitoring.coreos.com") return {};
+  const std::string_view value = kind.kind == "PodMonitor"       ? "prometheusOperator"
+                                 : kind.kind == "ServiceMonitor" ? "serviceMonitor"
+                                                                 : "rules";
+  return "install the Prometheus operator first (github.com/prometheus-operator), or set metrics." +
+         std::string(value) + ".enabled=false";
+}
+
 kube::Result<json::object> default_values(std::span<const chart::File> files) {
   return read_object(files, "values.yaml");
 }

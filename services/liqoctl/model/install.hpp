@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/k8s/resource.hpp"
 #include "template/engine.hpp"
 
 namespace liqoctl::model {
@@ -24,6 +25,10 @@ struct Installation {
 /// used, in words for the user; others for a chart that cannot be read.
 kube::Result<Installation> installation(std::span<const chart::File> files, const kube::json::object& values,
                                         const std::string& ns);
+
+/// What is to be installed first where a cluster does not know this kind, or which value does without it; "" = it is
+/// Kubernetes' or Liqo's own.
+std::string install_first(const kube::Resource& kind);
 
 /// The chart's own values. Fails where they cannot be read.
 kube::Result<kube::json::object> default_values(std::span<const chart::File> files);

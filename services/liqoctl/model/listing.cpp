@@ -60,8 +60,8 @@ std::vector<Column> columns(const kube::Resource& resource) {
              [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
             {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
             {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
-            {"RESOURCES", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }},
-            {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
+            {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
+            {"GRANTED", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }},
             {"AUTHENTICATION",
              [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }, true}};
   if (resource == kinds::virtual_nodes)
@@ -115,7 +115,7 @@ void flatten(const json::value& value, const std::string& path, std::string_view
     }
     for (const auto& [name, inner] : *object) {
       if (path.empty() && name == "conditions") continue;
-      flatten(inner, path.empty() ? shown(name) : path + "." + shown(name), name, out);
+      flatten(inner, (path.empty() ? "" : path + ".") + kube::printable(name), name, out);
     }
     if (object->empty() && !path.empty()) out.emplace_back(path, "{}");
   } else if (const auto* list = value.if_array()) {
@@ -123,9 +123,8 @@ void flatten(const json::value& value, const std::string& path, std::string_view
     for (const json::value& item : *list) flatten(item, path + "[" + std::to_string(index++) + "]", key, out);
     if (list->empty()) out.emplace_back(path, "[]");
   } else if (const auto* words = value.if_string()) {
-    out.emplace_back(path, is_opaque(key)              ? "(" + std::to_string(words->size()) + " characters)"
-                           : words->size() > max_value ? shown(*words) + "…"
-                                                       : shown(*words));
+    out.emplace_back(path,
+                     is_opaque(key) ? "(" + std::to_string(words->size()) + " characters)" : kube::printable(*words));
   } else {
     out.emplace_back(path, json::serialize(value));
   }
@@ -152,6 +151,17 @@ text::Section policy_section(const Object& tenant, const text::Palette& palette)
     if (out.fields.empty()) out.lines.emplace_back("default");
   }
   return out;
+}
+
+/// What others have written, fit to be shown, and not cut: it is asked for in full.
+std::string whole(const json::value& of, std::string_view key) { return kube::printable(string_at(of, {key})); }
+
+std::vector<const Object*> in_time_order(const std::vector<Object>& events) {
+  std::vector<const Object*> sorted;
+  sorted.reserve(events.size());
+  for (const Object& event : events) sorted.push_back(&event);
+  std::ranges::stable_sort(sorted, {}, [](const Object* event) { return last_seen(*event); });
+  return sorted;
 }
 
 std::string indented(const std::string& table) {
@@ -238,26 +248,25 @@ std::string description(const Object& object, const std::vector<Object>& events,
 
   std::vector<text::Row> rows;
   for (const json::value& condition : array_at(object.status(), {"conditions"}))
-    rows.push_back({shown(string_at(condition, {"type"})), shown(string_at(condition, {"status"})),
-                    shown(string_at(condition, {"reason"})),
-                    text::age_of(string_at(condition, {"lastTransitionTime"}), now),
-                    shown(string_at(condition, {"message"}))});
+    rows.push_back({whole(condition, "type"), whole(condition, "status"), whole(condition, "reason"),
+                    text::age_of(string_at(condition, {"lastTransitionTime"}), now), whole(condition, "message")});
   if (!rows.empty())
     out += text::render({.title = "Conditions"}) +
            indented(text::table({"TYPE", "STATUS", "REASON", "AGE", "MESSAGE"}, rows));
 
   rows.clear();
-  std::vector<const Object*> sorted;
-  sorted.reserve(events.size());
-  for (const Object& event : events) sorted.push_back(&event);
-  std::sort(sorted.begin(), sorted.end(),
-            [&](auto* left, auto* right) { return last_seen(*left) < last_seen(*right); });
-  for (const Object* event : sorted)
-    rows.push_back({text::age_of(last_seen(*event), now), shown(string_at(event->tree(), {"type"})),
-                    shown(string_at(event->tree(), {"reason"})), shown(string_at(event->tree(), {"message"}))});
+  for (const Object* event : in_time_order(events))
+    rows.push_back({text::age_of(last_seen(*event), now), whole(event->tree(), "type"), whole(event->tree(), "reason"),
+                    whole(event->tree(), "message")});
   out += text::render({.title = "Events"});
   out += rows.empty() ? "  None\n" : indented(text::table({"AGE", "TYPE", "REASON", "MESSAGE"}, rows));
   return out;
+}
+
+json::object forge_description(const Object& object, const std::vector<Object>& events) {
+  json::array told;
+  for (const Object* event : in_time_order(events)) told.push_back(event->tree());
+  return {{"object", object.tree()}, {"events", std::move(told)}};
 }
 
 }  // namespace liqoctl::model

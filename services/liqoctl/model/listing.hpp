@@ -25,8 +25,11 @@ const std::vector<ListedKind>& listed_kinds();
 std::string listing(const ListedKind& kind, const std::vector<kube::Object>& objects, bool wide, kube::WallTime now);
 
 /// One object in full (a Tenant as listing() has it): identity, labels, spec, status, conditions, then the Events about
-/// it. Keys and certificates are shown by their size only.
+/// it. Nothing is cut; keys and certificates are shown by their size only.
 std::string description(const kube::Object& object, const std::vector<kube::Object>& events, kube::WallTime now,
                         const text::Palette& palette);
+
+/// The object and its Events, the oldest first, as `-o` prints them: {"object": {…}, "events": […]}.
+kube::json::object forge_description(const kube::Object& object, const std::vector<kube::Object>& events);
 
 }  // namespace liqoctl::model

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/storage/volume_carrier.hpp"
+#include "model/events.hpp"
 
 namespace liqoctl::model {
 namespace {
@@ -12,10 +15,8 @@ namespace {
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 namespace annotations = liqo::api::annotations;
+namespace storage = liqo::core::storage;
 using kube::string_at;
-
-/// The label of the pods that carry data: one that everybody uses, because providers refuse others.
-constexpr std::string_view component = "app.kubernetes.io/component", carries = "volume-carrier";
 
 /// Annotations of Kubernetes' controllers and of liqod, about the earlier claim.
 bool is_note(std::string_view annotation) {
@@ -23,6 +24,9 @@ bool is_note(std::string_view annotation) {
          annotation.starts_with("volume.beta.kubernetes.io/") || annotation.starts_with("storage.liqo.io/") ||
          annotation == liqo::api::annotations::last_applied;
 }
+
+/// Of what others have written at most so much is shown.
+constexpr std::size_t max_reason = 512;
 
 json::string text(std::string_view value) { return json::string(value); }
 
@@ -83,8 +87,8 @@ std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::st
 
 kube::Object forge_carrier(const CarrierRequest& request) {
   kube::Object pod = kube::Object::make(kube::resources::pods, request.key);
-  pod.set_label(component, carries);
-  pod.set_label("app.kubernetes.io/managed-by", "liqoctl");
+  pod.set_label(storage::carrier_label, storage::carries_volume);
+  pod.set_label(storage::manager_label, storage::managed_by_liqoctl);
   // Files may have any owner and permissions.
   json::array capabilities{"DAC_OVERRIDE"};
   const bool writes = request.carrier == Carrier::writes;
@@ -117,6 +121,25 @@ kube::Object forge_carrier(const CarrierRequest& request) {
   spec["volumes"] = json::array{
       json::object{{"name", "data"}, {"persistentVolumeClaim", json::object{{"claimName", text(request.claim)}}}}};
   return pod;
+}
+
+std::string why_ended(const kube::Object& pod) {
+  if (!liqo::api::is_final_phase(liqo::api::phase_of(pod))) return {};
+  std::string why(string_at(pod.status(), {"reason"}));
+  const auto add = [&why](std::string_view words) {
+    if (!words.empty()) why += (why.empty() ? "" : ": ") + std::string(words.substr(0, max_reason));
+  };
+  add(string_at(pod.status(), {"message"}));
+  for (const json::value& status : kube::array_at(pod.status(), {"containerStatuses"})) {
+    add(string_at(status, {"state", "terminated", "reason"}));
+    add(string_at(status, {"state", "terminated", "message"}));
+  }
+  return why.empty() ? "phase " + std::string(liqo::api::phase_of(pod)) : kube::printable(why);
+}
+
+std::string newest_of_all(const std::vector<kube::Object>& events) {
+  const auto newest = std::ranges::max_element(events, {}, [](const kube::Object& event) { return last_seen(event); });
+  return newest == events.end() ? "" : kube::printable(string_at(newest->tree(), {"message"}).substr(0, max_reason));
 }
 
 std::string write_record(const MoveRecord& record) {

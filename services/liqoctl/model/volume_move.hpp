@@ -39,6 +39,12 @@ struct CarrierRequest {
 /// A pod that has the volume and does nothing by itself.
 kube::Object forge_carrier(const CarrierRequest& request);
 
+/// Why a pod has ended, whose program does so only when it is told to: what kubelet, scheduler or container say. "" =
+/// it has not.
+std::string why_ended(const kube::Object& pod);
+/// The message of the newest Event, fit to be shown; "" where there is none.
+std::string newest_of_all(const std::vector<kube::Object>& events);
+
 /// How far a move has come, for the one that goes on with it; kept on the volume at the target.
 struct MoveRecord {
   kube::Object claim;       ///< claim_to_keep

@@ -35,6 +35,7 @@ constexpr kube::Duration old_answer_patience = std::chrono::seconds(3);
 struct Answered {
   json::object granted;
   std::string denial;       ///< "" = accepted
+  bool has_words = false;   ///< the provider says why it denies
   bool is_kept = false;     ///< denied, and what was granted before goes on
   bool shows_what = false;  ///< the slice itself shows which request this answers
 };
@@ -44,7 +45,11 @@ Look look_at(const Object* object, Answered& answer) {
   const ResourceSlice slice(*object);
   for (const std::string_view type : {conditions::authentication, conditions::resources})
     if (slice.is_denied(type)) {
-      answer = {.granted = slice.granted(), .denial = denial(slice, type), .is_kept = liqo::core::keeps_grant(*object)};
+      const auto said = slice.condition(type);
+      answer = {.granted = slice.granted(),
+                .denial = denial(slice, type),
+                .has_words = said && !said->message.empty(),
+                .is_kept = liqo::core::keeps_grant(*object)};
       return {.done = true};
     }
   if (!slice.is_accepted(conditions::authentication)) return {.seen = "the provider has not answered"};
@@ -99,10 +104,21 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
 asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key,
                                              EnsuredSlice done) {
   const kube::TimePoint started = cluster.clock().now();
+  kube::TimePoint denied_at = started;
+  std::string denied;
   Answered answer;
   const std::function<Look(const Object*)> look = [&](const Object* object) -> Look {
     auto seen = look_at(object, answer);
-    if (!seen.done || model::answer_text(ResourceSlice(*object)) != done.old_answer) return seen;
+    if (!seen.done) return seen;
+    const std::string text = model::answer_text(ResourceSlice(*object));
+    if (text != done.old_answer) {
+      if (answer.denial.empty() || done.done != Ensured::changed) return seen;
+      // Where its policy has changed a moment ago, the provider may have denied the request before once more, in other
+      // words. No answer says of which request it speaks, so it has to stand for as long as one may take.
+      if (text != denied) denied = text, denied_at = cluster.clock().now();
+      if (cluster.clock().now() - denied_at >= old_answer_patience) return seen;
+      return {.seen = answer.denial + "; that may still be the answer to the request before"};
+    }
     const std::string slice_class(ResourceSlice(*object).slice_class());
     const bool is_custom = !liqo::core::is_built_in_class(slice_class);
     if (done.other_class && is_custom)
@@ -121,7 +137,8 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
         Errc::unsupported,
         "ResourceSlice " + key.name + ": " + answer.denial +
             (answer.is_kept ? " (granted as before: " + model::in_words(answer.granted) + "; ask for that or for less)"
-                            : " (the tenant or the slice may be cordoned; ask the provider)"));
+             : answer.has_words ? ""
+                                : " (the provider does not say why: ask its operator)"));
   session.output().success(cluster.scope(),
                            "ResourceSlice " + key.name + " accepted, granted " + model::in_words(answer.granted));
   co_return Result<void>();

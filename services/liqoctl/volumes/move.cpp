@@ -3,12 +3,16 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/finally.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "model/volume_move.hpp"
 #include "volumes/move_lock.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {
 
+namespace kinds = liqo::api::kinds;
+namespace annotations = liqo::api::annotations;
 using kube::Errc;
 
 std::string cluster_in_words(std::string_view cluster) {
@@ -33,7 +37,13 @@ asio::awaitable<Result<void>> Mover::run() {
                                                            "data is in PersistentVolume " +
                                                            record_.source);
     (void)co_await remove_carriers();
-    co_return carried;
+    auto copy = co_await cluster_.find(kinds::claims, copy_key());
+    if (!copy || !*copy || (*copy)->annotation(annotations::moves_claim) != asked_.claim) co_return carried;
+    co_return kube::fail(carried.error().code(),
+                         carried.error().text() + ". Claim " + copy_key().text() +
+                             ", which was to get the copy, is left: the same command goes on with it; who gives up "
+                             "removes it: kubectl delete pvc " +
+                             copy_key().name + " -n " + ns_);
   }
   co_return co_await finish(record_, copy_);
 }

@@ -57,13 +57,19 @@ class Mover {
   /// Looks at everything before anything is made.
   asio::awaitable<Result<void>> prepare();
   asio::awaitable<Result<std::string>> find_image();
+  /// Takes away what a move has left that did not come to its switch; answers whether that was a claim.
+  asio::awaitable<Result<bool>> remove_leftovers();
+  /// Says which pods will find no node once the data is where this node is.
+  asio::awaitable<void> warn_of_stranded(const Object& node);
 
   // Copying: mover_copying.cpp.
   asio::awaitable<Result<void>> carry();
   asio::awaitable<Result<void>> make_copy_claim();
+  asio::awaitable<Result<void>> wait_for_copy_volume();
   /// With `with_data`, the data of its volume is deleted, too.
   asio::awaitable<Result<void>> remove_copy_claim(bool with_data);
   asio::awaitable<Result<void>> make_carrier(model::Carrier carrier, std::string claim, std::string node);
+  /// Fails at once where it has ended.
   asio::awaitable<Result<void>> wait_for_carrier(model::Carrier carrier);
   asio::awaitable<Result<void>> remove_carriers();
   RemoteProgram program(model::Carrier carrier, std::vector<std::string> words) const;

@@ -64,13 +64,7 @@ asio::awaitable<Result<void>> Mover::make_copy_claim() {
     auto made = co_await cluster_.create(kinds::claims, model::forge_temporary_claim(claim_, asked_.node));
     if (!made) co_return kube::fail(std::move(made.error()), "making the claim for the copy");
   }
-  const std::function<Look(const Object*)> look = [](const Object* claim) {
-    return claim && phase_of(*claim) == "Bound" ? Look{.done = true} : Look{.seen = "it has no volume"};
-  };
-  auto bound =
-      co_await wait_for_object(cluster_, {.what = "a volume in " + cluster_in_words(target_), .deadline = soon()},
-                               {.resource = kinds::claims, .key = copy_key(), .blame = Blame::warnings}, look);
-  if (!bound) co_return bound;
+  if (auto bound = co_await wait_for_copy_volume(); !bound) co_return bound;
   auto claim = co_await existing(kinds::claims, copy_key());
   if (!claim) co_return std::unexpected(std::move(claim.error()));
   copy_ = string_at(claim->spec(), {"volumeName"});
@@ -81,6 +75,34 @@ asio::awaitable<Result<void>> Mover::make_copy_claim() {
     co_return kube::fail(Errc::invalid_input, "PersistentVolume " + copy_ + " is not the one that liqod has made for " +
                                                   "the copy in " + cluster_in_words(target_));
   co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Mover::wait_for_copy_volume() {
+  std::string uid;
+  // Both live in this frame until the last probe has ended.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+    auto claim = co_await cluster_.find(kinds::claims, copy_key());
+    if (!claim) co_return std::unexpected(std::move(claim.error()));
+    uid = *claim ? (*claim)->uid() : "";
+    if (*claim && phase_of(**claim) == "Bound") co_return Look{.done = true};
+    co_return Look{.seen = "it has no volume"};
+  };
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  const Reason reason = [&]() -> asio::awaitable<std::string> {
+    std::string said = co_await last_warning(cluster_, kinds::claims, copy_key(), uid);
+    if (!target_.empty() || uid.empty()) co_return said;
+    // In this cluster the claim that is to hold the data has the name of that UID. Whoever is to make its volume says
+    // long before liqod does why there is none.
+    auto events = co_await cluster_.list(
+        resources::events, "", "", "type=Warning,involvedObject.kind=PersistentVolumeClaim,involvedObject.name=" + uid);
+    const std::string why = events ? model::newest_of_all(*events) : "";
+    if (why.empty()) co_return said;
+    co_return (said.empty() ? "" : said + "; ") + "the claim " + uid +
+        ", which is to hold the data, has no volume: " + why;
+  };
+  co_return co_await wait_for(cluster_, {.what = "a volume in " + cluster_in_words(target_), .deadline = soon()}, probe,
+                              reason);
 }
 
 asio::awaitable<Result<void>> Mover::remove_copy_claim(bool with_data) {
@@ -119,8 +141,10 @@ asio::awaitable<Result<void>> Mover::make_carrier(Carrier carrier, std::string c
 }
 
 asio::awaitable<Result<void>> Mover::wait_for_carrier(Carrier carrier) {
-  const std::function<Look(const Object*)> look = [](const Object* pod) {
+  std::string ended;
+  const std::function<Look(const Object*)> look = [&ended](const Object* pod) {
     if (!pod) return Look{.seen = "it is not there"};
+    if (ended = model::why_ended(*pod); !ended.empty()) return Look{.done = true};
     for (const json::value& status : kube::array_at(pod->status(), {"containerStatuses"})) {
       if (kube::bool_at(status, {"ready"}) && phase_of(*pod) == "Running") return Look{.done = true};
       if (const auto why = string_at(status, {"state", "waiting", "reason"}); !why.empty())
@@ -128,9 +152,12 @@ asio::awaitable<Result<void>> Mover::wait_for_carrier(Carrier carrier) {
     }
     return Look{.seen = "phase " + std::string(phase_of(*pod))};
   };
-  co_return co_await wait_for_object(
+  auto runs = co_await wait_for_object(
       cluster_, {.what = "pod " + key_of(carrier).text() + " to run image " + image_, .deadline = soon()},
       {.resource = resources::pods, .key = key_of(carrier), .blame = Blame::warnings}, look);
+  if (!runs || ended.empty()) co_return runs;
+  co_return kube::fail(Errc::closed,
+                       "pod " + key_of(carrier).text() + ", which was to carry the data, has ended: " + ended);
 }
 
 asio::awaitable<Result<void>> Mover::remove_carriers() {

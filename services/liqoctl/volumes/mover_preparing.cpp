@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "installation/daemon.hpp"
 #include "kube/base/printable.hpp"
@@ -6,8 +8,10 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/storage/volume.hpp"
+#include "model/stranded_pods.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {
@@ -21,6 +25,8 @@ using kube::Errc;
 using kube::ObjectKey;
 using kube::string_at;
 using liqo::api::phase_of;
+
+constexpr kube::Resource stateful_sets{"apps", "v1", "statefulsets", "StatefulSet"};
 
 /// The provider whose cluster a node stands for; "" = this cluster.
 std::string cluster_of(const Object& node) {
@@ -112,9 +118,14 @@ asio::awaitable<Result<void>> Mover::prepare() {
     co_return kube::fail(Errc::invalid_input,
                          "PersistentVolume " + volume_name + " does not say where its data is: it is none of liqod");
   const std::string target = cluster_of(*node);
-  if (target == backing->cluster)
-    co_return kube::fail(Errc::invalid_input, "node " + asked_.node + " is of " + cluster_in_words(target) +
-                                                  ", where the data is already: name a node of another cluster");
+  if (target == backing->cluster) {
+    auto left = co_await remove_leftovers();
+    if (!left) co_return std::unexpected(std::move(left.error()));
+    co_return kube::fail(Errc::invalid_input,
+                         "node " + asked_.node + " is of " + cluster_in_words(target) +
+                             ", where the data is already: " +
+                             (*left ? "what an earlier move had left is removed" : "name a node of another cluster"));
+  }
   if (auto free = co_await check_users(""); !free) co_return free;
   auto source_node = co_await node_of_source(*claim, backing->cluster);
   if (!source_node) co_return std::unexpected(std::move(source_node.error()));
@@ -130,7 +141,30 @@ asio::awaitable<Result<void>> Mover::prepare() {
              .policy = std::string(string_at(volume->spec(), {"persistentVolumeReclaimPolicy"})),
              .former_node = std::string(claim->annotation(annotations::selected_node))};
   claim_ = std::move(*claim);
+  co_await warn_of_stranded(*node);
   co_return Result<void>();
+}
+
+asio::awaitable<Result<bool>> Mover::remove_leftovers() {
+  auto claim = co_await cluster_.find(kinds::claims, copy_key());
+  if (!claim) co_return std::unexpected(std::move(claim.error()));
+  if (auto gone = co_await remove_carriers(); !gone) co_return std::unexpected(std::move(gone.error()));
+  if (!*claim || (*claim)->annotation(annotations::moves_claim) != asked_.claim) co_return false;
+  if (auto gone = co_await remove_copy_claim(true); !gone) co_return std::unexpected(std::move(gone.error()));
+  co_return true;
+}
+
+asio::awaitable<void> Mover::warn_of_stranded(const Object& node) {
+  const ObjectKey key{ns_, std::string(liqo::api::namespace_offloading_name)};
+  auto offloading = co_await cluster_.find(kinds::namespace_offloadings, key);
+  if (!offloading || model::may_run_on(node, *offloading ? &**offloading : nullptr)) co_return;
+  std::vector<std::string> makers;
+  for (const kube::Resource& kind : {stateful_sets, kinds::deployments})
+    // Who may not see them is told of the pods without them.
+    if (auto found = co_await cluster_.list(kind, ns_))
+      std::ranges::move(model::makers_of(*found, asked_.claim), std::back_inserter(makers));
+  cluster_.output().warn(cluster_.scope(),
+                         model::describe_stranded(node, claim_key(), *offloading ? &**offloading : nullptr, makers));
 }
 
 asio::awaitable<Result<std::string>> Mover::find_image() {

@@ -772,7 +772,7 @@ def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path
 
 def test_the_kinds_alone_are_printed_and_not_written():
     # There is no cluster that could be written to.
-    done = run(LIQOCTL, "upgrade", "--kinds", "--dry-run")
+    done = run(LIQOCTL, "upgrade", "--kinds", "--print")
     assert done.returncode == 0, done.stderr
     found = [one["metadata"]["name"] for one in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if one]
     files = (CHART / "crds").glob("*.yaml")

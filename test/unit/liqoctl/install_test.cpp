@@ -86,4 +86,17 @@ TEST_CASE("values that the schema refuses are told together, and a chart that is
   CHECK_FALSE(model::installation({}, {}, "liqo"));
 }
 
+TEST_CASE("of kinds of others it is said what to install first, or which value does without") {
+  const auto way_out = [](std::string_view kind, std::string_view group) {
+    return model::install_first({.group = group, .version = "v1", .plural = "x", .kind = kind});
+  };
+  for (const auto& [kind, value] : {std::pair{"PodMonitor", "metrics.prometheusOperator.enabled=false"},
+                                    std::pair{"ServiceMonitor", "metrics.serviceMonitor.enabled=false"},
+                                    std::pair{"PrometheusRule", "metrics.rules.enabled=false"}}) {
+    CHECK(way_out(kind, "monitoring.coreos.com").starts_with("install the Prometheus operator first"));
+    CHECK(way_out(kind, "monitoring.coreos.com").ends_with(value));
+  }
+  CHECK(way_out("Deployment", "apps").empty());
+}
+
 }  // namespace

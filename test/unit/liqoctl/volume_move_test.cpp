@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "kube/base/json.hpp"
+#include "liqo/core/storage/volume_carrier.hpp"
 
 namespace {
 
@@ -94,6 +95,28 @@ TEST_CASE("a pod that carries data has no more rights than that takes") {
   CHECK_FALSE(to.spec().contains("nodeName"));
   CHECK(kube::int_at(from.tree(), {"spec", "activeDeadlineSeconds"}) == 60);
   CHECK_FALSE(kube::bool_at(from.tree(), {"spec", "automountServiceAccountToken"}, true));
+}
+
+TEST_CASE("a pod that carries data and has ended says why") {
+  const auto why = [](std::string_view status) {
+    kube::Object pod = model::forge_carrier({.key = {"shop", "a"}, .claim = "data"});
+    pod.mutable_status() = json::parse(status).as_object();
+    return model::why_ended(pod);
+  };
+  CHECK(why(R"({"phase": "Running", "reason": "x"})").empty());
+  CHECK(why("{}").empty());
+  CHECK(why(R"({"phase": "Failed", "reason": "NodeAffinity",
+      "message": "Pod was rejected: Predicate NodeAffinity failed"})") ==
+        "NodeAffinity: Pod was rejected: Predicate NodeAffinity failed");
+  CHECK(why(R"({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {"reason": "OOMKilled"}}}]})") ==
+        "OOMKilled");
+  CHECK(why(R"({"phase": "Succeeded"})") == "phase Succeeded");
+}
+
+TEST_CASE("admission knows a pod that carries data") {
+  const kube::Object pod =
+      model::forge_carrier({.key = {"shop", "a"}, .claim = "data", .image = "liqo:1", .seconds = 60});
+  CHECK(liqo::core::storage::is_volume_carrier(pod.tree()));
 }
 
 TEST_CASE("the record of a move is read as it was written, and nothing else is one") {

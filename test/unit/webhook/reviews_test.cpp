@@ -18,12 +18,34 @@ using namespace std::chrono_literals;
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 
+/// Hands on what is no question about rights; of rights, "admin" has all and others have none.
+struct Rights final : kube::net::Transport {
+  explicit Rights(kube::net::Transport& next_one) : next(next_one) {}
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    if (!request.target.ends_with("/subjectaccessreviews")) co_return co_await next.send(std::move(request), deadline);
+    questions.push_back(request.body);
+    if (is_away) co_return kube::fail(kube::Errc::connect, "connection refused");
+    const auto asked = kube::parse_json(request.body).value();
+    const bool allowed = kube::string_at(asked, {"spec", "user"}) == "admin";
+    kube::net::Response response;
+    response.head.status = 201;
+    response.body = std::make_unique<liqo::test::FakeBody>(
+        std::vector<std::string>{json::serialize(json::object{{"status", json::object{{"allowed", allowed}}}})},
+        std::nullopt);
+    co_return response;
+  }
+  kube::net::Transport& next;
+  std::vector<std::string> questions;
+  bool is_away = false;
+};
+
 struct World {
   explicit World(liqo::core::NamespaceSelection selected = {}, std::size_t max_listed = 100'000)
       : server(simulator.clock()),
         link(simulator, server, "liqod"),
         transport(link),
-        api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
+        rights(transport),
+        api(rights, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
         home(simulator.executor(), api, metrics),
         events(simulator.executor(), api, metrics, "liqo"),
         leadership(simulator.executor()),
@@ -101,6 +123,7 @@ struct World {
   FakeApiServer server;
   SimLink link;
   SimTransport transport;
+  Rights rights;
   kube::Metrics metrics;
   kube::Api api;
   kube::InformerSet home;
@@ -192,6 +215,32 @@ TEST_CASE("a DaemonSet's template follows its namespace, and a changed pod keeps
         R"([{"op":"add","path":"/spec/tolerations/-","value":)"
         R"({"key":"virtual-node.liqo.io/not-allowed","operator":"Exists","effect":"NoExecute"}}])");
   CHECK(patch_of("/mutate/pod", had, had) == "");
+}
+
+TEST_CASE("a pod that carries a volume is let be where its maker may move volumes, and nobody else's is") {
+  World world;
+  world.start();
+  world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
+      "spec":{"podOffloadingStrategy":"Remote"}})");
+  constexpr std::string_view carrier = R"({"metadata":{"name":"liqo-move-data-to","labels":{
+      "app.kubernetes.io/component":"volume-carrier","app.kubernetes.io/managed-by":"liqoctl"}},"spec":{
+      "restartPolicy":"Never","activeDeadlineSeconds":60,"nodeName":"rome-1","tolerations":[{"operator":"Exists"}],
+      "volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}}]}})";
+  CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
+  CHECK(world.patch == "");
+  REQUIRE(world.rights.questions.size() == 1);
+  CHECK(world.rights.questions.front().contains(
+      R"("resourceAttributes":{"version":"v1","resource":"persistentvolumes","verb":"patch"})"));
+  CHECK(world.rights.questions.front().contains(R"("groups":["rome"])"));
+  // It says that it is one, and its maker may not move volumes.
+  CHECK(world.ask("/mutate/pod", "shop", carrier, "somebody") == "");
+  CHECK(world.patch.contains("nodeAffinity"));
+  // Of other pods nobody is asked about.
+  CHECK(world.ask("/mutate/pod", "shop", R"({"metadata":{"name":"web"},"spec":{}})", "admin") == "");
+  CHECK(world.patch.contains("nodeAffinity"));
+  CHECK(world.rights.questions.size() == 2);
+  world.rights.is_away = true;
+  CHECK(world.ask("/mutate/pod", "shop", carrier, "admin").starts_with("Liqo cannot decide now: "));
 }
 
 TEST_CASE("under the strategy Local a selected namespace is not marked") {

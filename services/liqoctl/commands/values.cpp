@@ -1,0 +1,71 @@
+// liqoctl get values: what an installation was given, and what is in force.
+#include "template/values.hpp"
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "installation/chart.hpp"
+#include "installation/daemon.hpp"
+#include "installation/given_values.hpp"
+#include "installation/installed.hpp"
+#include "model/install.hpp"
+#include "model/secret_values.hpp"
+#include "session.hpp"
+#include "text/yaml.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace json = kube::json;
+using kube::Errc;
+
+/// The defaults are those of this program's chart.
+asio::awaitable<Result<void>> warn_of_version(Cluster& cluster) {
+  auto version = co_await read_liqod_version(cluster);
+  if (!version) co_return std::unexpected(std::move(version.error()));
+  if (!version->empty() && *version != LIQOCTL_VERSION && *version != "v" LIQOCTL_VERSION)
+    cluster.output().warn(cluster.scope(), "liqod is of version " + *version +
+                                               ", and the defaults shown are those of " LIQOCTL_VERSION
+                                               ": use the liqoctl of the same release");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> get_values(Session& session) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto there = co_await look_for_installation(cluster);
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  if (auto good = check_installers(*there, session.flags().liqo(), "get values"); !good) co_return good;
+  if (there->ns.empty())
+    co_return kube::fail(Errc::missing, "Liqo is not installed in cluster " + cluster.api().cluster());
+  auto given = co_await read_given_values(cluster);
+  if (!given) co_return std::unexpected(std::move(given.error()));
+  auto defaults = model::default_values(chart_files());
+  if (!defaults) co_return std::unexpected(std::move(defaults.error()));
+  if (!given->is_recorded)
+    session.output().warn(cluster.scope(),
+                          "was installed before values were recorded: what was given is what its Deployment and "
+                          "ConfigMap show; liqoctl upgrade records it");
+  if (auto warned = co_await warn_of_version(cluster); !warned) co_return warned;
+  json::object in_force = chart::with_defaults(given->values, *defaults);
+  const json::value shown = json::object{{"given", model::without_secrets(std::move(given->values))},
+                                         {"inForce", model::without_secrets(std::move(in_force))}};
+  session.output().print(session.flags().output == Format::json ? text::pretty_json(shown) : text::yaml(shown));
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_values(CommandLine& line) {
+  line.command(line.verb("get"),
+               {"values", "Show the values that Liqo was given by install and upgrade, and those in force"},
+               {.namespaces = Namespaces::liqo,
+                .prints = Prints::objects,
+                .examples = "  liqoctl get values\n"
+                            "  liqoctl get values -o json | jq .inForce.storage\n"
+                            "In force are the defaults of the chart with what was given over them. liqoctl upgrade\n"
+                            "keeps what was given. Of tokens, passwords, keys and certificates it is only shown that\n"
+                            "they are set."},
+               [](Session& session) { return get_values(session); });
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,16 @@
+// The values that the installation of a cluster was given.
+// Tested by test/unit/programs/values_test.py.
+#pragma once
+
+#include "cluster.hpp"
+
+namespace liqoctl {
+
+struct GivenValues {
+  kube::json::object values;
+  bool is_recorded =
+      false;  ///< otherwise they are read off the Deployment and the ConfigMap, as far as these show them
+};
+asio::awaitable<Result<GivenValues>> read_given_values(Cluster& cluster);
+
+}  // namespace liqoctl

@@ -1,0 +1,18 @@
+// What an installation would change in a cluster.
+// Tested by test/unit/programs/values_test.py.
+#pragma once
+
+#include <vector>
+
+#include "cluster.hpp"
+#include "model/differences.hpp"
+
+namespace liqoctl {
+
+/// Asks the API server what applying each of them would make of what is there (server-side apply as a dry run), and
+/// which objects apply_installation would remove, unless `only_these`. Nothing is written.
+asio::awaitable<Result<std::vector<model::ObjectChange>>> plan_changes(Cluster& cluster,
+                                                                       const std::vector<kube::json::value>& manifests,
+                                                                       bool only_these = false);
+
+}  // namespace liqoctl

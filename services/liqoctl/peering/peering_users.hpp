@@ -1,0 +1,12 @@
+// The peering users of a provider.
+// Tested by test/unit/programs/values_test.py.
+#pragma once
+
+#include "cluster.hpp"
+#include "model/peering_users.hpp"
+
+namespace liqoctl {
+
+asio::awaitable<Result<std::vector<model::PeeringUser>>> list_peering_users(Cluster& cluster);
+
+}  // namespace liqoctl

@@ -1,0 +1,29 @@
+#include "peering/progress.hpp"
+
+#include "find_one.hpp"
+#include "liqo/api/kinds.hpp"
+#include "model/next_step.hpp"
+#include "peering/peering_users.hpp"
+
+namespace liqoctl {
+
+namespace kinds = liqo::api::kinds;
+
+asio::awaitable<std::string> find_next_step(Cluster& cluster) {
+  auto peers = co_await list_peers(cluster);
+  if (!peers) co_return "";
+  auto nodes = co_await cluster.list(kinds::virtual_nodes, "");
+  if (!nodes) co_return "";
+  auto offloadings = co_await cluster.list(kinds::namespace_offloadings, "");
+  if (!offloadings) co_return "";
+  auto users = co_await list_peering_users(cluster);
+  if (!users) co_return "";
+  model::Progress progress{.peers = std::move(*peers),
+                           .virtual_nodes = std::move(*nodes),
+                           .peering_users = {},
+                           .has_offloadings = !offloadings->empty()};
+  for (const model::PeeringUser& user : *users) progress.peering_users.push_back(user.consumer);
+  co_return model::next_step(progress);
+}
+
+}  // namespace liqoctl

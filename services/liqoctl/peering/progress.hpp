@@ -1,0 +1,14 @@
+// How far a cluster has come with its peerings.
+// Tested by test/unit/programs/values_test.py.
+#pragma once
+
+#include <string>
+
+#include "cluster.hpp"
+
+namespace liqoctl {
+
+/// What is due next, as model::next_step says it; "" also where this user may not see that.
+asio::awaitable<std::string> find_next_step(Cluster& cluster);
+
+}  // namespace liqoctl

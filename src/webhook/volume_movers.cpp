@@ -1,0 +1,23 @@
+#include "webhook/volume_movers.hpp"
+
+#include "liqo/api/kinds.hpp"
+
+namespace liqo::webhook {
+
+namespace json = kube::json;
+
+boost::asio::awaitable<kube::Result<bool>> may_move_volumes(kube::Api& api, kube::admission::User user) {
+  const kube::Resource& volumes = api::kinds::volumes;
+  kube::Object review;
+  review.set_kind(kube::resources::subject_access_reviews);
+  review.mutable_spec() =
+      json::object{{"user", json::string(user.name)},
+                   {"groups", json::array(user.groups.begin(), user.groups.end())},
+                   {"resourceAttributes",
+                    json::object{{"version", volumes.version}, {"resource", volumes.plural}, {"verb", "patch"}}}};
+  auto answer = co_await api.post(kube::resources::subject_access_reviews, {}, {}, std::move(review.tree()));
+  if (!answer) co_return std::unexpected(std::move(answer.error()));
+  co_return kube::bool_at(*answer, {"status", "allowed"}) && !kube::bool_at(*answer, {"status", "denied"});
+}
+
+}  // namespace liqo::webhook

@@ -1,0 +1,51 @@
+// Tables of objects, and one in full.
+#include "model/listing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace liqoctl;
+namespace json = kube::json;
+
+namespace {
+
+kube::Object parsed(std::string_view text) { return kube::Object(json::parse(text).as_object()); }
+
+kube::Object slice(std::string_view message) {
+  kube::Object made = parsed(R"({"kind": "ResourceSlice", "metadata": {"name": "pool", "namespace": "liqo-tenant-milan",
+      "creationTimestamp": "2026-11-21T10:00:00Z", "labels": {"liqo.io/remote-cluster-id": "milan"}},
+      "spec": {"resources": {"cpu": "2"}}, "status": {"resources": {"cpu": "1"},
+      "conditions": [{"type": "Resources", "status": "Denied", "reason": "RequestDenied"}]}})");
+  made.mutable_status()["conditions"].as_array()[0].as_object()["message"] = message;
+  return made;
+}
+
+const kube::WallTime now = *kube::parse_time("2026-11-21T10:01:00Z");
+
+}  // namespace
+
+TEST_CASE("the table of slices shows what is asked for and what is granted") {
+  const auto& kind = *std::ranges::find(model::listed_kinds(), "resourceslice", &model::ListedKind::name);
+  const std::string table = model::listing(kind, {slice("no")}, false, now);
+  CHECK(table.contains("REQUESTED   GRANTED"));
+  CHECK(table.contains("cpu 2       cpu 1"));
+}
+
+TEST_CASE("an object that is described is not cut, and its Events come in their order") {
+  const std::string message = std::string(700, 'm') + " end";
+  const kube::Object late = parsed(R"({"lastTimestamp": "2026-11-21T10:00:50Z", "reason": "Late"})");
+  kube::Object early = parsed(R"({"lastTimestamp": "2026-11-21T10:00:10Z", "reason": "Early"})");
+  early.tree()["message"] = message + "\x1b[2J";
+  const std::string told = model::description(slice(message), {late, early}, now, text::Palette{});
+  CHECK(told.contains(message));
+  // The Event's, too, without what a terminal acts on.
+  CHECK(told.contains(message + "?[2J"));
+  CHECK(told.find("Early") < told.find("Late"));
+  CHECK_FALSE(told.contains("…"));
+  const json::object document = model::forge_description(slice(message), {late, early});
+  CHECK(kube::string_at(document, {"object", "metadata", "name"}) == "pool");
+  const json::array& events = kube::array_at(document, {"events"});
+  REQUIRE(events.size() == 2);
+  CHECK(kube::string_at(events.front(), {"reason"}) == "Early");
+}
