@@ -71,9 +71,10 @@ TEST_CASE("a pod that has no node at the provider says why, and one that has may
 }
 
 TEST_CASE("a container that waits says for what") {
-  const kube::Object local = local_pod(R"({"conditions": [{"type": "offloading.liqo.io/Offloaded", "status": "False",
+  const kube::Object local =
+      local_pod(R"json({"conditions": [{"type": "offloading.liqo.io/Offloaded", "status": "False",
     "message": "the pod is not ready in cluster milan: secret \"s\" not found (FailedMount)"}]
-})");
+})json");
   const kube::Object remote = placed(R"({"containerStatuses": [
       {"name": "main", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}},
       {"name": "side", "state": {"waiting": {"reason": "ContainerCreating"}}},
@@ -81,15 +82,15 @@ TEST_CASE("a container that waits says for what") {
       {"name": "bare", "state": {"waiting": {}}},
       {"name": "", "state": {"waiting": {}}}, 7],
     "initContainerStatuses": [{"name": "first", "state": {"terminated": {}}}]})");
-const auto waiting = waiting_containers({.local = local, .remote = &remote, .provider = "milan"});
-REQUIRE(waiting.size() == 3);
-CHECK(waiting.at("main") ==
-      "container \"main\" of pod shop/web waits at cluster milan: ImagePullBackOff: Back-off pulling image");
-CHECK(waiting.at("side") ==
-      "container \"side\" of pod shop/web waits at cluster milan: ContainerCreating: "
-      "secret \"s\" not found (FailedMount)");
-CHECK(waiting.at("bare").ends_with("secret \"s\" not found (FailedMount)"));
-CHECK(waiting_containers({.local = local, .provider = "milan"}).empty());
+  const auto waiting = waiting_containers({.local = local, .remote = &remote, .provider = "milan"});
+  REQUIRE(waiting.size() == 3);
+  CHECK(waiting.at("main") ==
+        "container \"main\" of pod shop/web waits at cluster milan: ImagePullBackOff: Back-off pulling image");
+  CHECK(waiting.at("side") ==
+        "container \"side\" of pod shop/web waits at cluster milan: ContainerCreating: "
+        "secret \"s\" not found (FailedMount)");
+  CHECK(waiting.at("bare").ends_with("secret \"s\" not found (FailedMount)"));
+  CHECK(waiting_containers({.local = local, .provider = "milan"}).empty());
 }
 
 }  // namespace liqo::core
