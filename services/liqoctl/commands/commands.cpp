@@ -18,6 +18,7 @@ void add_commands(CommandLine& line) {
   add_force(line);
   add_prune(line);
   add_get(line);
+  add_refusals(line);
   add_info(line);
   add_check(line);
   add_install(line);
