@@ -164,10 +164,12 @@ asio::awaitable<void> RefusalRecorder::run() {
 asio::awaitable<void> RefusalRecorder::flush() {
   // What is noted meanwhile is written next time.
   std::map<std::string, RefusalRing> noted = std::exchange(pending_, {});
-  for (auto& [tenant, refused] : noted) {
+  for (const auto& [tenant, refused] : noted) {
+    // Of a tenant that goes nobody reads any more, and nothing new is let into its namespace.
+    const auto ns = namespaces_->find({{}, tenant});
+    if (!ns || ns->is_deleting()) continue;
     const auto stored = co_await store(tenant, refused);
-    // The tenant may be gone, and nobody reads of it then.
-    if (stored || !namespaces_->store().contains({{}, tenant})) continue;
+    if (stored) continue;
     if (const auto held_back = failures_.note(tenant + " " + stored.error().text(), context_.clock.now()))
       log_.warn("what was refused a consumer cannot be kept, which is tried again",
                 {{"namespace", tenant}, {"error", stored.error()}, {"others_since", *held_back}});
