@@ -1,6 +1,7 @@
 #include "kubelet_api.hpp"
 
 #include "liqo/core/offloading/ephemeral_containers.hpp"
+#include "liqo/core/offloading/waiting_pod.hpp"
 
 namespace liqod {
 namespace {
@@ -20,10 +21,16 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(const OffloadedPods& pods, const 
   liqo::kubelet::PodRoute route;
   if (local) route.refused = liqo::core::refused_containers(*local);
   if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
+  if (local) {
+    const liqo::core::AskedPod asked{
+        .local = *local, .remote = found->remote ? &*found->remote : nullptr, .provider = found->provider.cluster_id};
+    if (found->is_remote_known || found->remote_namespace.empty()) route.trouble = liqo::core::why_nothing_runs(asked);
+    route.waiting = liqo::core::waiting_containers(asked);
+  }
   if (found->remote_namespace.empty()) {
-    route.trouble.emplace(kube::Errc::missing, route.refused.empty()
-                                                   ? "namespace " + ns + " has no twin at the provider of pod " + pod
-                                                   : route.refused.begin()->second);
+    // Of a pod of `kubectl debug node/…` the containers say more.
+    if (!route.refused.empty()) route.trouble = route.refused.begin()->second;
+    if (route.trouble.empty()) route.trouble = "namespace " + ns + " has no twin at the provider of pod " + pod;
     return route;
   }
   const auto& link = found->provider.link;

@@ -23,6 +23,31 @@ asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers 
   static_cast<void>(co_await response.send(refusal.status, std::move(headers), refusal.sentence + "\n"));
 }
 
+/// A kubelet's 400 and 404 to who wants to leave HTTP are a Status, of which kubectl shows the message alone.
+asio::awaitable<void> answer_with_status(ServerResponse& response, Refusal refusal) {
+  const kube::json::object status{{"kind", "Status"},
+                                  {"apiVersion", "v1"},
+                                  {"metadata", kube::json::object()},
+                                  {"status", "Failure"},
+                                  {"message", refusal.sentence},
+                                  {"reason", refusal.status == 404 ? "NotFound" : "BadRequest"},
+                                  {"code", refusal.status}};
+  Headers headers{{"content-type", "application/json"}, {"x-content-type-options", "nosniff"}};
+  static_cast<void>(co_await response.send(refusal.status, std::move(headers), kube::json::serialize(status) + "\n"));
+}
+
+/// Why nothing can be asked about the pod. An API server hands the words of a 400 on, and drops those of a 404.
+Refusal refuse_pod(const kube::Failure& failure) {
+  return {failure.code() == kube::Errc::missing ? 404 : 400, failure.text()};
+}
+
+/// Why the container takes no command, a sentence; "" = it may.
+std::string why_no_command(const PodRoute& pod, const std::string& container) {
+  if (const auto refused = pod.refused.find(container); refused != pod.refused.end()) return refused->second;
+  const auto waits = pod.waiting.find(container);
+  return waits == pod.waiting.end() ? std::string() : waits->second;
+}
+
 }  // namespace
 
 KubeletServer::Streams::Streams(kube::Metrics& metrics, const char* kind)
@@ -80,7 +105,7 @@ kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::
   if (pod && !admitted_node.empty() && pod->node != admitted_node)
     return kube::fail(kube::Errc::missing,
                       "pod " + route.ns + "/" + route.pod + " has left node " + admitted_node + "; ask once more");
-  if (pod && pod->trouble) return std::unexpected(*pod->trouble);
+  if (pod && !pod->trouble.empty()) return kube::fail(kube::Errc::unsupported, pod->trouble);
   return pod;
 }
 
@@ -89,7 +114,6 @@ kube::Result<PodRoute> KubeletServer::find_at(const PortOwners& owners, const Ro
   // A caller with the right on one node hears nothing of other nodes.
   const bool is_elsewhere = pod ? !owners.has(pod->node) : !owners.only().empty();
   if (is_elsewhere) return owners.refuse_pod(route.ns + "/" + route.pod);
-  if (pod && pod->trouble) return std::unexpected(*pod->trouble);
   return pod;
 }
 
@@ -123,12 +147,17 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
   // While the API server was asked, the session with the provider may have been replaced, or the pod by another one.
   pod = find_at(owners, *route);
   if (pod) pod = find_again(*route, node);
-  if (!pod) {
-    co_await answer(response, {404, pod.error().text()});
-  } else if (route->endpoint == Endpoint::logs) {
-    co_await serve_logs(*route, std::move(*pod), response);
+  if (route->endpoint == Endpoint::logs) {
+    if (pod)
+      co_await serve_logs(*route, std::move(*pod), response);
+    else
+      co_await answer(response, refuse_pod(pod.error()));
+  } else if (!pod) {
+    co_await answer_with_status(response, refuse_pod(pod.error()));
   } else if (route->endpoint == Endpoint::port_forward) {
     co_await serve_forward(request, *route, std::move(node), response);
+  } else if (const std::string why = why_no_command(*pod, route->container); !why.empty()) {
+    co_await answer_with_status(response, {400, why});
   } else {
     co_await serve_command(request, *route, std::move(node), response);
   }

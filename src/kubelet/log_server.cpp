@@ -8,7 +8,9 @@ namespace {
 
 Refusal provider_refusal(const kube::Failure& failure) {
   const int code = failure.http_code();
-  if (code == 400 || code == 404 || code == 500) return {code, failure.text()};
+  // An API server drops the words of a 404.
+  if (code == 400 || code == 404) return {400, failure.text()};
+  if (code == 500) return {code, failure.text()};
   return {502, "the provider cannot serve the request: " + failure.text()};
 }
 

@@ -69,7 +69,10 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
   const Answer answer = co_await decide(found->second, *review, hold);
   (answer.allowed ? found->second.allowed : found->second.denied).add();
   found->second.seconds.observe(std::chrono::duration<double>(clock_.now() - began).count());
-  if (!answer.allowed) log_refusal(found->first, *review, answer);
+  if (!answer.allowed) {
+    log_refusal(found->first, *review, answer);
+    if (settings_.on_refusal) settings_.on_refusal(*review, answer);
+  }
   ServerResponse::Headers headers{{"content-type", "application/json"}};
   if (sends_away_) headers.emplace_back("connection", "close");
   static_cast<void>(

@@ -79,8 +79,12 @@ asio::awaitable<void> Callers::run() {
   }
 }
 
+bool Callers::is_proven(const core::admission::Request& request) const {
+  return request.caller.empty() || proven_.has(request.caller, clock_.now());
+}
+
 core::Claimant Callers::claimant_of(const core::admission::Request& request) {
-  const bool proven = request.caller.empty() || proven_.has(request.caller, clock_.now());
+  const bool proven = is_proven(request);
   (proven ? asked_proven_ : asked_unproven_).add();
   return {.address = request.caller, .proven = proven};
 }

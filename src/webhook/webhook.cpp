@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/async/task_group.hpp"
+#include "kube/async/timeout.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/addresses/ip.hpp"
@@ -15,6 +16,8 @@ using namespace std::chrono_literals;
 
 /// The time for reviews that are under way when the process stops.
 constexpr kube::Duration last_reviews = 2s;
+/// ... and for what was refused to be written.
+constexpr kube::Duration last_refusals = 2s;
 
 /// The names under which API servers call: those of the Service, and the host of the URL if there is one.
 kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& settings) {
@@ -53,6 +56,7 @@ Webhook::Webhook(WebhookContext context, WebhookSettings settings)
                 .callers = context_.callers,
                 .twin_names = settings_.twin_names,
                 .selected_namespaces = settings_.selected_namespaces}),
+      refusals_({context_.environment(), context_.home, context_.replica_api, context_.leadership, context_.callers}),
       configurations_(context_, context_.leader_api, context_.home,
                       {.url = without_slash(settings_.url),
                        .ns = settings_.ns,
@@ -70,7 +74,11 @@ kube::Result<std::uint16_t> Webhook::listen() {
       [this](const CertificateState& state) { use(state); });
   auto pair = temporary_certificate(service_name, context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
-  AdmissionServerSettings settings{.port = settings_.port};
+  AdmissionServerSettings settings{
+      .port = settings_.port,
+      .on_refusal = [this](const core::admission::Request& review, const core::admission::Answer& answer) {
+        refusals_.note(review, answer);
+      }};
   if (!settings_.client_ca_file.empty()) {
     auto ca = client_ca_file_.read();
     if (!ca) return kube::fail(std::move(ca.error()), "webhooks: client CA");
@@ -97,6 +105,7 @@ asio::awaitable<void> Webhook::run() {
   kube::async::TaskGroup group(context_.executor);
   group.spawn(server_->run());
   group.spawn(certificates_->run());
+  group.spawn(refusals_.run());
   if (context_.callers) group.spawn(context_.callers->run());
   if (!settings_.client_ca_file.empty())
     group.spawn(client_ca_file_.watch([this](std::string pem) { use_client_ca(std::move(pem)); }));
@@ -108,6 +117,7 @@ asio::awaitable<void> Webhook::stop(kube::Duration delay) {
   server_->send_away();
   co_await context_.clock.sleep(delay);
   co_await server_->stop(last_reviews);
+  co_await kube::async::with_timeout(context_.clock, refusals_.flush(), last_refusals);
 }
 
 void Webhook::use_client_ca(std::string pem) {

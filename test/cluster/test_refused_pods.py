@@ -3,6 +3,7 @@ itself."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from harness import audit
 from harness.api import Refused, path
 from harness.cluster import busybox
+from harness.liqoctl import Liqoctl
 from harness.story import Story, condition
+from harness.streams import kubectl
 from harness.wait import stays, wait_for
 
 REFUSED = "offloading.liqo.io/refused"
@@ -56,6 +59,63 @@ def asking(name: str) -> dict[str, Any]:
     return pod
 
 
+def listed(story: Story, name: str, words: str) -> dict[str, Any]:
+    """Waits until the provider's administrator finds the refusal of the pod, once, and returns it."""
+    liqoctl = Liqoctl(story.provider)
+
+    def found() -> dict[str, Any]:
+        told = json.loads(liqoctl("get", "refusals", "--remote-cluster-id", "rome", "--since", "1h", "-o", "json"))
+        mine = [one for one in told if (one["namespace"], one["name"]) == (story.twin, name)]
+        assert len(mine) == 1 and words in mine[0]["reason"], mine
+        return mine[0]
+
+    return wait_for(found, 60, "the refusal to be listed")
+
+
+def says_why(story: Story, *command: object) -> str:
+    """The one sentence with which kubectl fails at home."""
+    done = kubectl(story, *command)
+    words = done.stderr.decode()
+    assert done.returncode != 0 and "does not run at cluster milan: " in words, done
+    assert "Internal error" not in words and "could not find" not in words, words
+    return words
+
+
+@pytest.mark.refusals("that is what it is about")
+def test_a_refused_pod_says_why_to_whoever_asks_for_its_log_and_the_provider_lists_it(story: Story) -> None:
+    pod = busybox("hostpath")
+    pod["spec"]["volumes"] = [{"name": "node", "hostPath": {"path": "/"}}]
+    story.create(pod)
+    story.wait_local(
+        "hostpath",
+        lambda one: condition(one, "offloading.liqo.io/Offloaded").get("reason") == "OffloadingRefused",
+        "to be refused",
+    )
+    for command in (("logs", "hostpath"), ("exec", "hostpath", "--", "true"), ("attach", "hostpath")):
+        assert "hostPath" in says_why(story, *command)
+    refused = listed(story, "hostpath", "hostPath")
+    assert (refused["cluster"], refused["kind"]) == ("rome", "ShadowPod")
+    table = Liqoctl(story.provider)("get", "refusals")
+    assert "REASON" in table and f"{story.twin}/hostpath" in table
+
+
+def test_a_pod_whose_image_is_missing_says_so_to_whoever_wants_to_run_a_command_in_it(story: Story) -> None:
+    pod = busybox("noimage")
+    pod["spec"]["containers"][0]["image"] = "example.invalid/no/such:image"
+    story.create(pod)
+
+    def waits() -> str:
+        # Until its kubelet has tried, the pod is only being created.
+        done = kubectl(story, "exec", "noimage", "--", "true")
+        words = done.stderr.decode()
+        assert done.returncode != 0 and "ErrImageNeverPull" in words, words
+        return words
+
+    words = wait_for(waits, 60, "the missing image to be told")
+    assert f'container "main" of pod {story.namespace}/noimage waits at cluster milan: ' in words
+    assert b"is waiting to start: ErrImageNeverPull" in kubectl(story, "logs", "noimage").stderr
+
+
 @pytest.mark.refusals("that is what it is about")
 @pytest.mark.parametrize(
     ("rule", "words"),
@@ -96,6 +156,8 @@ def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, word
         if entry["verb"] == "patch" and audit.resource(entry) == "shadowpods"
     ]
     assert not told_again, "what has been told is not written again"
+
+    listed(story, "one", words)
 
     allow(story, rule)
     story.wait_ready("one", 90)

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "kube/base/failure.hpp"
@@ -23,8 +22,9 @@ struct PodRoute {
   std::string provider;  ///< what the provider is called where people read of it
   /// By container that the provider does not run: the sentence that says so.
   std::map<std::string, std::string> refused = {};
-  /// Why nothing can be asked of the provider, in a sentence.
-  std::optional<kube::Failure> trouble = {};
+  /// By container that the provider has not started: the sentence that says why.
+  std::map<std::string, std::string> waiting = {};
+  std::string trouble = {};  ///< why nothing can be asked of the provider, a sentence, answered with 400; "" = it can
   std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
 };
 

@@ -43,6 +43,8 @@ struct AdmissionServerSettings {
   std::size_t max_held = 32U << 20;
   /// Whether somebody may ask; none = everybody may.
   std::function<bool(const std::optional<kube::net::PeerIdentity>& caller)> admits;
+  /// Told of every review that is not allowed; none = nobody is. Must not suspend.
+  std::function<void(const core::admission::Request& review, const core::admission::Answer& answer)> on_refusal = {};
 };
 
 /// Answers reviews by path. A review that cannot be read is answered 400, in words; a larger one 413; a decision that

@@ -10,6 +10,7 @@
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/webhook/certificates.hpp"
 #include "liqo/webhook/configurations.hpp"
+#include "liqo/webhook/refusal_recorder.hpp"
 #include "liqo/webhook/reviews.hpp"
 
 namespace liqo::webhook {
@@ -48,7 +49,7 @@ class Webhook {
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
   /// Ends in order: reviews are answered for `delay` more, each with the request to go elsewhere, then those that are
-  /// under way. run() is to be cancelled after it.
+  /// under way; what they refused is written. run() is to be cancelled after it.
   asio::awaitable<void> stop(kube::Duration delay);
   /// Why reviews cannot be answered yet, for /readyz; "" once they can.
   std::string waiting_for() const;
@@ -65,6 +66,7 @@ class Webhook {
   kube::WatchedFile client_ca_file_;
   kube::net::ServerIdentity identity_;
   Reviews reviews_;
+  RefusalRecorder refusals_;
   Configurations configurations_;
   std::unique_ptr<Certificates> certificates_;
   std::unique_ptr<AdmissionServer> server_;

@@ -20,6 +20,7 @@ void add_commands(CommandLine& line) {
   add_prune(line);
   add_get(line);
   add_values(line);
+  add_refusals(line);
   add_info(line);
   add_check(line);
   add_install(line);

@@ -21,6 +21,7 @@ void add_nonce(CommandLine& line);
 void add_peer(CommandLine& line);
 void add_peering_user(CommandLine& line);
 void add_prune(CommandLine& line);
+void add_refusals(CommandLine& line);
 void add_resource_slice(CommandLine& line);
 void add_tenant(CommandLine& line);
 void add_tenant_policy(CommandLine& line);

@@ -17,9 +17,14 @@ std::optional<OffloadedPod> OffloadedPods::find(const kube::ObjectKey& local) co
   const ProviderSession* session = virtual_nodes_->sessions().find_running(local);
   if (!session) return std::nullopt;
   const std::string* remote = session->pods().mapping().to_remote(local.ns);
-  return OffloadedPod{.provider = controllers::provider_of(*session),
-                      .local = session->pods().local_pods().find(local),
-                      .remote_namespace = remote ? *remote : ""};
+  OffloadedPod found{.provider = controllers::provider_of(*session),
+                     .local = session->pods().local_pods().find(local),
+                     .remote_namespace = remote ? *remote : ""};
+  if (const kube::Informer* pods = remote ? session->pods().twin_pods(local.ns, *remote) : nullptr) {
+    found.is_remote_known = true;
+    found.remote = pods->find({*remote, local.name});
+  }
+  return found;
 }
 
 std::optional<LinkedProvider> OffloadedPods::provider_of(const std::string& node) const {

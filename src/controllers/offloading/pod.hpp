@@ -69,6 +69,8 @@ class PodController {
 
   /// The pods of this node at home, whether their namespace is mapped or not.
   const kube::Informer& local_pods() const { return *local_pods_; }
+  /// The pods in the twin of a namespace; null where that cache is not complete.
+  const kube::Informer* twin_pods(const std::string& local_namespace, std::string_view remote_namespace) const;
   const core::NamespaceMapping& mapping() const { return mapping_; }
   const core::ForgingContext& forging() const { return forging_; }
 

@@ -68,6 +68,13 @@ kube::Informer* PodController::cache_of(const std::string& local_namespace, std:
   return cache ? &*cache : nullptr;
 }
 
+const kube::Informer* PodController::twin_pods(const std::string& local_namespace,
+                                               std::string_view remote_namespace) const {
+  const auto found = twins_.find(local_namespace);
+  if (found == twins_.end() || found->second.remote != remote_namespace || !found->second.has_synced()) return nullptr;
+  return &*found->second.watch->pods;
+}
+
 void PodController::set_mapping(core::NamespaceMapping mapping) {
   const bool is_first = !std::exchange(mapping_known_, true);
   const auto changed = mapping_.differences(mapping);

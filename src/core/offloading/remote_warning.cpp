@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <tuple>
 #include <utility>
 
@@ -26,10 +27,22 @@ constexpr std::size_t max_told = 16;
 
 const json::object* ready_condition(const kube::Object& pod) { return kube::find_condition(pod.status(), "Ready"); }
 
+/// What a kubelet warns of beside the start of a pod, which goes on all the same.
+constexpr std::array<std::string_view, 5> notes = {"MissingClusterDNS", "DNSConfigForming", "CheckLimitsForResolvConf",
+                                                   "FailedToRetrieveImagePullSecret", "ProbeWarning"};
+bool is_note(std::string_view reason) { return std::ranges::find(notes, reason) != notes.end(); }
+
 /// A kubelet's "Error: ImagePullBackOff" repeats the reason for which the container waits.
 bool is_echo(std::string_view message) {
   constexpr std::string_view begin = "Error: ";
   return message.starts_with(begin) && !message.substr(begin.size()).contains(' ');
+}
+
+/// How much an Event says about why a pod is not ready.
+enum class Weight : std::uint8_t { note, echo, cause };
+Weight weight_of(const json::value& event) {
+  if (is_note(kube::string_at(event, {"reason"}))) return Weight::note;
+  return is_echo(kube::string_at(event, {"message"})) ? Weight::echo : Weight::cause;
 }
 
 }  // namespace
@@ -60,23 +73,25 @@ bool is_settled(const kube::Object& remote) {
 }
 
 std::string newest_warning(std::span<const json::value> events, const kube::Object& remote) {
-  const bool is_placed = !kube::string_at(remote.spec(), {"nodeName"}).empty();
+  const bool is_placed = !kube::string_at(remote.spec(), {"nodeName"}).empty(), has_begun = has_started(remote);
   kube::WallTime earliest{};
   if (const json::object* ready = ready_condition(remote))
     if (const auto since = kube::parse_time(kube::string_at(*ready, {"lastTransitionTime"})))
       earliest = *since - before_not_ready;
   // The name decides between Events of the same second, so that the order of a list does not matter.
-  std::tuple<bool, kube::WallTime, std::string_view> best;
+  std::tuple<Weight, kube::WallTime, std::string_view> best;
   std::string words;
   for (const json::value& event : events) {
     if (kube::string_at(event, {"type"}) != "Warning" ||
         kube::string_at(event, {"involvedObject", "uid"}) != remote.uid())
       continue;
     if (is_placed && kube::string_at(event, {"reason"}) == "FailedScheduling") continue;
+    const Weight weight = weight_of(event);
+    // Nothing that has not started waits for what a note is about.
+    if (weight == Weight::note && !has_begun) continue;
     const kube::WallTime time = time_of_event(event);
     if (time < earliest) continue;
-    const std::tuple rank{!is_echo(kube::string_at(event, {"message"})), time,
-                          kube::string_at(event, {"metadata", "name"})};
+    const std::tuple rank{weight, time, kube::string_at(event, {"metadata", "name"})};
     if (!words.empty() && rank < best) continue;
     std::string said = words_of_event(event);
     if (said.empty()) continue;

@@ -108,6 +108,7 @@ RIGHTS = {
     "liqod-offloaded-clusterrole.yaml": {("", "secrets"): {"get", "list"}},
     "liqod-tenant-clusterrole.yaml": {
         ("", "secrets"): READ | WRITE | {"create"},
+        ("", "configmaps"): {"create", "update"},
         ("coordination.k8s.io", "leases"): {"get", "create"},
     },
     "liqo-remote-controlplane.yaml": {
@@ -284,6 +285,12 @@ def test_a_peering_user_reads_the_nonce_and_no_other_secret():
 @pytest.mark.parametrize("name", ["liqo-remote-controlplane.yaml", "liqo-peering-user-tenant-ns.yaml"])
 def test_a_consumer_writes_no_status(name):
     assert not [resource for _, resource in granted(load(name)) if resource.endswith("/status")]
+
+
+def test_what_was_refused_a_consumer_is_written_by_liqod_alone():
+    assert named_rules("liqod-tenant-clusterrole.yaml", "configmaps") == ([["create"]], {"liqo-refusals"})
+    of_consumers = ("liqo-remote-controlplane.yaml", "liqo-peering-user-tenant-ns.yaml")
+    assert not [name for name in of_consumers if ("", "configmaps") in granted(load(name))]
 
 
 def test_of_the_bounds_of_twins_only_those_of_pods_are_ever_removed():

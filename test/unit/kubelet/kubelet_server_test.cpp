@@ -29,6 +29,7 @@ kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
 struct World {
   FakeHome home{review};
   Authorizer authorizer{home.api, kube::Counter()};
+  std::string trouble;  ///< of the pod
   std::shared_ptr<FakeTransport> provider;
   KubeletServer server;
   FakeResponse response;
@@ -45,6 +46,8 @@ struct World {
                                  .remote_pod = "web",
                                  .provider = "turin",
                                  .refused = {{"debugger", "cluster milan does not run it"}},
+                                 .waiting = {{"slow", "it waits: ErrImagePull"}},
+                                 .trouble = trouble,
                                  .node = "milan"};
                },
                make_tls(), {.address = "127.0.0.1", .port = 0}) {}
@@ -77,6 +80,53 @@ TEST_CASE("the log of a container that the provider does not run says why") {
   CHECK(world.response.status == 400);
   CHECK(world.response.body == "cluster milan does not run it\n");
   CHECK(world.provider->requests.empty());
+}
+
+TEST_CASE("a pod of which nothing runs says why before anything is asked of its provider") {
+  const std::string why = "pod rome/web does not run at cluster turin: hostPath is not allowed";
+  for (const char* path : {"/containerLogs/rome/web/main", "/exec/rome/web/main?command=sh&output=1",
+                           "/attach/rome/web/main?output=1", "/portForward/rome/web"}) {
+    CAPTURE(path);
+    World world;
+    world.trouble = why;
+    world.handle("local", "GET", path);
+    CHECK(world.response.status == 400);
+    CHECK(world.provider->requests.empty());
+    if (std::string_view(path).starts_with("/containerLogs")) {
+      // The API server makes a Status of it.
+      CHECK(world.response.body == why + "\n");
+      continue;
+    }
+    CHECK(world.response.header("content-type") == "application/json");
+    const auto status = kube::parse_json(world.response.body).value();
+    CHECK(kube::string_at(status, {"kind"}) == "Status");
+    CHECK(kube::string_at(status, {"apiVersion"}) == "v1");
+    CHECK(kube::string_at(status, {"reason"}) == "BadRequest");
+    CHECK(kube::string_at(status, {"message"}) == why);
+  }
+}
+
+TEST_CASE("who may not ask does not hear why a pod does not run") {
+  World world;
+  world.trouble = "hostPath is not allowed";
+  world.handle("eve", "GET", "/containerLogs/rome/web/main");
+  CHECK(world.response.status == 403);
+  CHECK_FALSE(world.response.body.contains("hostPath"));
+}
+
+TEST_CASE("a container that waits takes no command and says why; its log is the provider's to answer") {
+  for (const auto& [container, words] :
+       {std::pair{"slow", "it waits: ErrImagePull"}, std::pair{"debugger", "cluster milan does not run it"}})
+    for (const std::string_view begin : {"/exec/rome/web/", "/attach/rome/web/"}) {
+      CAPTURE(container);
+      World world;
+      world.handle("local", "POST", std::string(begin) + container + "?command=sh&output=1");
+      CHECK(world.response.status == 400);
+      CHECK(kube::string_at(kube::parse_json(world.response.body).value(), {"message"}) == words);
+    }
+  World world;
+  world.handle("local", "GET", "/containerLogs/rome/web/slow");
+  CHECK(world.provider->requests.size() == 1);
 }
 
 TEST_CASE("a caller that goes away ends the log") {
@@ -143,7 +193,7 @@ TEST_CASE("what the provider refuses is told in its words") {
                                  std::string(R"(,"message":")") + message + "\"}"}};
   };
   const Case cases[] = {
-      {"no such pod", status_of(404, "pods web not found"), 404, "pods web not found\n"},
+      {"no such pod", status_of(404, "pods web not found"), 400, "pods web not found\n"},
       {"no such container", status_of(400, "container x is not valid"), 400, "container x is not valid\n"},
       {"trouble there", status_of(500, "the kubelet is away"), 500, "the kubelet is away\n"},
       {"our rights are missing", status_of(403, "you may not"), 502,

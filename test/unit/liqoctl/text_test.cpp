@@ -9,6 +9,7 @@
 #include "text/suggest.hpp"
 #include "text/table.hpp"
 #include "text/width.hpp"
+#include "text/wrap.hpp"
 #include "text/yaml.hpp"
 
 namespace {
@@ -24,6 +25,15 @@ TEST_CASE("a table pads columns to their widest cell and leaves no spaces at the
         "gpu-pool              2d\n");
   CHECK(table({"NAME"}, {}) == "NAME\n");
   CHECK(table({"A", "B"}, {{"é", "x"}}) == "A   B\né   x\n");
+}
+
+TEST_CASE("a sentence is broken between words, and nothing of it is cut") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrapped("", 10) == Lines{""});
+  CHECK(wrapped("one two", 7) == Lines{"one two"});
+  CHECK(wrapped("one two", 6) == Lines{"one", "two"});
+  CHECK(wrapped("a verylongword b", 5) == Lines{"a", "verylongword", "b"});
+  CHECK(wrapped("é é é", 3) == Lines{"é é", "é"});
 }
 
 TEST_CASE("sections have rules that end one column earlier at each level, and fields in one column") {

@@ -5,7 +5,7 @@ import json
 import pathlib
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import yaml
@@ -72,6 +72,42 @@ def test_a_dry_run_drains_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
     told = "INFO: milan: would update ResourceSlice liqo-tenant-rome/milan\n"
     assert (cordoned.returncode, cordoned.stderr) == (0, told)
     assert (milan.objects[tenant], milan.objects[granted]) == before
+
+
+def test_what_was_refused_is_listed_for_people_and_programs(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    ns = milan.add_tenant_namespace("rome")
+    now = datetime.now(UTC)
+    reason = "hostPath is not allowed by the policy of cluster milan: " + "word " * 40 + "end\x1b[2J"
+
+    def entry(name: str, at: datetime, count: int) -> dict:
+        time_of = at.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return {
+            "kind": "ShadowPod", "namespace": "shop-rome", "name": name, "reason": reason, "count": count,
+            "firstTime": time_of, "lastTime": time_of,
+        }  # fmt: skip
+
+    entries = [entry("old", now - timedelta(hours=3), 1), entry("web", now - timedelta(seconds=5), 7)]
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        get = ("get", "refusals", "--kubeconfig", kubeconfig)
+        nothing = liqoctl(*get)
+        milan.add("/api/v1", "ConfigMap", "configmaps", "liqo-refusals", ns, data={"refusals.json": json.dumps(entries)})
+        # Somebody else's ConfigMap of that name says nothing.
+        milan.add(
+            "/api/v1", "ConfigMap", "configmaps", "liqo-refusals", "shop-rome", data={"refusals.json": json.dumps(entries)}
+        )
+        table = liqoctl(*get)
+        recent = liqoctl(*get, "--remote-cluster-id", "rome", "--since", "1h", "-o", "json")
+        stranger = liqoctl(*get, "--remote-cluster-id", "turin")
+        wrong = liqoctl(*get, "--since", "yesterday")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "INFO: nothing was refused\n")
+    lines = table.stdout.splitlines()
+    assert lines[0].split() == ["LAST", "COUNT", "CLUSTER", "KIND", "NAME", "REASON"]
+    assert lines[1].split()[1:5] == ["7", "rome", "ShadowPod", "shop-rome/web"]
+    assert table.stdout.count("word") == 80 and table.stdout.count("end") == 2 and "\x1b" not in table.stdout
+    assert [(one["name"], one["count"], one["cluster"]) for one in json.loads(recent.stdout)] == [("web", 7, "rome")]
+    assert stranger.returncode == 1 and "no tenant namespace for turin" in stranger.stderr
+    assert wrong.returncode == 2 and "yesterday" in wrong.stderr
 
 
 def test_a_nonce_that_was_cut_is_told_at_once(tmp_path: pathlib.Path) -> None:

@@ -23,8 +23,10 @@ struct LinkedProvider {
 /// A pod at home and the way to what runs of it.
 struct OffloadedPod {
   LinkedProvider provider;
-  std::optional<kube::Object> local;  ///< none where the cache has not seen it yet
-  std::string remote_namespace;       ///< "" = the pod's namespace has no twin at the provider
+  std::optional<kube::Object> local;        ///< none where the cache has not seen it yet
+  std::string remote_namespace;             ///< "" = the pod's namespace has no twin at the provider
+  bool is_remote_known = false;             ///< the cache of the twin is complete
+  std::optional<kube::Object> remote = {};  ///< what it has of the pod's name, of whichever pod
 };
 
 /// What the sessions with providers know now: nothing is read, and nothing is kept. One thread.

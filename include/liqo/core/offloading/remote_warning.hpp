@@ -22,7 +22,8 @@ bool is_settled(const kube::Object& remote);
 
 /// The newest Warning about this remote pod among the Events, as words_of_event(); "" = there is none. Ignored are
 /// Events about other objects, Events from before the pod became not ready, failures of its scheduling once it has a
-/// node, and, where another Event says more, those that only repeat its container states.
+/// node, and, where another Event says more, those that only repeat its container states. What a kubelet notes beside
+/// a start (such as MissingClusterDNS) is told last, and only of a pod that has started.
 std::string newest_warning(std::span<const kube::json::value> events, const kube::Object& remote);
 
 /// The sentence about it at home.

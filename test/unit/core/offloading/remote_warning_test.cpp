@@ -115,6 +115,25 @@ TEST_CASE("what was wrong before is not told as what is wrong now") {
   CHECK_FALSE(newest_warning(at_time("2026-11-21T09:58:30Z"), remote(pending)).empty());
 }
 
+TEST_CASE("what a kubelet notes beside the start of a pod is not told as what the pod waits for") {
+  const auto at_time = [](const char* reason, const char* message, const char* time) {
+    json::object made = event("{}");
+    made["reason"] = reason;
+    made["message"] = message;
+    made["lastTimestamp"] = time;
+    return made;
+  };
+  const json::object failed = at_time("Failed", "Failed to pull image \"shop:2\": not found", "2026-11-21T10:00:00Z"),
+                     echo = at_time("Failed", "Error: ErrImagePull", "2026-11-21T10:00:02Z"),
+                     note = at_time("MissingClusterDNS", "no ClusterDNS IP", "2026-11-21T10:00:09Z");
+  const std::string cause = "Failed to pull image \"shop:2\": not found (Failed)";
+  CHECK(newest_warning(json::array{failed, note}, remote(pending)) == cause);
+  CHECK(newest_warning(json::array{note, failed, echo}, remote(not_ready)) == cause);
+  CHECK(newest_warning(json::array{note, echo}, remote(not_ready)) == "Error: ErrImagePull (Failed)");
+  CHECK(newest_warning(json::array{note}, remote(pending)).empty());
+  CHECK(newest_warning(json::array{note}, remote(not_ready)) == "no ClusterDNS IP (MissingClusterDNS)");
+}
+
 TEST_CASE("what a provider writes is cut") {
   json::object endless = event("{}");
   endless["reason"] = std::string(100'000, 'r');

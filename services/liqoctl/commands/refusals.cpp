@@ -1,0 +1,77 @@
+// liqoctl get refusals: what this cluster has refused its consumers.
+#include "model/refusals.hpp"
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "kube/base/duration.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "session.hpp"
+#include "text/yaml.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace admission = liqo::core::admission;
+
+struct RefusalFlags {
+  std::string peer;
+  std::optional<kube::Duration> since;
+};
+
+/// The ConfigMaps of one peer, or of all.
+asio::awaitable<Result<std::vector<Object>>> read_maps(Cluster& cluster, std::string peer) {
+  std::string ns;
+  if (!peer.empty()) {
+    auto named = co_await cluster.existing_tenant_namespace(peer);
+    if (!named) co_return std::unexpected(std::move(named.error()));
+    ns = std::move(*named);
+  }
+  co_return co_await cluster.list(kube::resources::config_maps, ns, "", kube::name_is(admission::refusals_config_map));
+}
+
+asio::awaitable<Result<void>> get_refusals(Session& session, const RefusalFlags& flags) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  const auto tenants =
+      co_await cluster.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
+  if (!tenants) co_return std::unexpected(tenants.error());
+  const auto maps = co_await read_maps(cluster, flags.peer);
+  if (!maps) co_return std::unexpected(maps.error());
+  const kube::WallTime now = session.clock().wall();
+  const kube::WallTime since =
+      flags.since ? now - std::chrono::duration_cast<kube::WallTime::duration>(*flags.since) : kube::WallTime{};
+  const auto refusals = model::refusals_since(*tenants, *maps, since);
+  if (session.flags().output == Format::json)
+    session.output().print(text::pretty_json(model::refusal_list(refusals)));
+  else if (session.flags().output == Format::yaml)
+    session.output().print(text::yaml(model::refusal_list(refusals)));
+  else if (refusals.empty())
+    session.output().info("", "nothing was refused");
+  else
+    session.output().print(model::refusal_table(refusals, now));
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_refusals(CommandLine& line) {
+  auto flags = std::make_shared<RefusalFlags>();
+  const cli::Command app =
+      line.command(line.verb("get"), {"refusals", "List what this cluster has refused its consumers, and why"},
+                   {.namespaces = Namespaces::liqo,
+                    .prints = Prints::objects,
+                    .aliases = {"refusal"},
+                    .examples = "  liqoctl get refusals\n"
+                                "  liqoctl get refusals --remote-cluster-id rome --since 1h"},
+                   [flags](Session& session) { return get_refusals(session, *flags); });
+  app.option("--remote-cluster-id", flags->peer, "Only those of this consumer").type_name("ID");
+  const auto read = [flags](const std::string& text) -> kube::Result<void> {
+    const auto parsed = kube::parse_duration(text);
+    if (!parsed) return std::unexpected(parsed.error());
+    flags->since = *parsed;
+    return {};
+  };
+  app.option("--since", read, "Only what was refused within this time, e.g. 1h").type_name("TIME");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,110 @@
+#include "liqo/core/admission/refusal_ring.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kube/base/printable.hpp"
+
+namespace liqo::core::admission {
+namespace json = kube::json;
+namespace {
+
+/// Kubernetes' own bounds, so that no name is cut that an API server has let through.
+constexpr std::size_t max_kind = 63, max_name = 253;
+/// Longer than any ring that was written here.
+constexpr std::size_t max_text = 4 * RefusalRing::max_bytes;
+constexpr std::size_t max_depth = 4;
+/// Count and times may become longer while an entry is kept.
+constexpr std::size_t slack = 20;
+
+json::object to_json(const RefusedObject& refused) {
+  return {{"kind", refused.kind},
+          {"namespace", refused.ns},
+          {"name", refused.name},
+          {"reason", refused.reason},
+          {"count", refused.count},
+          {"firstTime", kube::format_time(refused.first)},
+          {"lastTime", kube::format_time(refused.last)}};
+}
+
+std::int64_t sum(std::int64_t one, std::int64_t other) {
+  return other > std::numeric_limits<std::int64_t>::max() - one ? std::numeric_limits<std::int64_t>::max()
+                                                                : one + other;
+}
+
+}  // namespace
+
+void RefusalRing::add(RefusedObject refused) {
+  refused.kind = kube::one_line(refused.kind, max_kind);
+  refused.ns = kube::one_line(refused.ns, max_kind);
+  refused.name = kube::one_line(refused.name, max_name);
+  refused.reason = kube::one_line(refused.reason, max_reason);
+  const auto [entry, is_new] = entries_.try_emplace({refused.kind, refused.ns, refused.name, refused.reason});
+  Seen& seen = entry->second;
+  seen.count = sum(seen.count, std::max<std::int64_t>(refused.count, 1));
+  seen.first = is_new ? refused.first : std::min(seen.first, refused.first);
+  seen.last = is_new ? refused.last : std::max(seen.last, refused.last);
+  if (!is_new) return;
+  seen.bytes = json::serialize(to_json(refused)).size() + slack;
+  bytes_ += seen.bytes;
+  while (entries_.size() > max_entries || bytes_ > max_bytes) drop_oldest();
+}
+
+void RefusalRing::add(const RefusalRing& other) {
+  for (RefusedObject& refused : other.newest_first()) add(std::move(refused));
+}
+
+void RefusalRing::drop_oldest() {
+  const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.last; });
+  bytes_ -= oldest->second.bytes;
+  entries_.erase(oldest);
+}
+
+std::vector<RefusedObject> RefusalRing::newest_first() const {
+  std::vector<RefusedObject> all;
+  for (const auto& [name, seen] : entries_) {
+    const auto& [kind, ns, object, reason] = name;
+    all.push_back({.kind = kind,
+                   .ns = ns,
+                   .name = object,
+                   .reason = reason,
+                   .count = seen.count,
+                   .first = seen.first,
+                   .last = seen.last});
+  }
+  std::ranges::sort(all, [](const RefusedObject& one, const RefusedObject& other) {
+    return std::tie(other.last, one.kind, one.ns, one.name, one.reason) <
+           std::tie(one.last, other.kind, other.ns, other.name, other.reason);
+  });
+  return all;
+}
+
+RefusalRing RefusalRing::read(const kube::Object& config_map) {
+  RefusalRing ring;
+  const std::string_view text = kube::string_at(config_map.tree(), {"data", refusals_entry});
+  if (text.empty() || text.size() > max_text) return ring;
+  const auto document = kube::parse_json(text, max_depth);
+  const json::array* entries = document ? document->if_array() : nullptr;
+  if (!entries) return ring;
+  for (const json::value& entry : *entries) {
+    const auto first = kube::parse_time(kube::string_at(entry, {"firstTime"}));
+    const auto last = kube::parse_time(kube::string_at(entry, {"lastTime"}));
+    if (!first || !last) continue;
+    ring.add({.kind = std::string(kube::string_at(entry, {"kind"})),
+              .ns = std::string(kube::string_at(entry, {"namespace"})),
+              .name = std::string(kube::string_at(entry, {"name"})),
+              .reason = std::string(kube::string_at(entry, {"reason"})),
+              .count = kube::int_at(entry, {"count"}),
+              .first = *first,
+              .last = *last});
+  }
+  return ring;
+}
+
+void RefusalRing::write(kube::Object& config_map) const {
+  json::array entries;
+  for (const RefusedObject& refused : newest_first()) entries.push_back(to_json(refused));
+  kube::ensure_object(config_map.tree(), "data")[refusals_entry] = json::serialize(entries);
+}
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,82 @@
+#include "liqo/core/offloading/waiting_pod.hpp"
+
+#include "kube/base/printable.hpp"
+#include "kube/k8s/condition.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/pod_status.hpp"
+#include "liqo/core/offloading/remote_warning.hpp"
+#include "liqo/core/reflection/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// What the condition Offloaded says against the pod, without the cluster, which the sentence names already.
+std::string_view told_at_home(const AskedPod& asked) {
+  const json::object* condition = kube::find_condition(asked.local.status(), api::offloaded_condition);
+  if (!condition || kube::string_at(*condition, {"status"}) != "False") return {};
+  std::string_view words = kube::string_at(*condition, {"message"});
+  for (const std::string& begin : {refusal_message(asked.provider, ""), warning_message(asked.provider, "")})
+    if (words.starts_with(begin)) words.remove_prefix(begin.size());
+  return words;
+}
+
+std::string why_absent(const AskedPod& asked) {
+  const kube::Object& local = asked.local;
+  const std::string_view message = kube::string_at(local.status(), {"message"}), phase = api::phase_of(local);
+  if (api::is_final_phase(phase))
+    return "it has ended (" + std::string(phase) + ")" + (message.empty() ? "" : ": " + std::string(message));
+  if (local.is_deleting()) return "it is being deleted";
+  if (const std::string_view told = told_at_home(asked); !told.empty()) return std::string(told);
+  return message.empty() ? "it has not been created there yet" : std::string(message);
+}
+
+std::string why_unplaced(const AskedPod& asked) {
+  if (const std::string_view told = told_at_home(asked); !told.empty()) return std::string(told);
+  const json::object* scheduled = kube::find_condition(asked.remote->status(), "PodScheduled");
+  const std::string_view message = scheduled ? kube::string_at(*scheduled, {"message"}) : std::string_view();
+  return message.empty() ? "it has no node there yet" : std::string(message);
+}
+
+std::string why_container_waits(const AskedPod& asked, const json::value& waiting) {
+  const std::string_view reason = kube::string_at(waiting, {"reason"});
+  std::string_view message = kube::string_at(waiting, {"message"});
+  if (message.empty()) message = told_at_home(asked);
+  if (reason.empty() || message.empty())
+    return message.empty() && reason.empty() ? "it has not started yet" : std::string(message) + std::string(reason);
+  return std::string(reason) + ": " + std::string(message);
+}
+
+bool is_there(const AskedPod& asked) { return asked.remote && !is_for_another(*asked.remote, asked.local); }
+
+}  // namespace
+
+std::string why_nothing_runs(const AskedPod& asked) {
+  std::string why;
+  if (!is_there(asked))
+    why = why_absent(asked);
+  else if (kube::string_at(asked.remote->spec(), {"nodeName"}).empty())
+    why = why_unplaced(asked);
+  else
+    return {};
+  return "pod " + asked.local.key().text() + " does not run at cluster " + std::string(asked.provider) + ": " +
+         kube::one_line(why, max_refusal);
+}
+
+std::map<std::string, std::string> waiting_containers(const AskedPod& asked) {
+  std::map<std::string, std::string> waiting;
+  if (!is_there(asked)) return waiting;
+  for (const std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
+    for (const json::value& status : kube::array_at(asked.remote->status(), {list})) {
+      const json::value* state = kube::find(status, {"state", "waiting"});
+      const std::string_view name = kube::string_at(status, {"name"});
+      if (!state || name.empty() || kube::find(status, {"state", "running"})) continue;
+      waiting.emplace(name, "container " + kube::in_quotes(name) + " of pod " + asked.local.key().text() +
+                                " waits at cluster " + std::string(asked.provider) + ": " +
+                                kube::one_line(why_container_waits(asked, *state), max_refusal));
+    }
+  return waiting;
+}
+
+}  // namespace liqo::core

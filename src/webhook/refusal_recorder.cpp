@@ -1,0 +1,202 @@
+#include "liqo/webhook/refusal_recorder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/namespaces/tenant_index.hpp"
+#include "liqo/core/slices/grant.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+using core::admission::Answer;
+using core::admission::RefusalRing;
+using core::admission::RefusedObject;
+using core::admission::Request;
+
+/// So often is the ConfigMap read again where another replica was faster.
+constexpr int max_tries = 4;
+/// What is held of callers that are not proven, and the most of them at a time: proving one takes up to a second.
+constexpr std::size_t max_doubtful = 64, max_callers = 4;
+
+/// The kinds that are reviewed, by their plurals.
+constexpr std::array reviewed = {api::kinds::shadow_pods,    api::kinds::shadow_endpoint_slices,
+                                 api::kinds::namespace_maps, api::kinds::resource_slices,
+                                 api::kinds::renews,         api::kinds::tenants,
+                                 api::kinds::ingresses,      api::kinds::claims,
+                                 kube::resources::services,  kube::resources::config_maps,
+                                 kube::resources::secrets};
+
+std::string_view kind_of(const Request& request) {
+  const auto* known = std::ranges::find(reviewed, std::string_view(request.plural), &kube::Resource::plural);
+  return known == reviewed.end() ? std::string_view(request.plural) : known->kind;
+}
+
+std::string name_of(const Request& request) {
+  if (!request.name.empty()) return request.name;
+  if (!request.object.name().empty()) return std::string(request.object.name());
+  return std::string(kube::string_at(request.object.metadata(), {"generateName"})) + "…";
+}
+
+RefusedObject refused_at(std::string_view kind, const kube::ObjectKey& key, kube::WallTime now) {
+  return {
+      .kind = std::string(kind), .ns = key.ns, .name = key.name, .reason = {}, .count = 1, .first = now, .last = now};
+}
+
+/// What the condition says against the request of a slice; "" = nothing. That a tenant is cordoned or drained refuses
+/// no request.
+std::string_view denial_of(const kube::Object& slice) {
+  const api::ResourceSlice view(slice);
+  const kube::json::object* said = kube::find_condition(slice.status(), api::slice_conditions::resources);
+  if (!said || !view.is_replica() || !view.is_denied(api::slice_conditions::resources)) return {};
+  const std::string_view reason = kube::string_at(*said, {"reason"}), message = kube::string_at(*said, {"message"});
+  if (reason == core::slice_reasons::tenant_cordoned || reason == core::slice_reasons::tenant_drained) return {};
+  return message.empty() ? reason : message;
+}
+
+}  // namespace
+
+RefusalRecorder::RefusalRecorder(const RefusalContext& context)
+    : context_(context),
+      log_("refusals"),
+      noted_(context_.executor),
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
+      shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})) {
+  namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
+  shadow_pods_.subscribe([this](const kube::Change& change) { see_shadow_pod(change); });
+  slices_.subscribe([this](const kube::Change& change) { see_slice(change); });
+}
+
+RefusalRecorder::Tenant RefusalRecorder::tenant_of(std::string_view ns) const {
+  const auto found = namespaces_->find({{}, std::string(ns)});
+  if (!found) return {};
+  if (core::is_tenant_namespace(*found))
+    return {.ns = std::string(ns), .consumer = std::string(found->label(api::labels::remote_cluster_id))};
+  const std::string consumer(core::consumer_of_twin(*found));
+  if (consumer.empty()) return {};
+  for (const kube::Object& tenant : namespaces_->objects(core::tenants_by_cluster, consumer))
+    return {.ns = std::string(tenant.name()), .consumer = consumer};
+  return {};
+}
+
+void RefusalRecorder::note(const Request& request, const Answer& answer) {
+  if (answer.allowed || request.dry_run || answer.code >= 500) return;
+  const Tenant tenant = tenant_of(request.ns);
+  if (tenant.ns.empty() || !core::admission::is_of_consumer(request.user, tenant.consumer)) return;
+  RefusedObject refused = refused_at(kind_of(request), {request.ns, name_of(request)}, context_.clock.wall());
+  refused.reason = answer.message;
+  if (context_.callers && !context_.callers->is_proven(request))
+    doubt({.caller = request.caller, .tenant = tenant.ns, .refused = std::move(refused)});
+  else
+    add(tenant.ns, std::move(refused));
+}
+
+void RefusalRecorder::see_shadow_pod(const kube::Change& change) {
+  // What is there when this process begins to lead has been noted by the one that led before.
+  if (!change.now || !context_.leadership.is_leader() || !shadow_pods_->has_synced()) return;
+  const std::string_view words = change.now->annotation(api::annotations::refused);
+  if (words.empty()) return;
+  const kube::Object* before = change.previous();
+  if (!before || before->annotation(api::annotations::refused) == words) return;
+  RefusedObject refused = refused_at(api::kinds::shadow_pods.kind, change.key, context_.clock.wall());
+  refused.reason = words;
+  if (const Tenant tenant = tenant_of(change.key.ns); !tenant.ns.empty()) add(tenant.ns, std::move(refused));
+}
+
+void RefusalRecorder::see_slice(const kube::Change& change) {
+  if (!change.now || !context_.leadership.is_leader() || !slices_->has_synced()) return;
+  const std::string_view words = denial_of(*change.now);
+  if (words.empty()) return;
+  const kube::Object* before = change.previous();
+  if (before && denial_of(*before) == words) return;
+  RefusedObject refused = refused_at(api::kinds::resource_slices.kind, change.key, context_.clock.wall());
+  refused.reason = words;
+  if (const Tenant tenant = tenant_of(change.key.ns); !tenant.ns.empty()) add(tenant.ns, std::move(refused));
+}
+
+void RefusalRecorder::add(const std::string& tenant, RefusedObject refused) {
+  pending_[tenant].add(std::move(refused));
+  noted_.set();
+}
+
+void RefusalRecorder::doubt(Doubtful doubtful) {
+  const auto is_same = [&](const Doubtful& one) { return one.caller == doubtful.caller; };
+  if (doubtful_.size() >= max_doubtful) return;
+  std::set<std::string_view> callers;
+  for (const Doubtful& one : doubtful_) callers.insert(one.caller);
+  if (callers.size() >= max_callers && std::ranges::none_of(doubtful_, is_same)) return;
+  doubtful_.push_back(std::move(doubtful));
+  noted_.set();
+}
+
+asio::awaitable<void> RefusalRecorder::judge() {
+  const std::vector<Doubtful> doubtful = std::exchange(doubtful_, {});
+  std::map<std::string, bool> proven;
+  for (const Doubtful& one : doubtful) {
+    const auto [known, is_new] = proven.try_emplace(one.caller, false);
+    if (is_new) {
+      Request asked;
+      asked.caller = one.caller;
+      known->second = co_await context_.callers->prove(asked) == Callers::Finding::proven;
+    }
+    if (known->second) add(one.tenant, one.refused);
+  }
+}
+
+asio::awaitable<void> RefusalRecorder::run() {
+  while (true) {
+    co_await noted_.wait();
+    co_await context_.clock.sleep(gather);
+    noted_.reset();
+    co_await judge();
+    co_await flush();
+    co_await context_.clock.sleep(pause - gather);
+  }
+}
+
+asio::awaitable<void> RefusalRecorder::flush() {
+  // What is noted meanwhile is written next time.
+  std::map<std::string, RefusalRing> noted = std::exchange(pending_, {});
+  for (const auto& [tenant, refused] : noted) {
+    // Of a tenant that goes nobody reads any more, and nothing new is let into its namespace.
+    const auto ns = namespaces_->find({{}, tenant});
+    if (!ns || ns->is_deleting()) continue;
+    const auto stored = co_await store(tenant, refused);
+    if (stored) continue;
+    if (const auto held_back = failures_.note(tenant + " " + stored.error().text(), context_.clock.now()))
+      log_.warn("what was refused a consumer cannot be kept, which is tried again",
+                {{"namespace", tenant}, {"error", stored.error()}, {"others_since", *held_back}});
+    pending_[tenant].add(refused);
+    noted_.set();
+  }
+}
+
+asio::awaitable<kube::Result<void>> RefusalRecorder::store(std::string tenant, RefusalRing refused) {
+  constexpr kube::Resource maps = kube::resources::config_maps;
+  const kube::ObjectKey key{tenant, std::string(core::admission::refusals_config_map)};
+  kube::Result<kube::Object> stored = kube::fail(kube::Errc::missing, "");
+  for (int i = 0; i < max_tries; ++i) {
+    auto map = co_await context_.replica_api.get(maps, key);
+    const bool is_new = !map && map.error().is_not_found();
+    if (!map && !is_new) co_return std::unexpected(std::move(map.error()));
+    kube::Object wanted = is_new ? kube::Object::make(maps, key) : std::move(*map);
+    RefusalRing ring = RefusalRing::read(wanted);
+    ring.add(refused);
+    ring.write(wanted);
+    stored = is_new ? co_await context_.replica_api.create(maps, wanted)
+                    : co_await context_.replica_api.replace(maps, wanted);
+    if (stored) co_return kube::Result<void>();
+    // Another replica was faster: its refusals stay.
+    if (!stored.error().is_already_exists() && !stored.error().is_conflict()) break;
+  }
+  co_return std::unexpected(std::move(stored.error()));
+}
+
+}  // namespace liqo::webhook

@@ -1,0 +1,136 @@
+// What was refused is counted, merged and bounded, and comes back from its ConfigMap as it was.
+#include "liqo/core/admission/refusal_ring.hpp"
+
+#include <limits>
+
+#include "../objects.hpp"
+
+namespace liqo::core::admission {
+namespace {
+
+using namespace core::testing;
+using namespace std::chrono_literals;
+
+RefusedObject refused(std::string_view name, std::string_view reason, std::chrono::seconds later = 0s) {
+  return {.kind = "ShadowPod",
+          .ns = "shop-rome",
+          .name = std::string(name),
+          .reason = std::string(reason),
+          .first = at(later),
+          .last = at(later)};
+}
+
+kube::Object stored(const RefusalRing& ring) {
+  kube::Object map = parse(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "liqo-refusals"}})");
+  ring.write(map);
+  return map;
+}
+
+std::size_t text_size(const kube::Object& map) { return kube::string_at(map.tree(), {"data", refusals_entry}).size(); }
+
+}  // namespace
+
+TEST_CASE("the same object and reason is one entry, with a count and its first and last time") {
+  RefusalRing ring;
+  CHECK(ring.empty());
+  ring.add(refused("web", "no room", 5s));
+  ring.add(refused("web", "no room", 9s));
+  ring.add(refused("web", "no room", 2s));
+  ring.add(refused("web", "hostPath is not allowed", 3s));
+  ring.add(refused("db", "no room", 20s));
+  const auto all = ring.newest_first();
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].name == "db");
+  CHECK(all[1].reason == "no room");
+  CHECK(all[1].count == 3);
+  CHECK(all[1].first == at(2s));
+  CHECK(all[1].last == at(9s));
+  CHECK(all[2].reason == "hostPath is not allowed");
+}
+
+TEST_CASE("what two replicas have counted adds up") {
+  RefusalRing one, other;
+  for (int i = 0; i < 3; ++i) one.add(refused("web", "no room", 1s));
+  for (int i = 0; i < 4; ++i) other.add(refused("web", "no room", 7s));
+  RefusalRing read = RefusalRing::read(stored(one));
+  read.add(other);
+  const auto all = read.newest_first();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].count == 7);
+  CHECK(all[0].first == at(1s));
+  CHECK(all[0].last == at(7s));
+}
+
+TEST_CASE("it comes back from its ConfigMap as it was") {
+  RefusalRing ring;
+  ring.add(refused("web", R"(the image "a\b" is not allowed)", 3s));
+  ring.add(refused("db", "ü", 4s));
+  const kube::Object map = stored(ring);
+  CHECK(stored(RefusalRing::read(map)).tree() == map.tree());
+  const auto all = RefusalRing::read(map).newest_first();
+  REQUIRE(all.size() == 2);
+  CHECK(all[1].reason == R"(the image "a\b" is not allowed)");
+  CHECK(all[1].ns == "shop-rome");
+  CHECK(all[1].last == at(3s));
+}
+
+TEST_CASE("however much is refused, the ring is bounded, and the oldest goes") {
+  RefusalRing many;
+  for (int i = 0; i < 10'000; ++i) many.add(refused("pod-" + std::to_string(i), "no room", std::chrono::seconds(i)));
+  const auto all = many.newest_first();
+  REQUIRE(all.size() == RefusalRing::max_entries);
+  CHECK(all.front().name == "pod-9999");
+  CHECK(all.back().name == "pod-9744");
+  CHECK(text_size(stored(many)) <= RefusalRing::max_bytes);
+
+  // The longest texts, of characters that take two bytes in JSON.
+  RefusalRing large;
+  for (int i = 0; i < 1000; ++i)
+    large.add(refused("pod-" + std::to_string(i), std::to_string(i) + std::string(100'000, '"')));
+  CHECK(text_size(stored(large)) <= RefusalRing::max_bytes);
+  CHECK(text_size(stored(large)) > RefusalRing::max_bytes / 2);
+  for (const RefusedObject& each : large.newest_first()) CHECK(each.reason.size() <= RefusalRing::max_reason);
+  CHECK(RefusalRing::read(stored(large)).newest_first().size() == large.newest_first().size());
+}
+
+TEST_CASE("what a consumer has written is printable, and a count has an end") {
+  RefusalRing ring;
+  RefusedObject hostile = refused("a\n\x1b[2Jb", "no\r\nroom");
+  hostile.count = std::numeric_limits<std::int64_t>::max();
+  ring.add(hostile);
+  ring.add(hostile);
+  const auto all = ring.newest_first();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].name == "a [2Jb");
+  CHECK(all[0].reason == "no room");
+  CHECK(all[0].count == std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_CASE("a ConfigMap that somebody has changed is read as far as it can be") {
+  struct {
+    const char* what;
+    std::string text;
+    std::size_t entries;
+  } const cases[] = {
+      {"nothing", "", 0},
+      {"no JSON", "{", 0},
+      {"no list", "{}", 0},
+      {"others between", R"([7, null, {"kind": "ShadowPod"},
+          {"kind": "ShadowPod", "name": "web", "firstTime": "2026-11-21T10:00:00Z", "lastTime": "2026-11-21T10:00:00Z",
+           "count": -5}])",
+       1},
+      {"too long", "[" + std::string(300'000, ' ') + "]", 0},
+      {"too deep", "[[[[[[[[]]]]]]]]", 0},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.what);
+    kube::Object map = parse(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "liqo-refusals"}})");
+    kube::ensure_object(map.tree(), "data")[refusals_entry] = each.text;
+    const auto all = RefusalRing::read(map).newest_first();
+    CHECK(all.size() == each.entries);
+    for (const RefusedObject& one : all) CHECK(one.count == 1);
+  }
+  CHECK(RefusalRing::read(parse(R"({"apiVersion": "v1", "kind": "ConfigMap", "data": 7})")).empty());
+}
+
+}  // namespace liqo::core::admission
