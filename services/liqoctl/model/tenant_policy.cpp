@@ -185,7 +185,7 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
 }
 
 kube::Result<void> unset(json::object& policy, const Given& given) {
-  if (policy.erase(given.key) > 0) return {};
+  if (policy.stable_erase(given.key) > 0) return {};
   // A key that nobody knows is in the policy, or a mistake.
   if (const auto key = known_key(given); !key) return std::unexpected(key.error());
   return {};

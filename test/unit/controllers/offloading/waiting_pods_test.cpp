@@ -34,19 +34,25 @@ struct Home : ClusterFixture {
     made.set_label(api::labels::type, api::labels::type_virtual_node);
     made.set_label(api::labels::remote_cluster_id, "milan");
     made.mutable_spec()["taints"] = std::move(taints);
-    made.mutable_status()["conditions"] = json::array{json::object{{"type", "Ready"}, {"status", "True"}}};
     apply(resources::nodes, made);
+    change(resources::nodes, {"", "batch"}, "status", [](json::object& next) {
+      kube::ensure_object(next, "status")["conditions"] =
+          json::array{json::object{{"type", "Ready"}, {"status", "True"}}};
+    });
   }
-  void pod(const std::string& ns, const std::string& name) {
+  void pod(const std::string& ns, const std::string& name, std::string_view disk = "") {
     kube::Object made = kube::Object::make(resources::pods, {ns, name});
     made.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "shop:1"}}};
     made.mutable_spec()["tolerations"] =
         json::array{json::object{{"key", api::virtual_node_taint}, {"operator", "Exists"}}};
-    made.mutable_status() = json::object{
-        {"phase", "Pending"},
-        {"conditions",
-         json::array{json::object{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}}}}};
+    if (!disk.empty()) made.mutable_spec()["nodeSelector"] = json::object{{"disk", disk}};
     apply(resources::pods, made);
+    change(resources::pods, {ns, name}, "status", [](json::object& next) {
+      next["status"] = json::object{
+          {"phase", "Pending"},
+          {"conditions",
+           json::array{json::object{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}}}}};
+    });
   }
   std::vector<std::string> told() { return events("VirtualNodeClosed"); }
 
@@ -98,9 +104,7 @@ TEST_CASE("of a crowd of pods that wait for something else each is looked at in 
   Home rome;
   for (int i = 0; i < 600; ++i) {
     const std::string name = "p" + std::to_string(1000 + i);
-    rome.pod("demo", name);
-    rome.change(resources::pods, {"demo", name}, "",
-                [](json::object& next) { kube::ensure_object(next, "spec").erase("tolerations"); });
+    rome.pod("demo", name, "ssd");
   }
   rome.pod("demo", "z");
   rome.node("cordoned");
