@@ -135,7 +135,7 @@ std::vector<const Object*> in_time_order(const std::vector<Object>& events) {
   std::vector<const Object*> sorted;
   sorted.reserve(events.size());
   for (const Object& event : events) sorted.push_back(&event);
-  std::ranges::stable_sort(sorted, {}, [](const Object* event) { return last_seen(*event); });
+  std::ranges::sort(sorted, {}, [](const Object* event) { return last_seen(*event); });
   return sorted;
 }
 
