@@ -85,9 +85,11 @@ class FakeCluster:
             key, is_equal, value = one.partition("=")
             return labels.get(key) == value if is_equal else key in labels
 
-        return [
-            item for item in items if all(has(item["metadata"].get("labels") or {}, one) for one in wanted.split(",") if one)
-        ]
+        def is_wanted(item: dict) -> bool:
+            labels = item["metadata"].get("labels") or {}
+            return all(has(labels, one) for one in wanted.split(",") if one)
+
+        return [item for item in items if is_wanted(item)]
 
     @contextmanager
     def served(self, kubeconfig: pathlib.Path) -> Iterator[pathlib.Path]:

@@ -15,7 +15,8 @@ IMAGE = "image.repository=localhost/liqo/liqod"
 DEPLOYMENT = "/apis/apps/v1/namespaces/liqo/deployments/liqod"
 GIVEN = "/api/v1/namespaces/liqo/secrets/liqo-given-values"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
-OF_CHART = {"app.kubernetes.io/name": "liqod", "app.kubernetes.io/instance": "liqo", "app.kubernetes.io/part-of": "liqo"}
+NAMES = {"name": "liqod", "instance": "liqo", "part-of": "liqo"}
+OF_CHART = {f"app.kubernetes.io/{key}": value for key, value in NAMES.items()}
 SECRET_TEXT = "c2VjcmV0IG9mIHJvbWU="
 
 
@@ -27,7 +28,7 @@ def path_of(manifest: dict) -> str:
 
 
 def record(cluster: FakeCluster, values: dict) -> None:
-    text = base64.b64encode(json.dumps(values).encode()).decode()
+    text = base64.b64encode(json.dumps(values, separators=(",", ":")).encode()).decode()
     cluster.objects[GIVEN]["data"] = {"values": text}
 
 
@@ -48,8 +49,9 @@ def installed(*values: str) -> FakeCluster:
     counts = ("updatedReplicas", "availableReplicas", "replicas")
     rome.objects[DEPLOYMENT]["status"] = dict.fromkeys(counts, replicas)
     rome.objects["/version"] = {"major": "1", "minor": "35"}
-    # The record is what the chart's last object is labelled with.
-    rome.add("/api/v1", "Secret", "secrets", "liqo-given-values", "liqo", dict(OF_CHART), type="Opaque")
+    # The record has the labels of the chart's last object.
+    labels = dict(rome.objects[DEPLOYMENT]["metadata"]["labels"])
+    rome.add("/api/v1", "Secret", "secrets", "liqo-given-values", "liqo", labels, type="Opaque")
     record(rome, {"image": {"repository": "localhost/liqo/liqod"}, "clusterID": "rome"})
     return rome
 
@@ -62,7 +64,8 @@ def run(cluster: FakeCluster, directory: pathlib.Path, *words: str) -> tuple[int
 
 def test_values_are_shown_as_given_and_as_in_force_without_secrets(tmp_path: pathlib.Path) -> None:
     rome = installed()
-    given = {"clusterID": "rome", "replicas": 3, "apiServer": {"ca": SECRET_TEXT}, "podAnnotations": {"push-token": "abc"}}
+    given = {"clusterID": "rome", "replicas": 3}
+    given |= {"apiServer": {"ca": SECRET_TEXT}, "podAnnotations": {"push-token": "abc"}}
     record(rome, given)
     code, out, err = run(rome, tmp_path, "get", "values")
     assert code == 0, err
@@ -110,7 +113,7 @@ def test_a_dry_run_of_an_upgrade_shows_what_would_change_and_writes_nothing(tmp_
     nothing = run(rome, tmp_path, "upgrade", "--dry-run")
     assert nothing[:2] == (0, "") and "nothing would change; nothing was written" in nothing[2], nothing
     rome.add("/api/v1", "ConfigMap", "configmaps", "liqo-earlier", "liqo", dict(OF_CHART))
-    del rome.objects["/api/v1/namespaces/liqo/serviceaccounts/liqod"]
+    del rome.objects["/api/v1/namespaces/liqo/serviceaccounts/liqo"]
     before = copy.deepcopy(rome.objects)
     changes = ("replicas=3", f"apiServer.ca={SECRET_TEXT}", "offloading.sharingPercentage=50")
     code, out, err = run(rome, tmp_path, "upgrade", "--dry-run", *(part for one in changes for part in ("--set", one)))
@@ -124,7 +127,7 @@ def test_a_dry_run_of_an_upgrade_shows_what_would_change_and_writes_nothing(tmp_
         "    spec.template.spec.containers[liqod].args: + --ca-override=(set, not shown)\n",
         "~ ConfigMap liqo/liqo-sharing-policy\n    data.sharing-percentage: 90 → 50\n",
         "~ Secret liqo/liqo-given-values\n    data.values: changed (not shown)\n",
-        "+ ServiceAccount liqo/liqod\n",
+        "+ ServiceAccount liqo/liqo\n",
         "- ConfigMap liqo/liqo-earlier\n",
     ):
         assert line in out, f"{line}\n{out}"
@@ -165,8 +168,8 @@ def test_the_last_line_says_the_step_that_is_due(tmp_path: pathlib.Path) -> None
         return err.splitlines()[-1]
 
     begin = "INFO: Liqo runs as cluster rome"
-    assert last_line() == f"{begin}; next, to let another cluster run pods here: liqoctl generate peering-user, and to " \
-        "run pods in another one: liqoctl peer"
+    first = "to let another cluster run pods here: liqoctl generate peering-user, and to run pods in another one"
+    assert last_line() == f"{begin}; next, {first}: liqoctl peer"
     label = {"liqo.io/peering-user-name": "liqo-peer-user-milan"}
     for ns, end in (("liqo", "liqo-ns-reader"), ("liqo-tenant-milan", "tenant-ns-writer")):
         rome.add(RBAC, "RoleBinding", "rolebindings", f"liqo-peer-user-milan-{end}", ns, label)
@@ -176,7 +179,8 @@ def test_the_last_line_says_the_step_that_is_due(tmp_path: pathlib.Path) -> None
     (user,) = json.loads(run(rome, tmp_path, "get", "peering-user", "-o", "json")[1])
     assert (user["consumer"], user["complete"]) == ("milan", True)
     core = "/apis/core.liqo.io/v1beta1"
-    rome.add(core, "ForeignCluster", "foreignclusters", "milan", spec={"clusterID": "milan"}, status={"role": "Consumer"})
+    spec, status = {"clusterID": "milan"}, {"role": "Consumer"}
+    rome.add(core, "ForeignCluster", "foreignclusters", "milan", spec=spec, status=status)
     assert last_line() == begin
     rome.objects[f"{core}/foreignclusters/milan"]["status"]["role"] = "ConsumerAndProvider"
     assert last_line().endswith("; next: liqoctl create resourceslice")
@@ -193,4 +197,5 @@ def test_uninstall_names_all_that_is_in_the_way(tmp_path: pathlib.Path) -> None:
     code, _, err = run(rome, tmp_path, "uninstall", "--skip-confirm")
     assert code == 1
     assert "NamespaceOffloading shop/offloading (here: liqoctl unoffload namespace shop)" in err, err
-    assert "as provider of turin: Tenant liqo-tenant-turin/turin (the administrator of turin: liqoctl unpeer" in err, err
+    provided = "as provider of turin: Tenant liqo-tenant-turin/turin (the administrator of turin: liqoctl unpeer"
+    assert provided in err, err
