@@ -128,7 +128,9 @@ asio::awaitable<Result<std::string>> Cluster::id() {
 asio::awaitable<Result<void>> Cluster::learn_id() {
   auto usual =
       co_await find(kube::resources::config_maps, {liqo_namespace(), std::string(liqo::core::cluster_id_config_map)});
-  if (!usual && usual.error().code() != Errc::api) co_return std::unexpected(std::move(usual.error()));
+  // A server that does not know the user at all answers nothing else either.
+  if (!usual && (usual.error().code() != Errc::api || usual.error().http_code() == 401))
+    co_return std::unexpected(std::move(usual.error()));
   if (!usual || !*usual) co_return Result<void>();
   std::string told(kube::string_at((*usual)->tree(), {"data", liqo::core::cluster_id_key}));
   const bool other = is_remote() && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id;

@@ -517,7 +517,7 @@ def test_data_goes_both_ways_in_a_namespace_whose_pods_may_not_run_at_home(three
         assert gone.code == 0 and "will find no node" not in gone.err, gone
         assert listed(directory_of(three.milan.cluster, there, name)) == expected
         back = liqoctl.attempt(*words, "rome-1", timeout=240)
-        stranded = "the pods of StatefulSet accounts will find no node, because namespace accounts has the strategy Remote"
+        stranded = "the pods of StatefulSet accounts will find no node, because namespace accounts has the strategy"
         assert back.code == 0 and stranded in back.err, back
         assert back.err.index(stranded) < back.err.index("copied and compared"), back
         assert listed(three.data_of(name)) == expected

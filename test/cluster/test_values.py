@@ -542,6 +542,54 @@ def test_monitors_and_their_token_let_a_scraper_in(installed: Installed) -> None
     assert len(installed.carpi.kubectl(*boards).split()) == 3
 
 
+def test_values_are_shown_as_given_and_as_in_force(installed: Installed) -> None:
+    shown = json.loads(Liqoctl(installed.carpi)("get", "values", "-o", "json"))
+    assert shown["given"]["clusterID"] == "carpi" and shown["given"]["listenPort"] == 10270
+    assert shown["given"]["apiServer"]["ca"] == "(set, not shown)" == shown["inForce"]["apiServer"]["ca"]
+    assert "webhook" in shown["given"] and "replicas" not in shown["given"]
+    assert (shown["inForce"]["replicas"], shown["inForce"]["listenPort"]) == (2, 10270)
+    text = Liqoctl(installed.carpi)("get", "values")
+    assert yaml.safe_load(text) == shown and authorities_of(installed.carpi) not in text
+
+
+def test_a_dry_run_shows_what_an_upgrade_would_change_and_changes_nothing(installed: Installed) -> None:
+    liqoctl = Liqoctl(installed.carpi)
+
+    def versions() -> dict[tuple[str, str], str]:
+        found = json.loads(installed.carpi.kubectl("get", "deployment,configmap,secret", "-n", "liqo", "-o", "json"))
+        # liqod renews what is its own.
+        ours = [one for one in found["items"] if one["metadata"]["labels"].get("app.kubernetes.io/instance") == "liqo"]
+        name = lambda one: (one["kind"], one["metadata"]["name"])  # noqa: E731
+        return {name(one): one["metadata"].get("generation", 0) or one["data"] for one in ours}
+
+    before = versions()
+    same = liqoctl.attempt("upgrade", "--dry-run")
+    assert same.code == 0 and same.out == "" and "nothing would change; nothing was written" in same.err, same
+    changes = "replicas=3,offloading.sharingPercentage=50,metrics.dashboards.enabled=false"
+    shown = liqoctl.attempt("upgrade", "--dry-run", "--set", changes)
+    assert shown.code == 0, shown
+    for line in (
+        "~ values\n",
+        "    replicas: (none) → 3\n",
+        "    metrics.dashboards.enabled: true → false\n",
+        "~ Deployment liqo/liqod\n    spec.replicas: 2 → 3\n",
+        "~ ConfigMap liqo/liqo-sharing-policy\n    data.sharing-percentage: 90 → 50\n",
+        "~ Secret liqo/liqo-given-values\n    data.values: changed (not shown)\n",
+        "- ConfigMap liqo/liqo-dashboard-consumer\n",
+    ):
+        assert line in shown.out, f"{line}\n{shown.out}"
+    assert authorities_of(installed.carpi) not in shown.out
+    assert "3 objects would be changed, 3 removed; nothing was written" in shown.err, shown
+    assert versions() == before
+
+
+def test_the_last_line_of_an_upgrade_names_no_step_where_none_is_due(installed: Installed) -> None:
+    done = Liqoctl(installed.carpi).attempt("upgrade")
+    assert done.code == 0 and done.err.endswith("Liqo runs as cluster carpi\n"), done
+    users = Liqoctl(installed.fano).attempt("get", "peering-user")
+    assert users.code == 0 and "there are no peering users" in users.err, users
+
+
 def test_values_of_the_policy_hold_without_a_restart(installed: Installed) -> None:
     closed = f"image.repository={IMAGE['repository']},authentication.defaultResourceSliceClassEnabled=false"
     Liqoctl(installed.fano)("upgrade", "--set", closed, "--wait=false")

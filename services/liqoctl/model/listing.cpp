@@ -153,14 +153,11 @@ text::Section policy_section(const Object& tenant, const text::Palette& palette)
   return out;
 }
 
-/// What others have written, fit to be shown, and not cut: it is asked for in full.
-std::string whole(const json::value& of, std::string_view key) { return kube::printable(string_at(of, {key})); }
-
 std::vector<const Object*> in_time_order(const std::vector<Object>& events) {
   std::vector<const Object*> sorted;
   sorted.reserve(events.size());
   for (const Object& event : events) sorted.push_back(&event);
-  std::ranges::stable_sort(sorted, {}, [](const Object* event) { return last_seen(*event); });
+  std::ranges::sort(sorted, {}, [](const Object* event) { return last_seen(*event); });
   return sorted;
 }
 
@@ -246,18 +243,22 @@ std::string description(const Object& object, const std::vector<Object>& events,
   head.sections.push_back(fields("Status", object.status()));
   std::string out = text::render(head);
 
+  // What others have written is not cut here: it is asked for in full.
+  const auto whole = [](std::string_view words) { return kube::printable(words); };
   std::vector<text::Row> rows;
   for (const json::value& condition : array_at(object.status(), {"conditions"}))
-    rows.push_back({whole(condition, "type"), whole(condition, "status"), whole(condition, "reason"),
-                    text::age_of(string_at(condition, {"lastTransitionTime"}), now), whole(condition, "message")});
+    rows.push_back({whole(string_at(condition, {"type"})), whole(string_at(condition, {"status"})),
+                    whole(string_at(condition, {"reason"})),
+                    text::age_of(string_at(condition, {"lastTransitionTime"}), now),
+                    whole(string_at(condition, {"message"}))});
   if (!rows.empty())
     out += text::render({.title = "Conditions"}) +
            indented(text::table({"TYPE", "STATUS", "REASON", "AGE", "MESSAGE"}, rows));
 
   rows.clear();
   for (const Object* event : in_time_order(events))
-    rows.push_back({text::age_of(last_seen(*event), now), whole(event->tree(), "type"), whole(event->tree(), "reason"),
-                    whole(event->tree(), "message")});
+    rows.push_back({text::age_of(last_seen(*event), now), whole(string_at(event->tree(), {"type"})),
+                    whole(string_at(event->tree(), {"reason"})), whole(string_at(event->tree(), {"message"}))});
   out += text::render({.title = "Events"});
   out += rows.empty() ? "  None\n" : indented(text::table({"AGE", "TYPE", "REASON", "MESSAGE"}, rows));
   return out;

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
 
 import yaml
 
@@ -35,13 +36,19 @@ def liqoctl(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 class FakeCluster:
-    """What its API server answers with: objects by their paths, lists of those below a path. Selectors pick all."""
+    """What its API server answers with: objects by their paths, lists of those below a path. Selectors of labels pick
+    by what a label is to be, where `selects` is set, and all selectors pick all otherwise. Everybody may do everything.
+    """
+
+    selects = False
 
     def __init__(self, name: str, ahead: int = 0):
         self.name, self.ahead = name, ahead  # by so many seconds its clock
         self.objects: dict[str, dict] = {}
         self.forbidden: set[str] = set()  # lists
         self.endless: set[str] = set()  # lists that begin, go on, and never end
+        self.unknown: set[str] = set()  # lists of kinds that it does not have
+        self.locked = False  # it knows nobody
         self.broken: set[str] = set()  # reading these breaks the connection
         self.asked: list[str] = []
         self.tokens: set[str | None] = set()  # what reads were authorised by
@@ -70,6 +77,20 @@ class FakeCluster:
 
         return [tree for one, tree in self.objects.items() if path in collections(one)]
 
+    def selected(self, items: list[dict], query: str) -> list[dict]:
+        """Those that have the labels that a query names, and its `key=value`."""
+        wanted = parse_qs(query).get("labelSelector", [""])[0] if self.selects else ""
+
+        def has(labels: dict, one: str) -> bool:
+            key, is_equal, value = one.partition("=")
+            return labels.get(key) == value if is_equal else key in labels
+
+        def is_wanted(item: dict) -> bool:
+            labels = item["metadata"].get("labels") or {}
+            return all(has(labels, one) for one in wanted.split(",") if one)
+
+        return [item for item in items if is_wanted(item)]
+
     @contextmanager
     def served(self, kubeconfig: pathlib.Path) -> Iterator[pathlib.Path]:
         """Answers until the end of the block to whoever uses the kubeconfig that this writes."""
@@ -89,6 +110,19 @@ class FakeCluster:
             server.shutdown()
 
 
+def merged(into: object, patch: object) -> object:
+    """By RFC 7386."""
+    if not isinstance(patch, dict):
+        return patch
+    out = dict(into) if isinstance(into, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            out.pop(key, None)
+        else:
+            out[key] = merged(out.get(key), value)
+    return out
+
+
 def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
     class Answers(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -97,11 +131,15 @@ def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
             return formatdate(time.time() + cluster.ahead, usegmt=True)
 
         def do_GET(self) -> None:
-            path = self.path.partition("?")[0]
+            path, _, query = self.path.partition("?")
             cluster.asked.append(path)
             cluster.tokens.add(self.headers.get("Authorization"))
             cluster.before_reading(path)
-            if path in cluster.forbidden:
+            if cluster.locked:
+                self.fail(401, "Unauthorized")
+            elif path in cluster.unknown:
+                self.answer(404, {"kind": "Status", "apiVersion": "v1", "code": 404, "message": "404 page not found"})
+            elif path in cluster.forbidden:
                 self.fail(403, "Forbidden")
             elif path in cluster.endless:
                 self.go_on_for_ever()
@@ -110,13 +148,16 @@ def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
             elif path in cluster.objects:
                 self.answer(200, cluster.objects[path])
             elif COLLECTION.fullmatch(path):
-                items = cluster.listed(path)
+                items = cluster.selected(cluster.listed(path), query)
                 self.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items})
             else:
                 self.fail(404, "NotFound")
 
         def do_POST(self) -> None:
             written = self.body()
+            if "/selfsubjectaccessreviews" in self.path:
+                self.answer(201, {**written, "status": {"allowed": True}})
+                return
             path = f"{self.path.partition('?')[0]}/{written['metadata']['name']}"
             written["metadata"]["uid"] = path
             cluster.objects[path] = written
@@ -126,6 +167,15 @@ def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
             path = self.path.partition("?")[0]
             cluster.objects[path] = self.body()
             self.answer(200, cluster.objects[path])
+
+        def do_PATCH(self) -> None:
+            """Any patch is merged; with dryRun, nothing is stored."""
+            path, _, query = self.path.partition("?")
+            patch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            there = merged(cluster.objects.get(path, {}), patch)
+            if "dryRun" not in query:
+                cluster.objects[path] = there
+            self.answer(200, there)
 
         def do_DELETE(self) -> None:
             # What has finalizers would go later; nobody takes them off here.

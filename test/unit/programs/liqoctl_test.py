@@ -4,6 +4,7 @@ import copy
 import json
 import pathlib
 import re
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -155,6 +156,7 @@ def test_unpeer_asks_also_whom_it_cannot_name_the_pods(tmp_path: pathlib.Path) -
     assert told in done.stderr, done.stderr
 
 
+CORE = "/apis/core.liqo.io/v1beta1"
 SLICE = f"{AUTHENTICATION}/namespaces/liqo-tenant-milan/resourceslices/pool"
 EVENTS = "/api/v1/namespaces/liqo-tenant-milan/events"
 
@@ -169,6 +171,91 @@ def consumer_of_milan() -> FakeCluster:
 
 def deny(rome: FakeCluster) -> None:
     rome.objects[SLICE]["status"] = {"conditions": [{"type": "Resources", "status": "Denied", "message": "no room"}]}
+
+
+def test_a_denial_of_the_request_before_is_no_answer_to_this_one(tmp_path: pathlib.Path) -> None:
+    """The provider decides the request before once more, because its policy has changed, and then this one."""
+    rome = consumer_of_milan()
+    rome.add(AUTHENTICATION, "ResourceSlice", "resourceslices", "pool", "liqo-tenant-milan")
+    rome.objects[SLICE]["spec"] = {"class": "default", "providerClusterID": "milan", "resources": {"cpu": "2"}}
+    deny(rome)
+    looked: list[str] = []
+
+    def decide(path: str) -> None:
+        if path != SLICE or rome.objects[SLICE]["spec"]["resources"] != {"cpu": "1"}:
+            return
+        looked.append(path)
+        accepted = [{"type": kind, "status": "Accepted"} for kind in ("Authentication", "Resources")]
+        again = [{"type": "Resources", "status": "Denied", "message": "this one would have 2"}]
+        is_decided = len(looked) > 8
+        rome.objects[SLICE]["status"] = {
+            "conditions": accepted if is_decided else again, "resources": {"cpu": "1"} if is_decided else {},
+        }  # fmt: skip
+
+    rome.before_reading = decide
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--timeout", "30s")
+        done = liqoctl("create", "resourceslice", "pool", "--cpu", "1", *to_milan)
+    assert done.returncode == 0 and "ResourceSlice pool accepted, granted cpu 1" in done.stderr, done.stderr
+
+
+def test_a_denial_says_no_more_than_its_reason(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    rome.before_reading = lambda path: deny(rome) if path == SLICE and SLICE in rome.objects else None
+    assert ask_for_pool(rome, tmp_path / "rome.yaml").endswith("ResourceSlice pool: Resources denied: no room\n")
+
+
+def test_who_names_no_peer_is_told_which_there_are(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    rome.add(CORE, "ForeignCluster", "foreignclusters", "milan", spec={"clusterID": "milan"})
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        for verb in ("get", "describe"):
+            wrong = liqoctl(verb, "rs", "--remote-cluster-id", "milano", "--kubeconfig", kubeconfig)
+            assert (wrong.returncode, wrong.stderr) == (1, "ERRO: milano is not a peer: the peers are milan\n"), verb
+        right = liqoctl("get", "rs", "--remote-cluster-id", "milan", "--kubeconfig", kubeconfig)
+    assert right.returncode == 0 and "there are no resource slices" in right.stderr, right.stderr
+
+
+def test_what_is_described_is_whole_and_a_document(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    message = "m" * 600 + " end"
+    status = {"conditions": [{"type": "Resources", "status": "Denied", "message": message}]}
+    rome.add(AUTHENTICATION, "ResourceSlice", "resourceslices", "pool", "liqo-tenant-milan", status=status)
+    rome.objects[f"{EVENTS}/one"] = {"metadata": {"name": "one"}, "reason": "Denied", "message": message}
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        told = liqoctl("describe", "rs", "pool", "--kubeconfig", kubeconfig)
+        printed = liqoctl("describe", "rs", "pool", "-o", "json", "--kubeconfig", kubeconfig)
+    assert told.returncode == 0 and told.stdout.count(message) == 2, told
+    document = json.loads(printed.stdout)
+    assert document["object"]["status"] == status and document["events"][0]["message"] == message
+
+
+def expired_pair(directory: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
+    """A key, and a certificate that was valid for one day in 2020."""
+    settings = "[ca]\ndefault_ca=own\n[own]\ndatabase=index\nserial=serial\nnew_certs_dir=.\ndefault_md=sha256\n"
+    (directory / "ca.conf").write_text(f"{settings}policy=policy\n[policy]\ncommonName=supplied\n")
+    (directory / "index").touch()
+    (directory / "serial").write_text("01")
+    ask = "openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=tim -keyout key -out request"
+    sign = "openssl ca -config ca.conf -batch -selfsign -notext -keyfile key -in request -out certificate"
+    for command in (ask, f"{sign} -startdate 20200101000000Z -enddate 20200102000000Z"):
+        subprocess.run(command.split(), cwd=directory, check=True, capture_output=True)
+    return directory / "key", directory / "certificate"
+
+
+def test_a_certificate_that_has_expired_says_since_when(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    rome.locked = True
+    key, certificate = expired_pair(tmp_path)
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        unknown = liqoctl("get", "rs", "--kubeconfig", kubeconfig)
+        document = yaml.safe_load(kubeconfig.read_text())
+        document["users"][0]["user"] = {"client-certificate": str(certificate), "client-key": str(key)}
+        kubeconfig.write_text(yaml.safe_dump(document))
+        expired = liqoctl("get", "rs", "--kubeconfig", kubeconfig)
+    assert unknown.returncode == 1 and "expired" not in unknown.stderr, unknown.stderr
+    words = r'of user "rome" expired at 2020-01-02T00:00:00Z \(\d+d ago\): a new kubeconfig is needed'
+    assert expired.returncode == 1 and re.search(words, expired.stderr), expired.stderr
 
 
 def ask_for_pool(rome: FakeCluster, kubeconfig: pathlib.Path) -> str:
@@ -268,7 +355,6 @@ def test_check_looks_at_the_rights_that_values_ask_for(tmp_path: pathlib.Path) -
             rome.objects[f"{roles}/liqo-liqod-{role}"] = kept
 
 
-CORE = "/apis/core.liqo.io/v1beta1"
 SILENT = {"conditions": [{"type": "APIServerStatus", "status": "Error", "lastTransitionTime": "2026-01-01T06:28:52Z"}]}
 
 
