@@ -143,6 +143,8 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
     // Also one of this name, where it was another process: a container that was started anew in its pod.
     is_expired = !record.holder.empty() && (record.holder != settings_.identity || !has_led_);
     if (record.holder != settings_.identity && !record.holder.empty()) {
+      // The answer to taking it over may get lost, and then its own name tells nothing of who led before.
+      has_led_ = false;
       set_fence(sent);
       // From the answer on: the renewal that it shows may have been made just before the server sent it.
       const TimePoint read = open_api_.clock().now();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "runtime_fixture.hpp"
@@ -262,6 +263,26 @@ TEST_CASE("a process that finds the lease in its own name, and has not led, inhe
   w.one.start();
   REQUIRE(w.reaches([&] { return w.one.may_write(); }, 5s));
   CHECK(w.one.elector->inherited_doubt_until() > w.simulator.clock().now() + late - 5s);
+}
+
+TEST_CASE("who led before inherits the doubt about another one also where the answer to its taking over is lost") {
+  World w;
+  w.one.start();
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+  w.one.link.partition();
+  w.two.start();
+  REQUIRE(w.reaches([&] { return w.two.may_write(); }));
+  w.simulator.run_for(late);
+  w.one.link.heal();
+  w.two.link.partition();
+  bool is_lost = false;
+  w.one.link.on_send([&](const HttpRequest& request) {
+    w.one.link.set_faults({.lost_answer = request.method == "PUT" && !std::exchange(is_lost, true) ? 1.0 : 0.0});
+  });
+  REQUIRE(w.reaches([&] { return w.one.may_write(); }));
+  w.one.link.on_send({});
+  REQUIRE(is_lost);
+  CHECK(w.one.elector->inherited_doubt_until() > w.simulator.clock().now());
 }
 
 TEST_CASE("who leaves a doubt does not release the lease, and who has only lost and regained it inherits none") {
