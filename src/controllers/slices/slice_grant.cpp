@@ -337,8 +337,8 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
       look && left > 0ms && adds_to_bound(*look)) {
     tell_waiting(*look, since,
                  kube::Failure(kube::Errc::timeout,
-                               "liqod's last leader did not end in order, and what it granted may "
-                               "still be written (this takes 75 s at most)"));
+                               "what liqod's last leader has granted may still be on its way to the "
+                               "API server (this takes 75 s at most)"));
     co_return Outcome::again_after(std::min(left, wait_patience));
   }
   if (look && ledger_ && adds_to_bound(*look)) {
