@@ -52,6 +52,7 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const mode
                                                (unknown.ends_with('?') ? "" : ":") +
                                                " if the liqod of this cluster does not either, it admits nothing new; "
                                                "--unset takes a key away");
+  for (const std::string& narrowed : policy.narrowed) session.output().warn(cluster.scope(), narrowed);
   const std::string what = "policy of namespace " + std::string(ns.name());
   if (policy.before == policy.after) {
     session.output().info(cluster.scope(), what + " is so already");
@@ -70,10 +71,12 @@ asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& fl
   if (!tenants) co_return std::unexpected(std::move(tenants.error()));
   auto tenant = model::find_tenant(*tenants, flags.name);
   if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  model::PolicyChange change = flags.change;
+  change.consumer = flags.name;
   for (int attempt = 1;; ++attempt) {
     const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", std::string(tenant->ns())});
     if (!ns) co_return std::unexpected(ns.error());
-    const auto policy = changed(*tenant, *ns, flags.change);
+    const auto policy = changed(*tenant, *ns, change);
     if (!policy) co_return std::unexpected(policy.error());
     if (policy->before != policy->after && !session.flags().dry_run) {
       auto written = co_await write_policy(cluster, *ns, policy->text());

@@ -27,6 +27,7 @@ using text::shown;
 
 constexpr std::size_t max_named = 3, max_shown = 100;
 constexpr std::string_view priority_classes = "priorityClasses";
+constexpr std::string_view twin_names = "twinNames";
 constexpr std::string_view annotation_key = liqo::api::annotations::pod_policy;
 
 std::unexpected<kube::Failure> wrong(std::string text) { return kube::fail(Errc::invalid_input, std::move(text)); }
@@ -37,10 +38,24 @@ const PolicyKey* find_key(std::string_view name) {
   return found == keys.end() ? nullptr : &*found;
 }
 
+/// A list that takes away what is allowed without it.
+struct Narrowing {
+  std::string_view key, before;
+};
+constexpr Narrowing narrowings[] = {
+    {twin_names, "what --twin-names of liqod allows, or names that end in the consumer's ID"},
+    {"ingressHosts", "any host"},
+    {"storageClasses", "those that this cluster offers"},
+    {"ingressClasses", "those that this cluster offers"},
+    {"loadBalancerClasses", "those that this cluster offers"},
+    {"endpointCIDRs", "the ranges that liqo.io/remote-pod-cidrs of its ForeignCluster declares"},
+};
+
 /// "KEY=VALUE" of a flag, by its parts.
 struct Given {
   std::string_view flag, key, value;
   bool has_value = false;
+  std::string_view consumer = {};  ///< whose policy it is
 
   /// How a refusal begins. --max and --max-slice say themselves which key they are about.
   std::string text() const {
@@ -103,8 +118,11 @@ kube::Result<void> add_names(json::object& policy, const Given& given) {
       map[pair.substr(0, pair.find('='))] = pair.substr(std::min(pair.size(), pair.find('=') + 1));
     return {};
   }
+  // Without the list the consumer's default names are allowed, and so they stay.
+  const bool keeps_default = given.key == twin_names && !policy.contains(given.key) && !given.consumer.empty();
   auto list = list_at(policy, given);
   if (!list) return std::unexpected(std::move(list.error()));
+  if (keeps_default) (*list)->emplace_back("*-" + std::string(given.consumer));
   for (const std::string_view name : kube::split(given.value, ','))
     if (std::ranges::find(**list, json::value(name)) == (*list)->end()) (*list)->emplace_back(name);
   return {};
@@ -208,8 +226,11 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
        {std::tuple<std::string_view, const std::vector<std::string>&, Step>{"--unset", change.unset, unset},
         {"--allow", change.allow, allow},
         {"--forbid", change.forbid, forbid}})
-    for (const std::string& text : texts)
-      if (auto done = step(policy, read_given(flag, text)); !done) return done;
+    for (const std::string& text : texts) {
+      Given given = read_given(flag, text);
+      given.consumer = change.consumer;
+      if (auto done = step(policy, given); !done) return done;
+    }
   for (const auto& [flag, texts, key] :
        {std::tuple<std::string_view, const std::vector<std::string>&, std::string_view>{"--max", change.max,
                                                                                         "maxResources"},
@@ -219,6 +240,18 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
       if (!done) return done;
     }
   return {};
+}
+
+std::vector<std::string> narrowed_lists(const ChangedPolicy& policy) {
+  std::vector<std::string> out;
+  for (const Narrowing& one : narrowings) {
+    const json::value* now = policy.after.if_contains(one.key);
+    const json::array* list = now && !policy.before.contains(one.key) ? now->if_array() : nullptr;
+    if (!list || std::ranges::find(*list, json::value("*")) != list->end()) continue;
+    out.push_back(std::string(one.key) + ": only what it names from now on; before: " + std::string(one.before) +
+                  " (--unset " + std::string(one.key) + " goes back to that)");
+  }
+  return out;
 }
 
 std::string words_of(const json::value& value, std::string_view key) {
@@ -265,6 +298,7 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   if (const auto read = admission::read_pod_policy(json::serialize(known)); !read)
     return wrong("the policy could not be read: " + shown(read.error().text()) +
                  ": correct it, or take that key away with --unset");
+  out.narrowed = narrowed_lists(out);
   return out;
 }
 

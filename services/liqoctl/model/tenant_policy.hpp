@@ -18,6 +18,7 @@ struct PolicyChange {
   std::vector<std::string> unset;           ///< keys
   std::vector<std::string> max, max_slice;  ///< "cpu=3,memory=8Gi"
   std::vector<std::string> allow, forbid;   ///< "hostPorts", "capabilities=NET_ADMIN,SYS_PTRACE"
+  std::string consumer;                     ///< its cluster ID
 
   bool is_empty() const { return unset.empty() && max.empty() && max_slice.empty() && allow.empty() && forbid.empty(); }
 };
@@ -26,6 +27,8 @@ struct ChangedPolicy {
   kube::json::object before, after;
   /// Keys of `after` that this version does not know, each with a note which was perhaps meant.
   std::vector<std::string> unknown;
+  /// Lists that `before` lacks: a sentence on each, because without the list more was allowed.
+  std::vector<std::string> narrowed;
   /// As the annotation holds it; "" = none is needed.
   std::string text() const { return after.empty() ? "" : kube::json::serialize(after); }
 };

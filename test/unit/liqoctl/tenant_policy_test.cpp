@@ -82,6 +82,26 @@ TEST_CASE("what is named changes, and the rest of the policy stays") {
   }
 }
 
+TEST_CASE("a list that is new keeps the consumer's default names, and says what it takes away") {
+  const auto allowing = [](std::string_view stored, std::string key) {
+    return change_policy(stored, {.allow = {std::move(key)}, .consumer = "rome"}).value();
+  };
+  CHECK(allowing("", "twinNames=shop").text() == R"({"twinNames":["*-rome","shop"]})");
+  CHECK(allowing("", "twinNames=*-rome,shop").text() == R"({"twinNames":["*-rome","shop"]})");
+  CHECK(allowing(R"({"twinNames":["a"]})", "twinNames=shop").text() == R"({"twinNames":["a","shop"]})");
+  CHECK(allowing("", "ingressHosts=a.example.com").narrowed ==
+        std::vector<std::string>{"ingressHosts: only what it names from now on; before: any host (--unset ingressHosts "
+                                 "goes back to that)"});
+  for (const char* key :
+       {"twinNames=a", "storageClasses=a", "ingressClasses=a", "loadBalancerClasses=a", "endpointCIDRs=10.0.0.0/8"}) {
+    CAPTURE(key);
+    CHECK(allowing("", key).narrowed.size() == 1);
+  }
+  CHECK(allowing(R"({"ingressHosts":["b"]})", "ingressHosts=a").narrowed.empty());
+  CHECK(allowing("", "ingressHosts=*").narrowed.empty());
+  CHECK(allowing("", "capabilities=NET_ADMIN").narrowed.empty());
+}
+
 TEST_CASE("a key of another version is kept, and told with the one that was perhaps meant") {
   const auto done = change_policy(R"({"maxResorces":{"cpu":"3"},"weather":1})", {.allow = {"hostPorts"}}).value();
   CHECK(done.unknown == std::vector<std::string>{"\"maxResorces\"; did you mean maxResources?", "\"weather\""});
