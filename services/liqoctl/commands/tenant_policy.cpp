@@ -113,7 +113,9 @@ void add_tenant_policy(CommandLine& line) {
       .type_name("KEY[=VALUE,...]");
   app.list("--forbid", change.forbid, "Forbid what the key is about; of a list, these values or all")
       .type_name("KEY[=VALUE,...]");
-  app.list("--unset", change.unset, "Take a key out of the policy, so that the default applies").type_name("KEY");
+  app.list("--unset", change.unset,
+           "Take a key out of the policy, so that the default applies; of a bound, these names")
+      .type_name("KEY[=NAME,...]");
   line.check(app, [flags]() -> Result<void> {
     if (!flags->change.is_empty()) return {};
     return kube::fail(Errc::invalid_input,

@@ -128,6 +128,11 @@ kube::Result<void> add_names(json::object& policy, const Given& given) {
   return {};
 }
 
+std::unexpected<kube::Failure> unnamed(const Given& given, std::string_view name) {
+  return wrong(given.text() + ": the policy does not name " + kube::in_quotes(name, max_shown) +
+               " there: liqoctl describe tenant shows what it names");
+}
+
 /// Takes names out of a list: all of them where none is named.
 kube::Result<void> remove_names(json::object& policy, const Given& given) {
   auto list = list_at(policy, given);
@@ -135,9 +140,7 @@ kube::Result<void> remove_names(json::object& policy, const Given& given) {
   if (!given.has_value) (*list)->clear();
   for (const std::string_view name : kube::split(given.value, ',')) {
     const auto found = std::ranges::find(**list, json::value(name));
-    if (found == (*list)->end())
-      return wrong(given.text() + ": the policy does not name " + kube::in_quotes(name, max_shown) +
-                   " there: liqoctl describe tenant shows what it names");
+    if (found == (*list)->end()) return unnamed(given, name);
     (*list)->erase(found);
   }
   return {};
@@ -202,7 +205,22 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
   return add_names(policy, given.has_value ? given : all);
 }
 
+/// Takes entries out of a map, and the key with the last one.
+kube::Result<void> unset_entries(json::object& policy, const Given& given) {
+  const json::value* there = policy.if_contains(given.key);
+  if (!there || !there->is_object())
+    return wrong(given.text() + " takes the whole key away, without \"=\"; --forbid " + shown(given.key, max_shown) +
+                 "=NAME takes a name off a list");
+  if (given.value.empty()) return wrong(given.text() + ": name what is to go: " + std::string(given.key) + "=NAME,...");
+  json::object& entries = policy.at(given.key).get_object();
+  for (const std::string_view name : kube::split(given.value, ','))
+    if (entries.stable_erase(name) == 0) return unnamed(given, name);
+  if (entries.empty()) policy.stable_erase(given.key);
+  return {};
+}
+
 kube::Result<void> unset(json::object& policy, const Given& given) {
+  if (given.has_value) return unset_entries(policy, given);
   if (policy.stable_erase(given.key) > 0) return {};
   // A key that nobody knows is in the policy, or a mistake.
   if (const auto key = known_key(given); !key) return std::unexpected(key.error());

@@ -68,6 +68,13 @@ TEST_CASE("what is named changes, and the rest of the policy stays") {
        R"({"priorityClasses":{"high":"tenants-high","*":"tenants"}})"},
       {"", {.allow = {"twinQuota=count/secrets=50"}}, R"({"twinQuota":{"count/secrets":"50"}})"},
       {R"({"hostPorts":true})", {.unset = {"hostPorts"}}, ""},
+      {R"({"maxResources":{"cpu":"2","pods":"9"}})",
+       {.unset = {"maxResources=cpu"}},
+       R"({"maxResources":{"pods":"9"}})"},
+      {R"({"maxResources":{"cpu":"2","pods":"9"}})", {.unset = {"maxResources=cpu,pods"}}, ""},
+      {R"({"priorityClasses":{"a":"b","c":"d"}})",
+       {.unset = {"priorityClasses=a"}},
+       R"({"priorityClasses":{"c":"d"}})"},
       {R"({"maxResorces":{"cpu":"3"}})",
        {.unset = {"maxResorces"}, .max = {"cpu=3"}},
        R"({"maxResources":{"cpu":"3"}})"},
@@ -139,6 +146,14 @@ TEST_CASE("what is wrong is refused in one short line") {
     CHECK(told.size() < 500);
     CHECK_FALSE(told.contains('\n'));
   }
+}
+
+TEST_CASE("--unset takes away what is there, and nothing more") {
+  const std::string_view stored = R"({"maxResources":{"cpu":"2"},"capabilities":["NET_ADMIN"],"hostPorts":true})";
+  CHECK(changed(stored, {.unset = {"maxResources=pods"}}).contains("the policy does not name \"pods\" there"));
+  CHECK(changed(stored, {.unset = {"maxResources="}}).contains("name what is to go: maxResources=NAME,..."));
+  CHECK(changed(stored, {.unset = {"capabilities=NET_ADMIN"}}).contains("--forbid capabilities=NAME takes a name off"));
+  CHECK(changed(stored, {.unset = {"hostPorts=true"}}).contains("takes the whole key away"));
 }
 
 TEST_CASE("a policy that is stored and cannot be changed key by key says why") {
