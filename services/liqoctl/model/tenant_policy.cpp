@@ -90,6 +90,24 @@ kube::Result<void> check_bound(std::string_view resource, std::string_view amoun
   return checked;
 }
 
+/// Why nothing would be bound by that name, as a clause; "" where it is that of a resource, as far as anybody knows.
+/// Names with a domain are known to device plugins alone.
+std::string why_no_resource(std::string_view name) {
+  static const std::vector<std::string> known{"cpu", "memory", "pods", "ephemeral-storage", "storage"};
+  if (name.contains('/') || name.starts_with("hugepages-") || std::ranges::find(known, name) != known.end()) return {};
+  const std::string meant = kube::lower_case(kube::cut_text(name, max_shown));
+  const auto begun = std::ranges::find_if(
+      known, [&meant](const std::string& one) { return meant.size() > 2 && one.starts_with(meant); });
+  const std::string near = begun == known.end() ? liqo::core::nearest(meant, known) : *begun;
+  return "is the name of no resource" + (near.empty()
+                                             ? ": there are " + kube::join(known, ", ") +
+                                                   ", hugepages-SIZE, and names with a domain such as nvidia.com/gpu"
+                                             : "; did you mean " + near + "?");
+}
+
+/// Whether the key bounds what slices are granted. The other bounds have the names of ResourceQuotas.
+bool bounds_slices(std::string_view key) { return key == "maxResources" || key == "maxSliceResources"; }
+
 kube::Result<void> set_amounts(json::object& policy, const Given& given) {
   const std::string example = "cpu=3,memory=8Gi";
   if (given.value.empty()) return wrong(given.text() + ": say how much of which resource, e.g. " + example);
@@ -99,6 +117,8 @@ kube::Result<void> set_amounts(json::object& policy, const Given& given) {
     if (equal == 0 || equal == std::string_view::npos)
       return wrong(given.text() + ": '" + shown(pair, max_shown) + "' is not name=amount, e.g. " + example);
     const std::string_view resource = pair.substr(0, equal), amount = pair.substr(equal + 1);
+    if (const std::string why = bounds_slices(given.key) ? why_no_resource(resource) : ""; !why.empty())
+      return wrong(given.text() + ": " + kube::in_quotes(resource, max_shown) + " " + why);
     if (const auto checked = check_bound(resource, amount); !checked)
       return wrong(given.text() + " " + shown(resource, max_shown) + ": " + checked.error().text());
     amounts[resource] = amount;
@@ -207,15 +227,15 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
 
 /// Takes entries out of a map, and the key with the last one.
 kube::Result<void> unset_entries(json::object& policy, const Given& given) {
-  const json::value* there = policy.if_contains(given.key);
-  if (!there || !there->is_object())
+  json::object* entries = nullptr;
+  if (json::value* there = policy.if_contains(given.key)) entries = there->if_object();
+  if (!entries)
     return wrong(given.text() + " takes the whole key away, without \"=\"; --forbid " + shown(given.key, max_shown) +
                  "=NAME takes a name off a list");
   if (given.value.empty()) return wrong(given.text() + ": name what is to go: " + std::string(given.key) + "=NAME,...");
-  json::object& entries = policy.at(given.key).get_object();
   for (const std::string_view name : kube::split(given.value, ','))
-    if (entries.stable_erase(name) == 0) return unnamed(given, name);
-  if (entries.empty()) policy.stable_erase(given.key);
+    if (entries->stable_erase(name) == 0) return unnamed(given, name);
+  if (entries->empty()) policy.stable_erase(given.key);
   return {};
 }
 

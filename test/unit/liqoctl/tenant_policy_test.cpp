@@ -66,6 +66,7 @@ TEST_CASE("what is named changes, and the rest of the policy stays") {
       {"",
        {.allow = {"priorityClasses=high=tenants-high,*=tenants"}},
        R"({"priorityClasses":{"high":"tenants-high","*":"tenants"}})"},
+      {"", {.max = {"hugepages-2Mi=4Mi,storage=9Gi"}}, R"({"maxResources":{"hugepages-2Mi":"4Mi","storage":"9Gi"}})"},
       {"", {.allow = {"twinQuota=count/secrets=50"}}, R"({"twinQuota":{"count/secrets":"50"}})"},
       {R"({"hostPorts":true})", {.unset = {"hostPorts"}}, ""},
       {R"({"maxResources":{"cpu":"2","pods":"9"}})",
@@ -122,6 +123,13 @@ TEST_CASE("what is wrong is refused in one short line") {
   const std::string large(300'000, 'x');
   const Row rows[] = {
       {{.max = {"cpu=-1"}}, "--max cpu: '-1' is not a valid quantity"},
+      {{.max = {"cpus=3"}}, "--max: \"cpus\" is the name of no resource; did you mean cpu?"},
+      {{.max = {"CPU=3"}}, "did you mean cpu?"},
+      {{.max_slice = {"mem=8Gi"}}, "--max-slice: \"mem\" is the name of no resource; did you mean memory?"},
+      {{.allow = {"maxResources=gpu=1"}},
+       "--allow maxResources: \"gpu\" is the name of no resource: there are cpu, memory, pods, ephemeral-storage, "
+       "storage, hugepages-SIZE, and names with a domain such as nvidia.com/gpu"},
+      {{.max = {large + "=3"}}, "is the name of no resource"},
       {{.max = {"cpu"}}, "--max: 'cpu' is not name=amount"},
       {{.max = {""}}, "say how much of which resource"},
       {{.max = {"memory=8"}}, "without a unit it is in bytes"},
