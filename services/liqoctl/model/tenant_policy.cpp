@@ -172,6 +172,16 @@ kube::Result<void> set_flag(json::object& policy, const Given& given, bool value
   return {};
 }
 
+/// A flag that forbids something when it is true. "Allow strictMetadata" would be read as its contrary.
+kube::Result<void> set_forbidding_flag(json::object& policy, const Given& given) {
+  const std::string key(given.key);
+  if (given.flag != "--allow" || (given.value != "true" && given.value != "false"))
+    return wrong(given.text() + ": it forbids something when it is true: --allow " + key +
+                 "=true switches it on, --allow " + key + "=false off");
+  policy[given.key] = given.value == "true";
+  return {};
+}
+
 kube::Result<void> set_number(json::object& policy, const Given& given) {
   const auto number = kube::Quantity::parse(given.value);
   const bool is_plain = !given.value.empty() && given.value.size() <= 15 &&
@@ -194,7 +204,7 @@ kube::Result<void> allow(json::object& policy, const Given& given) {
   if (!key) return std::unexpected(key.error());
   switch ((*key)->value) {
     case PolicyValue::flag:
-      return set_flag(policy, given, !(*key)->forbids);
+      return (*key)->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, true);
     case PolicyValue::number:
       return set_number(policy, given);
     case PolicyValue::amounts:
@@ -211,7 +221,7 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
   if (!key) return std::unexpected(key.error());
   switch ((*key)->value) {
     case PolicyValue::flag:
-      return set_flag(policy, given, (*key)->forbids);
+      return (*key)->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, false);
     case PolicyValue::number:
     case PolicyValue::amounts:
       return wrong(given.text() + " is a bound: --allow " + std::string(given.key) + "=... sets it, and --unset " +
