@@ -73,7 +73,7 @@ def test_a_consumer_is_limited_by_command(two: Two) -> None:
     parma.liqoctl(*asked, "--cpu=2", "--memory=1Gi", "--pods=5")
 
     for arguments, words in {
-        ("parm", "--max", "cpu=3"): "there is no Tenant parm; did you mean parma?",
+        ("parm", "--max", "cpu=3"): "there is no tenant namespace of cluster parm here; did you mean parma?",
         ("parma", "--max", "cpu=-1"): "--max cpu: '-1' is not a valid quantity",
         ("parma", "--allow", "hostPort"): "did you mean hostPorts?",
         ("parma", "--allow", "hostPorts", "--forbid", "hostPorts"): "cannot be both allowed and forbidden",

@@ -3,14 +3,14 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "session.hpp"
 
 namespace liqoctl {
 namespace {
 
-namespace kinds = liqo::api::kinds;
 namespace json = kube::json;
 using kube::Errc;
 
@@ -18,7 +18,7 @@ constexpr int max_attempts = 5;
 constexpr std::string_view key = liqo::api::annotations::pod_policy;
 
 struct PolicyFlags {
-  std::string name;
+  std::string consumer;
   model::PolicyChange change;
 };
 
@@ -34,15 +34,16 @@ asio::awaitable<Result<void>> write_policy(Cluster& cluster, const Object& ns, s
 }
 
 /// The stored policy with what the flags change.
-Result<model::ChangedPolicy> changed(const Object& tenant, const Object& ns, const model::PolicyChange& change) {
-  if (auto its = model::check_tenant_namespace(tenant, ns); !its) return std::unexpected(std::move(its.error()));
+Result<model::ChangedPolicy> changed(const Object& ns, const model::PolicyChange& change) {
+  if (auto its = model::check_tenant_namespace(change.consumer, ns); !its)
+    return std::unexpected(std::move(its.error()));
   auto policy = model::change_policy(ns.annotation(key), change);
   if (policy || policy.error().code() != Errc::parse) return policy;
   const std::string name(ns.name());
-  return kube::fail(Errc::invalid_input,
-                    "the policy of " + std::string(tenant.name()) + " (annotation " + std::string(key) +
-                        " of namespace " + name + ") cannot be read: " + policy.error().text() +
-                        ": take it away with kubectl annotate namespace " + name + " " + std::string(key) + "-");
+  return kube::fail(Errc::invalid_input, "the policy of " + change.consumer + " (annotation " + std::string(key) +
+                                             " of namespace " + name + ") cannot be read: " + policy.error().text() +
+                                             ": take it away with kubectl annotate namespace " + name + " " +
+                                             std::string(key) + "-");
 }
 
 void tell(Session& session, const Cluster& cluster, const Object& ns, const model::ChangedPolicy& policy) {
@@ -63,20 +64,29 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const mode
   }
 }
 
+/// The consumer's tenant namespace, by its labels: consumers choose the names of their Tenants, and may have none yet.
+asio::awaitable<Result<std::string>> find_namespace(Cluster& cluster, std::string consumer) {
+  Result<std::string> named = kube::fail(Errc::missing, "");
+  if (liqo::core::is_cluster_id(consumer)) named = co_await cluster.existing_tenant_namespace(consumer);
+  if (named || named.error().code() != Errc::missing) co_return named;
+  const auto known =
+      co_await cluster.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
+  if (!known) co_return std::unexpected(known.error());
+  co_return kube::fail(Errc::missing, model::unknown_consumer(consumer, *known));
+}
+
 asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  auto tenants = co_await cluster.list(kinds::tenants, cluster.flags().ns);
-  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
-  auto tenant = model::find_tenant(*tenants, flags.name);
-  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  auto name = co_await find_namespace(cluster, flags.consumer);
+  if (!name) co_return std::unexpected(std::move(name.error()));
   model::PolicyChange change = flags.change;
-  change.consumer = flags.name;
+  change.consumer = flags.consumer;
   for (int attempt = 1;; ++attempt) {
-    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", std::string(tenant->ns())});
+    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", *name});
     if (!ns) co_return std::unexpected(ns.error());
-    const auto policy = changed(*tenant, *ns, change);
+    const auto policy = changed(*ns, change);
     if (!policy) co_return std::unexpected(policy.error());
     if (policy->before != policy->after && !session.flags().dry_run) {
       auto written = co_await write_policy(cluster, *ns, policy->text());
@@ -94,8 +104,9 @@ void add_tenant_policy(CommandLine& line) {
   auto flags = std::make_shared<PolicyFlags>();
   const cli::Command app = line.command(
       line.verb("set"), {"tenant", "Provider: decide what a consumer may do here, and how much it gets at most"},
-      {.writes = true,
-       .argument = Candidates::tenants,
+      {.namespaces = Namespaces::none,
+       .writes = true,
+       .argument = Candidates::peers,
        .aliases = {"tenants"},
        .examples = "  liqoctl set tenant rome --max cpu=3,memory=8Gi\n"
                    "  liqoctl set tenant rome --allow hostPorts --allow capabilities=NET_ADMIN,SYS_PTRACE\n"
@@ -103,7 +114,9 @@ void add_tenant_policy(CommandLine& line) {
                    "The keys are those of docs/pod-firewall.md. Keys that are not named stay as they are, and liqoctl\n"
                    "describe tenant shows all. What runs stays; slices and pods that come later are bound."},
       [flags](Session& session) { return set_tenant(session, *flags); });
-  app.option("name", flags->name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
+  app.option("name", flags->consumer, "Cluster ID of the consumer, which may have no Tenant yet")
+      .required()
+      .type_name("ID");
   model::PolicyChange& change = flags->change;
   app.list("--max", change.max, "The most that all slices of the consumer are granted together (maxResources)")
       .type_name("NAME=AMOUNT,...");

@@ -389,47 +389,33 @@ std::string policy_in_words(std::string_view annotation, std::size_t max) {
   return all.size() > max ? std::string(kube::cut_text(all, max)) + "…" : all;
 }
 
-kube::Result<kube::Object> find_tenant(const std::vector<kube::Object>& tenants, std::string_view name) {
-  std::vector<const kube::Object*> found;
-  std::vector<std::string> names;
-  for (const kube::Object& tenant : tenants) {
-    names.emplace_back(tenant.name());
-    if (tenant.name() == name) found.push_back(&tenant);
-  }
-  if (found.empty()) {
-    const std::string near = liqo::core::nearest(name, names);
-    return kube::fail(Errc::missing, "there is no Tenant " + shown(name, max_shown) +
-                                         (near.empty() ? " (liqoctl get tenant lists what there is)"
-                                                       : "; did you mean " + near + "?"));
-  }
-  if (found.size() > 1) {
-    const auto places = found | std::views::transform([](const kube::Object* one) { return one->ns(); });
-    return wrong("Tenant " + shown(name, max_shown) + " is in several namespaces: choose by --namespace from " +
-                 kube::join(places, ", "));
-  }
-  const std::string_view cluster = kube::string_at(found.front()->spec(), {"clusterID"});
-  if (cluster != name)
-    return wrong("Tenant " + shown(name, max_shown) + " is that of cluster " + shown(cluster, max_shown) +
-                 ": a Tenant has the name of its cluster");
-  return *found.front();
+std::string unknown_consumer(std::string_view id, const std::vector<kube::Object>& tenant_namespaces) {
+  std::vector<std::string> known;
+  for (const kube::Object& ns : tenant_namespaces)
+    if (liqo::core::is_tenant_namespace(ns)) known.emplace_back(ns.label(liqo::api::labels::remote_cluster_id));
+  const std::string near = liqo::core::nearest(id, known);
+  return "there is no tenant namespace of cluster " + shown(id, max_shown) + " here" +
+         (near.empty() ? " (liqoctl get tenant lists the consumers)"
+                       : "; did you mean " + shown(near, max_shown) + "?");
 }
 
-kube::Result<void> check_tenant_namespace(const kube::Object& tenant, const kube::Object& ns) {
-  const std::string_view cluster = kube::string_at(tenant.spec(), {"clusterID"}),
-                         peer = ns.label(liqo::api::labels::remote_cluster_id);
-  const std::string where = "namespace " + std::string(ns.name()) + " of Tenant " + shown(tenant.name(), max_shown);
+kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube::Object& ns) {
+  const std::string_view peer = ns.label(liqo::api::labels::remote_cluster_id);
+  const std::string where = "namespace " + std::string(ns.name());
   if (!liqo::core::is_tenant_namespace(ns))
     return wrong(where + " is no tenant namespace: it lacks the label " +
                  std::string(liqo::api::labels::tenant_namespace) + "=true");
-  if (peer == cluster) return {};
+  if (peer == consumer) return {};
   return wrong(where + " is that of " + (peer.empty() ? "no cluster" : "cluster " + shown(peer, max_shown)) +
-               " by its label " + std::string(liqo::api::labels::remote_cluster_id));
+               " by its label " + std::string(liqo::api::labels::remote_cluster_id) + ", not of " +
+               shown(consumer, max_shown));
 }
 
 void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces) {
   for (kube::Object& tenant : tenants) {
     const auto ns = std::ranges::find(namespaces, tenant.ns(), [](const kube::Object& one) { return one.name(); });
-    const bool is_its = ns != namespaces.end() && check_tenant_namespace(tenant, *ns).has_value();
+    const std::string_view consumer = kube::string_at(tenant.spec(), {"clusterID"});
+    const bool is_its = ns != namespaces.end() && check_tenant_namespace(consumer, *ns).has_value();
     if (is_its) tenant.set_annotation(annotation_key, ns->annotation(annotation_key));
   }
 }

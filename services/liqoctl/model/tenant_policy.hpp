@@ -49,12 +49,11 @@ PolicyFields policy_fields(const kube::json::object& policy);
 /// for one that cannot be read. Cut to at most `max` bytes.
 std::string policy_in_words(std::string_view annotation, std::size_t max);
 
-/// The Tenant of that name that may be changed. Errors: Errc::missing with the nearest name, and Errc::invalid_input
-/// for several of that name, and for one of another cluster.
-kube::Result<kube::Object> find_tenant(const std::vector<kube::Object>& tenants, std::string_view name);
-/// Whether the namespace holds the policy of that Tenant. Errors: Errc::invalid_input for one that is another peer's,
+/// Says that there is no consumer of that ID, and which of those that have a tenant namespace was perhaps meant.
+std::string unknown_consumer(std::string_view id, const std::vector<kube::Object>& tenant_namespaces);
+/// Whether the namespace holds the policy of that consumer. Errors: Errc::invalid_input for one that is another peer's,
 /// or no tenant namespace.
-kube::Result<void> check_tenant_namespace(const kube::Object& tenant, const kube::Object& ns);
+kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube::Object& ns);
 
 /// Puts the policy of each Tenant on it, as an annotation, to be shown: its namespace has it. A Tenant whose namespace
 /// is not there, or another peer's, gets none.

@@ -60,8 +60,7 @@ void TenantController::tell_policy(const kube::Object& tenant) {
   told = std::move(why);
   const std::string text = "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " +
                            std::string(tenant.ns()) + ") cannot be read (" + told +
-                           "), so nothing new of it is admitted: liqoctl set tenant " + std::string(tenant.name()) +
-                           " corrects it";
+                           "), so nothing new of it is admitted: liqoctl set tenant " + consumer + " corrects it";
   context_.events.warning(tenant, api::kinds::tenants, "PolicyUnreadable", text);
   if (const auto ns = consumer_namespaces_->find({"", std::string(tenant.ns())}))
     context_.events.warning(*ns, kube::resources::namespaces, "PolicyUnreadable", text);

@@ -204,30 +204,23 @@ TEST_CASE("a policy in one line") {
         "✖ \"maxResorces\" is not a key of it; did you mean maxResources?");
 }
 
-TEST_CASE("no Tenant but the one that is named is taken") {
-  const std::vector<kube::Object> tenants{
-      tenant("rome", "liqo-tenant-rome", "rome"), tenant("rome-2", "liqo-tenant-rome-2", "rome-2"),
-      tenant("paris", "x", "milan"), tenant("twice", "a", "twice"), tenant("twice", "b", "twice")};
-  const auto told = [&tenants](std::string_view name) {
-    const auto found = find_tenant(tenants, name);
-    return found ? found->key().text() : found.error().text();
-  };
-  CHECK(told("rome") == "liqo-tenant-rome/rome");
-  CHECK(told("rom") == "there is no Tenant rom; did you mean rome?");
-  CHECK(told("berlin") == "there is no Tenant berlin (liqoctl get tenant lists what there is)");
-  CHECK(told("paris") == "Tenant paris is that of cluster milan: a Tenant has the name of its cluster");
-  CHECK(told("twice") == "Tenant twice is in several namespaces: choose by --namespace from a, b");
-  CHECK(told(std::string(100'000, 'x')).size() < 300);
+TEST_CASE("a consumer that has no tenant namespace here is told with the nearest one") {
+  const std::vector<kube::Object> namespaces{tenant_namespace("liqo-tenant-rome", "rome"),
+                                             object_of(R"({"metadata":{"name":"x","labels":
+      {"liqo.io/tenant-namespace":"false","liqo.io/remote-cluster-id":"berlins"}}})")};
+  CHECK(unknown_consumer("rom", namespaces) == "there is no tenant namespace of cluster rom here; did you mean rome?");
+  CHECK(unknown_consumer("berlin", namespaces) ==
+        "there is no tenant namespace of cluster berlin here (liqoctl get tenant lists the consumers)");
+  CHECK(unknown_consumer(std::string(100'000, 'x'), namespaces).size() < 300);
 }
 
-TEST_CASE("the namespace of a Tenant is that of its cluster") {
-  const kube::Object rome = tenant("rome", "liqo-tenant-rome", "rome");
-  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "rome")));
-  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "rome-2")).error().text() ==
-        "namespace liqo-tenant-rome of Tenant rome is that of cluster rome-2 by its label liqo.io/remote-cluster-id");
-  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "")).error().text().contains("no cluster"));
-  CHECK(check_tenant_namespace(rome, object_of(R"({"metadata":{"name":"demo"}})")).error().text() ==
-        "namespace demo of Tenant rome is no tenant namespace: it lacks the label liqo.io/tenant-namespace=true");
+TEST_CASE("the namespace of a consumer is the one that names its cluster") {
+  CHECK(check_tenant_namespace("rome", tenant_namespace("liqo-tenant-rome", "rome")));
+  CHECK(check_tenant_namespace("rome", tenant_namespace("liqo-tenant-rome", "rome-2")).error().text() ==
+        "namespace liqo-tenant-rome is that of cluster rome-2 by its label liqo.io/remote-cluster-id, not of rome");
+  CHECK(check_tenant_namespace("rome", tenant_namespace("liqo-tenant-rome", "")).error().text().contains("no cluster"));
+  CHECK(check_tenant_namespace("rome", object_of(R"({"metadata":{"name":"demo"}})")).error().text() ==
+        "namespace demo is no tenant namespace: it lacks the label liqo.io/tenant-namespace=true");
 }
 
 TEST_CASE("a Tenant shows the policy of its own namespace") {

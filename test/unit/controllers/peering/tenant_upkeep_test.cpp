@@ -16,7 +16,8 @@ namespace resources = kube::resources;
 
 /// Provider milan with a Tenant for rome, whose policy needs no handshake.
 struct Provider : ClusterFixture {
-  explicit Provider(controllers::Settings settings = {}) : ClusterFixture("milan") {
+  explicit Provider(controllers::Settings settings = {}, std::string name = "rome")
+      : ClusterFixture("milan"), tenant_key{"liqo-tenant-rome", std::move(name)} {
     apply(resources::namespaces, core::forge_tenant_namespace("rome"));
     kube::Object tenant = kube::Object::make(kinds::tenants, tenant_key);
     tenant.mutable_spec() = json::object{{"clusterID", "rome"}, {"authzPolicy", "TolerateNoHandshake"}};
@@ -56,7 +57,7 @@ struct Provider : ClusterFixture {
   }
   std::string now() { return kube::format_micro_time(simulator.clock().wall()); }
 
-  const kube::ObjectKey tenant_key{"liqo-tenant-rome", "rome"};
+  const kube::ObjectKey tenant_key;
   const kube::ObjectKey lease_key{"liqo-tenant-rome", "liqo-heartbeat"};
 };
 
@@ -170,6 +171,15 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
   milan.set_policy("");
   milan.set_policy("{");
   CHECK(milan.times_told("PolicyUnreadable") == 4);
+}
+
+TEST_CASE("what is told of a policy names the consumer's cluster, whatever its Tenant is called") {
+  Provider milan({}, "x");
+  milan.pass(2s);
+  milan.set_policy(R"({"hostPorts":1})");
+  const auto told = milan.events("PolicyUnreadable");
+  REQUIRE(told.size() == 2);
+  for (const std::string& words : told) CHECK(words.contains("liqoctl set tenant rome "));
 }
 
 TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and may be let go on") {
