@@ -42,11 +42,17 @@ Result<model::ChangedPolicy> changed(const Object& ns, const model::PolicyChange
   const std::string name(ns.name());
   return kube::fail(Errc::invalid_input, "the policy of " + change.consumer + " (annotation " + std::string(key) +
                                              " of namespace " + name + ") cannot be read: " + policy.error().text() +
-                                             ": take it away with kubectl annotate namespace " + name + " " +
-                                             std::string(key) + "-");
+                                             ": --replace begins anew, and keeps nothing of it, no limit either");
 }
 
-void tell(Session& session, const Cluster& cluster, const Object& ns, const model::ChangedPolicy& policy) {
+struct ToldPolicy {
+  const model::ChangedPolicy& policy;
+  bool replaces = false;
+};
+
+void tell(Session& session, const Cluster& cluster, const Object& ns, const ToldPolicy& told) {
+  const auto& [policy, replaces] = told;
+  if (!policy.unreadable.empty()) session.output().print("  - " + policy.unreadable + "\n");
   session.output().print(model::policy_diff(policy));
   for (const std::string& unknown : policy.unknown)
     session.output().warn(cluster.scope(), "this liqoctl does not know the key " + unknown +
@@ -54,8 +60,10 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const mode
                                                " if the liqod of this cluster does not either, it admits nothing new; "
                                                "--unset takes a key away");
   for (const std::string& narrowed : policy.narrowed) session.output().warn(cluster.scope(), narrowed);
+  if (replaces && policy.is_unlimited())
+    session.output().warn(cluster.scope(), "nothing limits what the consumer is granted: --max and --max-slice do");
   const std::string what = "policy of namespace " + std::string(ns.name());
-  if (policy.before == policy.after) {
+  if (!policy.changes()) {
     session.output().info(cluster.scope(), what + " is so already");
   } else if (session.flags().dry_run) {
     session.output().info(cluster.scope(), "would update the " + what);
@@ -88,12 +96,12 @@ asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& fl
     if (!ns) co_return std::unexpected(ns.error());
     const auto policy = changed(*ns, change);
     if (!policy) co_return std::unexpected(policy.error());
-    if (policy->before != policy->after && !session.flags().dry_run) {
+    if (policy->changes() && !session.flags().dry_run) {
       auto written = co_await write_policy(cluster, *ns, policy->text());
       if (!written && written.error().is_conflict() && attempt < max_attempts) continue;
       if (!written) co_return std::unexpected(std::move(written.error()));
     }
-    tell(session, cluster, *ns, *policy);
+    tell(session, cluster, *ns, {.policy = *policy, .replaces = change.replace});
     co_return Result<void>();
   }
 }
@@ -129,10 +137,12 @@ void add_tenant_policy(CommandLine& line) {
   app.list("--unset", change.unset,
            "Take a key out of the policy, so that the default applies; of a bound, these names")
       .type_name("KEY[=NAME,...]");
+  app.flag("--replace", change.replace,
+           "Begin with an empty policy, and keep nothing of the stored one, readable or not: its limits end, too");
   line.check(app, [flags]() -> Result<void> {
     if (!flags->change.is_empty()) return {};
     return kube::fail(Errc::invalid_input,
-                      "nothing is to be set: give --max, --max-slice, --allow, --forbid or --unset");
+                      "nothing is to be set: give --max, --max-slice, --allow, --forbid, --unset or --replace");
   });
 }
 

@@ -25,7 +25,7 @@ using admission::PolicyValue;
 using kube::Errc;
 using text::shown;
 
-constexpr std::size_t max_named = 3, max_shown = 100;
+constexpr std::size_t max_named = 3, max_shown = 100, max_replaced = 300;
 constexpr std::string_view priority_classes = "priorityClasses";
 constexpr std::string_view twin_names = "twinNames";
 constexpr std::string_view annotation_key = liqo::api::annotations::pod_policy;
@@ -290,6 +290,17 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
   return {};
 }
 
+/// The keys of a stored policy, known or not. Errors: Errc::parse.
+kube::Result<json::object> read_keys(std::string_view annotation) {
+  if (annotation.empty()) return json::object();
+  if (annotation.size() > admission::max_policy_bytes) return kube::fail(Errc::parse, "it is larger than 16 KiB");
+  auto stored = kube::parse_json(annotation, 4);
+  if (!stored) return kube::fail(Errc::parse, shown(stored.error().text(), max_shown));
+  json::object* policy = stored->if_object();
+  if (!policy) return kube::fail(Errc::parse, "it is not a JSON object");
+  return std::move(*policy);
+}
+
 std::vector<std::string> narrowed_lists(const ChangedPolicy& policy) {
   std::vector<std::string> out;
   for (const Narrowing& one : narrowings) {
@@ -321,15 +332,14 @@ std::string words_of(const json::value& value, std::string_view key) {
 
 kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change) {
   ChangedPolicy out;
-  if (annotation.size() > admission::max_policy_bytes) return kube::fail(Errc::parse, "it is larger than 16 KiB");
-  if (!annotation.empty()) {
-    auto stored = kube::parse_json(annotation, 4);
-    if (!stored) return kube::fail(Errc::parse, shown(stored.error().text(), max_shown));
-    json::object* policy = stored->if_object();
-    if (!policy) return kube::fail(Errc::parse, "it is not a JSON object");
-    out.before = std::move(*policy);
+  if (auto stored = read_keys(annotation)) {
+    out.before = std::move(*stored);
+  } else if (change.replace) {
+    out.unreadable = shown(annotation, max_replaced) + (annotation.size() > max_replaced ? "…" : "");
+  } else {
+    return std::unexpected(std::move(stored.error()));
   }
-  out.after = out.before;
+  if (!change.replace) out.after = out.before;
   if (auto applied = apply(out.after, change); !applied) return std::unexpected(std::move(applied.error()));
   json::object known;
   for (const auto& [key, value] : out.after) {
@@ -424,22 +434,25 @@ std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_na
   constexpr std::string_view about = "policies";
   std::vector<std::string> unreadable;
   std::size_t own = 0;
-  std::string consumer;
   for (const kube::Object& ns : tenant_namespaces) {
     if (!liqo::core::is_tenant_namespace(ns) || ns.annotation(annotation_key).empty()) continue;
     ++own;
     const std::string why = admission::why_unreadable(ns.annotation(annotation_key));
     if (why.empty()) continue;
     const std::string id = shown(ns.label(liqo::api::labels::remote_cluster_id), max_shown);
-    if (consumer.empty()) consumer = id;
-    unreadable.push_back("that of " + id + " (" + why + ")");
+    if (id.empty()) {
+      unreadable.push_back("that of namespace " + std::string(ns.name()) + " (" + why + "): label it with " +
+                           std::string(liqo::api::labels::remote_cluster_id) + "=ID, or take it away");
+    } else {
+      unreadable.push_back("that of " + id + " (" + why +
+                           "): " + admission::policy_remedy(ns.annotation(annotation_key), id));
+    }
   }
   if (!unreadable.empty())
-    return bad(about, "cannot be read, so nothing new of the consumer is admitted: " +
-                          kube::join_some(unreadable, max_named) + ": liqoctl set tenant " + consumer + " corrects it");
+    return bad(about, "nothing new of a consumer is admitted whose policy cannot be read: " +
+                          kube::join_some(unreadable, max_named));
   if (own == 0) return std::nullopt;
-  return good(about, own == 1 ? "that of the one consumer that has its own can be read"
-                              : "those of the " + std::to_string(own) + " consumers that have their own can be read");
+  return good(about, counted(own, "is set, and it can be read", "are set, and all can be read"));
 }
 
 }  // namespace liqoctl::model

@@ -19,8 +19,11 @@ struct PolicyChange {
   std::vector<std::string> max, max_slice;  ///< "cpu=3,memory=8Gi"
   std::vector<std::string> allow, forbid;   ///< "hostPorts", "capabilities=NET_ADMIN,SYS_PTRACE"
   std::string consumer;                     ///< its cluster ID
+  bool replace = false;                     ///< nothing is kept of what is stored
 
-  bool is_empty() const { return unset.empty() && max.empty() && max_slice.empty() && allow.empty() && forbid.empty(); }
+  bool is_empty() const {
+    return !replace && unset.empty() && max.empty() && max_slice.empty() && allow.empty() && forbid.empty();
+  }
 };
 
 struct ChangedPolicy {
@@ -29,13 +32,17 @@ struct ChangedPolicy {
   std::vector<std::string> unknown;
   /// Lists that `before` lacks: a sentence on each, because without the list more was allowed.
   std::vector<std::string> narrowed;
+  std::string unreadable;  ///< what was stored, cut and printable, and gives way: `before` is empty then
+  bool changes() const { return before != after || !unreadable.empty(); }
+  /// Whether nothing bounds any more what the consumer is granted.
+  bool is_unlimited() const { return !after.contains("maxResources") && !after.contains("maxSliceResources"); }
   /// As the annotation holds it; "" = none is needed.
   std::string text() const { return after.empty() ? "" : kube::json::serialize(after); }
 };
 
 /// Changes what is named, and keeps the rest, with the keys that only another version knows. Errors, one line each:
-/// Errc::parse for a policy that is stored and no JSON object, Errc::invalid_input with the flag that is wrong, or for
-/// a result that could not be read.
+/// Errc::parse for a policy that is stored and no JSON object, unless it is replaced, Errc::invalid_input with the flag
+/// that is wrong, or for a result that could not be read.
 kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change);
 
 /// A line for each key: those that go ("-"), come ("+") or stay.

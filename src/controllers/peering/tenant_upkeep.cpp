@@ -49,8 +49,9 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object
 }
 
 void TenantController::tell_policy(const kube::Object& tenant) {
-  const std::string uid(tenant.uid()), consumer(api::Tenant(tenant).cluster_id());
-  std::string why = core::admission::why_unreadable(namespaces_.annotation(tenant.ns(), api::annotations::pod_policy));
+  const std::string uid(tenant.uid()), consumer(api::Tenant(tenant).cluster_id()),
+      policy(namespaces_.annotation(tenant.ns(), api::annotations::pod_policy));
+  std::string why = core::admission::why_unreadable(policy);
   if (why.empty()) {
     told_policies_.erase(uid);
     return;
@@ -59,8 +60,8 @@ void TenantController::tell_policy(const kube::Object& tenant) {
   if (told == why) return;
   told = std::move(why);
   const std::string text = "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " +
-                           std::string(tenant.ns()) + ") cannot be read (" + told +
-                           "), so nothing new of it is admitted: liqoctl set tenant " + consumer + " corrects it";
+                           std::string(tenant.ns()) + ") cannot be read (" + told + "), so nothing new of " + consumer +
+                           " is admitted: " + core::admission::policy_remedy(policy, consumer);
   context_.events.warning(tenant, api::kinds::tenants, "PolicyUnreadable", text);
   if (const auto ns = consumer_namespaces_->find({"", std::string(tenant.ns())}))
     context_.events.warning(*ns, kube::resources::namespaces, "PolicyUnreadable", text);

@@ -3,6 +3,7 @@
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/admission/pod_policy_keys.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/slices/request.hpp"
 
@@ -11,6 +12,14 @@ namespace liqo::core::admission {
 std::string why_unreadable(std::string_view policy) {
   const auto read = read_pod_policy(policy);
   return read ? "" : kube::printable(kube::cut_text(read.error().text(), max_mistake));
+}
+
+std::string policy_remedy(std::string_view policy, std::string_view consumer) {
+  const std::string command = "liqoctl set tenant " + kube::printable(kube::cut_text(consumer, max_mistake));
+  if (policy.size() <= max_policy_bytes)
+    if (const auto document = kube::parse_json(policy, 4); document && document->is_object())
+      return command + " corrects it";
+  return command + " --replace writes it anew; limits that it does not name are gone then";
 }
 
 Answer validate_tenant_namespace(const Request& request) {

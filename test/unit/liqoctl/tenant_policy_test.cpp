@@ -183,6 +183,27 @@ TEST_CASE("a policy that is stored and cannot be changed key by key says why") {
         "away with --unset");
 }
 
+TEST_CASE("a policy is replaced as a whole, also one that cannot be read, which is shown") {
+  const std::string stored = "{maxResources: 3}\x1b" + std::string(300'000, 'x');
+  const auto done = change_policy(stored, {.max = {"cpu=3"}, .replace = true}).value();
+  CHECK(done.text() == R"({"maxResources":{"cpu":"3"}})");
+  CHECK(done.unreadable.starts_with("{maxResources: 3}?x"));
+  CHECK(done.unreadable.ends_with("x…"));
+  CHECK(done.unreadable.size() < 400);
+  CHECK_FALSE(done.is_unlimited());
+
+  const auto nothing = change_policy("[]", {.replace = true}).value();
+  CHECK(nothing.text() == "");
+  CHECK(nothing.changes());
+  CHECK(nothing.is_unlimited());
+
+  const auto readable = change_policy(R"({"hostPorts":true,"weather":1})", {.max = {"cpu=3"}, .replace = true}).value();
+  CHECK(readable.text() == R"({"maxResources":{"cpu":"3"}})");
+  CHECK(readable.unreadable == "");
+  CHECK(policy_diff(readable) == "  - hostPorts: true\n  - weather: 1\n  + maxResources: cpu 3\n");
+  CHECK_FALSE(change_policy("", {.replace = true}).value().changes());
+}
+
 TEST_CASE("the difference names each key once, and what it becomes") {
   const auto done = change_policy(R"({"hostPorts":true,"maxResources":{"memory":"8Gi","cpu":"2"},"nodeName":true})",
                                   {.unset = {"nodeName"}, .max = {"cpu=3"}, .allow = {"sysctls=a,b"}})
@@ -237,14 +258,21 @@ TEST_CASE("check looks at the policies that there are") {
   const auto well = judge_policies({tenant_namespace("a", "rome", "{}"), tenant_namespace("b", "paris", "{}")});
   REQUIRE(well);
   CHECK(well->state == State::good);
-  CHECK(well->text == "those of the 2 consumers that have their own can be read");
-  const auto wrong = judge_policies({tenant_namespace("a", "rome", R"({"maxResorces":{}})")});
+  CHECK(well->text == "2 are set, and all can be read");
+  CHECK(judge_policies({tenant_namespace("a", "rome", "{}")}).value().text == "1 is set, and it can be read");
+  const auto wrong =
+      judge_policies({tenant_namespace("a", "rome", R"({"maxResorces":{}})"),
+                      tenant_namespace("b", "paris", "maxResources=3"), tenant_namespace("c", "", "[]")});
   REQUIRE(wrong);
   CHECK(wrong->state == State::bad);
-  CHECK(wrong->text ==
-        "cannot be read, so nothing new of the consumer is admitted: that of rome (\"maxResorces\" is not a key of it; "
-        "did "
-        "you mean maxResources?): liqoctl set tenant rome corrects it");
+  CHECK(
+      wrong->text.starts_with("nothing new of a consumer is admitted whose policy cannot be read: that of rome "
+                              "(\"maxResorces\" is not a key of "
+                              "it; did you mean maxResources?): liqoctl set tenant rome corrects it, that of paris ("));
+  CHECK(wrong->text.contains("): liqoctl set tenant paris --replace writes it anew"));
+  CHECK(wrong->text.contains(
+      "that of namespace c (it is not a JSON object): label it with liqo.io/remote-cluster-id=ID"));
+  CHECK_FALSE(wrong->text.contains("set tenant  "));
 }
 
 TEST_CASE("Tenants are listed and described with their policies, readable or not") {

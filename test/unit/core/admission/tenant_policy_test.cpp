@@ -58,6 +58,16 @@ TEST_CASE("the refusal names the key, the one that was meant, and the command th
         "rome would be admitted; liqoctl set tenant rome writes it key by key.");
 }
 
+TEST_CASE("what mends a stored policy depends on whether it has keys") {
+  const std::string anew =
+      "liqoctl set tenant rome --replace writes it anew; limits that it does not name are gone then";
+  CHECK(policy_remedy(typo, "rome") == "liqoctl set tenant rome corrects it");
+  CHECK(policy_remedy("{maxResources:3}", "rome") == anew);
+  CHECK(policy_remedy("[]", "rome") == anew);
+  CHECK(policy_remedy("{\"" + std::string(20'000, 'x') + "\":1}", "rome") == anew);
+  CHECK(policy_remedy(typo, std::string(100'000, '\x1b')).size() < 1000);
+}
+
 TEST_CASE("why a stored policy cannot be read is short and printable") {
   CHECK(why_unreadable(fine) == "");
   CHECK(why_unreadable("") == "");
