@@ -22,6 +22,50 @@ bool is_waiting(const kube::Object& pod) {
          kube::string_at(*scheduled, {"reason"}) == "Unschedulable";
 }
 
+/// Who has closed a node, and what opens it.
+struct Words {
+  std::string why;
+  std::string_view until;
+};
+
+Words words_of(const ClosedNode& node) {
+  const std::string cluster = "cluster " + kube::printable(kube::cut_text(node.cluster, max_word)),
+                    name = "node " + kube::printable(node.name);
+  if (node.why == closed_word(Closed::cordoned))
+    return {.why = cluster + " has cordoned " + name, .until = "it is uncordoned there"};
+  if (node.why == closed_word(Closed::denied))
+    return {.why = cluster + " grants nothing for " + name + " any more (drained or denied)",
+            .until = "it grants something again"};
+  if (node.why == closed_word(Closed::nothing_granted))
+    return {.why = cluster + " grants no cpu or no memory for " + name + " at present", .until = "it grants some"};
+  if (node.why == closed_word(Closed::silent))
+    return {.why = "nobody runs Liqo in " + cluster + ", where the pods of " + name + " run",
+            .until = "somebody does again"};
+  if (node.why == closed_word(Closed::full))
+    return {.why = cluster + " has no room left on " + name, .until = "other pods there end"};
+  return {.why = cluster + " takes no new pods on " + name + " at present (" +
+                 kube::printable(kube::cut_text(node.why, max_word)) + ")",
+          .until = "that ends"};
+}
+
+/// What nobody here can judge: where other pods are, and which devices there are.
+bool depends_on_more(const kube::Object& pod) {
+  constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
+  for (const std::string_view kind : {"podAffinity", "podAntiAffinity"})
+    if (!kube::array_at(pod.spec(), {"affinity", kind, required}).empty()) return true;
+  if (!kube::array_at(pod.spec(), {"resourceClaims"}).empty()) return true;
+  return std::ranges::any_of(kube::array_at(pod.spec(), {"topologySpreadConstraints"}), [](const json::value& spread) {
+    return kube::string_at(spread, {"whenUnsatisfiable"}) != "ScheduleAnyway";
+  });
+}
+
+/// Whether the demand fits onto an empty node. A scheduler takes a resource that the node does not name as 0.
+bool has_room_for(const Resources& allocatable, const Resources& demand) {
+  return std::ranges::all_of(demand, [&allocatable](const auto& asked) {
+    return asked.second.is_zero() || asked.second <= amount(allocatable, asked.first);
+  });
+}
+
 /// Whether the scheduler would place the pod there if the node were open.
 bool would_take(const kube::Object& node, const kube::Object& pod, const Resources& demand) {
   if (!kube::has_condition(node, "Ready") || kube::bool_at(node.spec(), {"unschedulable"})) return false;
@@ -32,7 +76,7 @@ bool would_take(const kube::Object& node, const kube::Object& pod, const Resourc
   });
   if (is_kept_off) return false;
   const auto allocatable = read_resources(kube::object_at(node.status(), {"allocatable"}));
-  return !allocatable || why_too_large(demand, *allocatable).empty();
+  return !allocatable || has_room_for(*allocatable, demand);
 }
 
 bool is_closed_to(const kube::Object& node, const kube::Object& pod) {
@@ -50,7 +94,7 @@ std::string_view closed_word_of(const kube::Object& node) {
 }
 
 std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vector<kube::Object>& nodes) {
-  if (!is_waiting(pod)) return std::nullopt;
+  if (!is_waiting(pod) || depends_on_more(pod)) return std::nullopt;
   const Resources demand = scheduled_demand(pod);
   const kube::Object* awaited = nullptr;
   for (const kube::Object& node : nodes) {
@@ -65,21 +109,12 @@ std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vecto
                     .why = std::string(closed_word_of(*awaited))};
 }
 
+std::string why_in_words(const ClosedNode& node) { return words_of(node).why; }
+
 std::string closed_in_words(const ClosedNode& node) {
-  const std::string cluster = "cluster " + kube::printable(kube::cut_text(node.cluster, max_word)),
-                    name = "node " + kube::printable(node.name), waits = ", or until another node takes it";
-  if (node.why == closed_word(Closed::cordoned))
-    return cluster + " has cordoned " + name + ": this pod waits until it is uncordoned there" + waits;
-  if (node.why == closed_word(Closed::denied))
-    return cluster + " grants nothing for " + name +
-           " any more (drained or denied): this pod waits until it grants something again" + waits;
-  if (node.why == closed_word(Closed::nothing_granted))
-    return cluster + " grants no cpu or no memory for " + name + " at present: this pod waits until it grants some" +
-           waits;
-  if (node.why == closed_word(Closed::full))
-    return cluster + " has no room left on " + name + ": this pod waits until other pods there end" + waits;
-  return cluster + " takes no new pods on " + name + " at present (" +
-         kube::printable(kube::cut_text(node.why, max_word)) + "): this pod waits until that ends" + waits;
+  const Words words = words_of(node);
+  return words.why + ": this pod waits until " + std::string(words.until) +
+         ", or until another node takes it, if nothing else keeps it";
 }
 
 }  // namespace liqo::core

@@ -36,8 +36,9 @@ struct Home : ClusterFixture {
     made.mutable_spec()["taints"] = std::move(taints);
     apply(resources::nodes, made);
     change(resources::nodes, {"", "batch"}, "status", [](json::object& next) {
-      kube::ensure_object(next, "status")["conditions"] =
-          json::array{json::object{{"type", "Ready"}, {"status", "True"}}};
+      json::object& status = kube::ensure_object(next, "status");
+      status["conditions"] = json::array{json::object{{"type", "Ready"}, {"status", "True"}}};
+      status["allocatable"] = json::object{{"cpu", "8"}, {"memory", "8Gi"}, {"pods", "5000"}};
     });
   }
   void pod(const std::string& ns, const std::string& name, std::string_view disk = "") {
