@@ -23,8 +23,8 @@ struct ClosedNode {
 
 /// The closed node that would have the pod if it were open: the pod has no node, labels, affinity, taints and size let
 /// it there, and onto none of the virtual nodes that are open. Nothing where there is none, or where something else
-/// keeps the pod, or may: it is gated, deleted, not looked at by a scheduler yet, or asks for places beside other pods
-/// or for devices. `nodes`: the virtual ones.
+/// keeps the pod, or may: it is gated, deleted, not looked at by a scheduler yet, asks for places beside other pods or
+/// for devices, or chooses its nodes by more than some hundred entries. `nodes`: the virtual ones.
 std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vector<kube::Object>& nodes);
 
 /// Which cluster has closed the node, and why: "cluster milan has cordoned node batch".

@@ -145,6 +145,28 @@ TEST_CASE("nothing is said of a pod that asks for what only a scheduler knows") 
   CHECK(awaited(device, {batch}) == "");
 }
 
+TEST_CASE("a pod that chooses its nodes by thousands of entries is not looked at") {
+  const kube::Object batch = node("batch", "milan", "cordoned");
+  const auto choosing = [](std::size_t values) {
+    json::array names{"milan"};
+    while (names.size() < values) names.emplace_back("n" + std::to_string(names.size()));
+    const json::object expression{
+        {"key", "liqo.io/remote-cluster-id"}, {"operator", "In"}, {"values", std::move(names)}};
+    kube::Object made = pod();
+    json::object& affinity = made.mutable_spec()["affinity"].as_object()["nodeAffinity"].as_object();
+    affinity["requiredDuringSchedulingIgnoredDuringExecution"].as_object()["nodeSelectorTerms"] =
+        json::array{json::object{{"matchExpressions", json::array{json::value(expression)}}}};
+    return made;
+  };
+  CHECK(awaited(choosing(100), {batch}) == "milan/batch/cordoned");
+  CHECK(awaited(choosing(1000), {batch}) == "");
+  kube::Object tolerant = pod();
+  json::array& tolerations = tolerant.mutable_spec()["tolerations"].as_array();
+  const json::value toleration = tolerations.front();
+  while (tolerations.size() < 1000) tolerations.push_back(toleration);
+  CHECK(awaited(tolerant, {batch}) == "");
+}
+
 TEST_CASE("objects of any form are looked at") {
   CHECK(awaited(object(R"({"metadata":7,"spec":[],"status":{"conditions":[1]}})"), {node("a", "b", "full")}) == "");
   CHECK(awaited(pod(), {object(R"({"metadata":{"name":"x"},"spec":{"taints":[1,{"key":2}]},"status":[]})")}) == "");
