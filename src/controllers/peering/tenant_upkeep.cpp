@@ -18,6 +18,8 @@ namespace json = kube::json;
 
 /// So many pods are looked at in one turn of the loop.
 constexpr std::size_t max_looked_at_in_a_turn = 50;
+/// An API server forgets an Event within an hour.
+constexpr kube::Duration time_told = std::chrono::minutes(30);
 constexpr std::string_view grace_field = "deletionGracePeriodSeconds";
 
 }  // namespace
@@ -56,8 +58,12 @@ void TenantController::tell_policy(const kube::Object& tenant) {
     told_policies_.erase(uid);
     return;
   }
-  std::string& told = told_policies_[uid];
-  if (told == why) return;
+  auto& [told, quiet_until] = told_policies_[uid];
+  const kube::TimePoint now = context_.clock.now();
+  const bool is_told = told == why && now < quiet_until;
+  if (!is_told) quiet_until = now + time_told;
+  controller_.enqueue_after({std::string(tenant.ns()), tenant.key()}, quiet_until - now);
+  if (is_told) return;
   told = std::move(why);
   const std::string text = "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " +
                            std::string(tenant.ns()) + ") cannot be read (" + told + "), so nothing new of " + consumer +

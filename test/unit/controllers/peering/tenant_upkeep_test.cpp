@@ -153,7 +153,7 @@ TEST_CASE("a tenant that is activated while its pods are being ended keeps those
   CHECK(ended < 10);
 }
 
-TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace, once for each reason") {
+TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace, for each reason") {
   Provider milan;
   milan.pass(2s);
   milan.set_policy(R"({"maxResources":{"cpu":"3"}})");
@@ -175,6 +175,20 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
   }));
   milan.set_policy("");
   milan.set_policy("{");
+  CHECK(milan.times_told("PolicyUnreadable") == 4);
+}
+
+TEST_CASE("a policy that stays unreadable is told again before its Event is forgotten") {
+  Provider milan;
+  milan.pass(2s);
+  milan.set_policy("{");
+  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  milan.pass(25min);
+  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  milan.pass(10min);
+  CHECK(milan.times_told("PolicyUnreadable") == 4);
+  milan.set_policy("");
+  milan.pass(1h);
   CHECK(milan.times_told("PolicyUnreadable") == 4);
 }
 
