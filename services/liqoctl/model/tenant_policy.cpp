@@ -153,8 +153,18 @@ std::unexpected<kube::Failure> unnamed(const Given& given, std::string_view name
                " there: liqoctl describe tenant shows what it names");
 }
 
-/// Takes names out of a list: all of them where none is named.
+/// Takes entries out of a map: all of them where none is named.
+kube::Result<void> remove_entries(json::object& map, const Given& given) {
+  if (!given.has_value) map.clear();
+  for (const std::string_view name : kube::split(given.value, ','))
+    if (map.stable_erase(name) == 0) return unnamed(given, name);
+  return {};
+}
+
+/// Takes names out of a list, or of a map of names: all of them where none is named.
 kube::Result<void> remove_names(json::object& policy, const Given& given) {
+  if (json::value* there = policy.if_contains(given.key); there && there->is_object())
+    return remove_entries(there->get_object(), given);
   auto list = list_at(policy, given);
   if (!list) return std::unexpected(std::move(list.error()));
   if (!given.has_value) (*list)->clear();
@@ -243,8 +253,7 @@ kube::Result<void> unset_entries(json::object& policy, const Given& given) {
     return wrong(given.text() + " takes the whole key away, without \"=\"; --forbid " + shown(given.key, max_shown) +
                  "=NAME takes a name off a list");
   if (given.value.empty()) return wrong(given.text() + ": name what is to go: " + std::string(given.key) + "=NAME,...");
-  for (const std::string_view name : kube::split(given.value, ','))
-    if (entries->stable_erase(name) == 0) return unnamed(given, name);
+  if (auto removed = remove_entries(*entries, given); !removed) return removed;
   if (entries->empty()) policy.stable_erase(given.key);
   return {};
 }
@@ -257,12 +266,22 @@ kube::Result<void> unset(json::object& policy, const Given& given) {
   return {};
 }
 
-/// Nobody means both.
+/// Nobody means both. A name is compared without the class that it maps to, and a list without names means all of it.
 kube::Result<void> check_twice(const PolicyChange& change) {
   for (const std::string& text : change.allow) {
-    const PolicyKey* key = find_key(text);
-    if (key && std::ranges::find(change.forbid, text) != change.forbid.end())
-      return wrong(text + " cannot be both allowed and forbidden");
+    const Given allowed = read_given("--allow", text);
+    if (!find_key(allowed.key)) continue;
+    for (const std::string& other : change.forbid) {
+      const Given forbidden = read_given("--forbid", other);
+      if (forbidden.key != allowed.key) continue;
+      if (!allowed.has_value || !forbidden.has_value)
+        return wrong(std::string(allowed.key) + " cannot be both allowed and forbidden");
+      for (const std::string_view name : kube::split(forbidden.value, ','))
+        for (const std::string_view entry : kube::split(allowed.value, ','))
+          if (entry.substr(0, entry.find('=')) == name)
+            return wrong(std::string(allowed.key) + "=" + shown(name, max_shown) +
+                         " cannot be both allowed and forbidden");
+    }
   }
   return {};
 }

@@ -67,6 +67,13 @@ TEST_CASE("what is named changes, and the rest of the policy stays") {
        {.allow = {"priorityClasses=high=tenants-high,*=tenants"}},
        R"({"priorityClasses":{"high":"tenants-high","*":"tenants"}})"},
       {"", {.max = {"hugepages-2Mi=4Mi,storage=9Gi"}}, R"({"maxResources":{"hugepages-2Mi":"4Mi","storage":"9Gi"}})"},
+      {R"({"priorityClasses":{"high":"a","*":"b"}})",
+       {.forbid = {"priorityClasses=high"}},
+       R"({"priorityClasses":{"*":"b"}})"},
+      {R"({"priorityClasses":{"high":"a"}})", {.forbid = {"priorityClasses"}}, R"({"priorityClasses":{}})"},
+      {R"({"capabilities":["A"]})",
+       {.allow = {"capabilities=B"}, .forbid = {"capabilities=A"}},
+       R"({"capabilities":["B"]})"},
       {"", {.allow = {"twinQuota=count/secrets=50"}}, R"({"twinQuota":{"count/secrets":"50"}})"},
       {R"({"hostPorts":true})", {.unset = {"hostPorts"}}, ""},
       {R"({"maxResources":{"cpu":"2","pods":"9"}})",
@@ -148,6 +155,11 @@ TEST_CASE("what is wrong is refused in one short line") {
       {{.allow = {"capabilities=" + large}}, "and no more than 16384 are read"},
       {{.allow = {large}}, "is no key of a policy"},
       {{.allow = {"hostPorts"}, .forbid = {"hostPorts"}}, "hostPorts cannot be both allowed and forbidden"},
+      {{.allow = {"capabilities=A,B"}, .forbid = {"capabilities=C,B"}},
+       "capabilities=B cannot be both allowed and forbidden"},
+      {{.allow = {"capabilities=A"}, .forbid = {"capabilities"}}, "capabilities cannot be both allowed and forbidden"},
+      {{.allow = {"priorityClasses=high=a"}, .forbid = {"priorityClasses=high"}},
+       "priorityClasses=high cannot be both allowed and forbidden"},
       {{.forbid = {"maxObjects"}}, "--allow maxObjects=... sets it"},
       {{.forbid = {"capabilities=NET_ADMIN"}}, "the policy does not name \"NET_ADMIN\" there"},
       {{.unset = {"maxResorces"}}, "did you mean maxResources?"},
@@ -168,6 +180,11 @@ TEST_CASE("--unset takes away what is there, and nothing more") {
   CHECK(changed(stored, {.unset = {"maxResources="}}).contains("name what is to go: maxResources=NAME,..."));
   CHECK(changed(stored, {.unset = {"capabilities=NET_ADMIN"}}).contains("--forbid capabilities=NAME takes a name off"));
   CHECK(changed(stored, {.unset = {"hostPorts=true"}}).contains("takes the whole key away"));
+}
+
+TEST_CASE("a class that a map does not name cannot be taken off it") {
+  CHECK(changed(R"({"priorityClasses":{"high":"a"}})", {.forbid = {"priorityClasses=low"}})
+            .contains("the policy does not name \"low\" there"));
 }
 
 TEST_CASE("a policy that is stored and cannot be changed key by key says why") {
