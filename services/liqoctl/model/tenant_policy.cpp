@@ -25,7 +25,7 @@ using admission::PolicyValue;
 using kube::Errc;
 using text::shown;
 
-constexpr std::size_t max_named = 3, max_shown = 100, max_replaced = 300;
+constexpr std::size_t max_named = 3, max_shown = 100, max_replaced = 300, max_line = 512;
 constexpr std::string_view priority_classes = "priorityClasses";
 constexpr std::string_view twin_names = "twinNames";
 constexpr std::string_view annotation_key = liqo::api::annotations::pod_policy;
@@ -336,15 +336,46 @@ std::string words_of(const json::value& value, std::string_view key) {
   const PolicyKey* known = find_key(key);
   const auto* map = value.if_object();
   if (known && known->value == PolicyValue::amounts && map) return in_words(*map);
-  if (const auto names = kube::read_strings(value)) return names->empty() ? "none" : shown(kube::join(*names, ", "));
+  if (const auto names = kube::read_strings(value))
+    return names->empty() ? "none" : kube::printable(kube::join(*names, ", "));
+  if (map && map->empty()) return "none";
   if (map) {
     std::vector<std::string> pairs;
     for (const auto& [name, target] : *map)
       pairs.push_back(std::string(name) + "=" +
                       (target.is_string() ? std::string(target.get_string()) : json::serialize(target)));
-    return shown(kube::join(pairs, ", "));
+    return kube::printable(kube::join(pairs, ", "));
   }
-  return shown(json::serialize(value));
+  return kube::printable(json::serialize(value));
+}
+
+std::string cut_with_mark(const std::string& words, std::size_t max) {
+  return words.size() > max ? std::string(kube::cut_text(words, max)) + "…" : words;
+}
+
+std::string diff_line(std::string_view mark, std::string_view key, const std::string& words) {
+  return "  " + std::string(mark) + " " + shown(key, max_shown) + ": " + words + "\n";
+}
+
+/// The names of one list that are not in the other.
+json::array without(const json::array& list, const json::array& other) {
+  json::array left;
+  for (const json::value& name : list)
+    if (std::ranges::find(other, name) == other.end()) left.push_back(name);
+  return left;
+}
+
+/// What becomes of a key. Of a list, the names that go and come: it may be too long to be compared by eye.
+std::string changed_lines(std::string_view key, const json::value& before, const json::value& now) {
+  if (before.is_array() && now.is_array()) {
+    const json::array &old = before.get_array(), &next = now.get_array();
+    const json::array gone = without(old, next), come = without(next, old), kept = without(old, gone);
+    if (!gone.empty() || !come.empty())
+      return (kept.empty() ? "" : diff_line(" ", key, cut_with_mark(words_of(kept, key), max_line))) +
+             (gone.empty() && !old.empty() ? "" : diff_line("-", key, words_of(gone, key))) +
+             (come.empty() && !next.empty() ? "" : diff_line("+", key, words_of(come, key)));
+  }
+  return diff_line("-", key, words_of(before, key)) + diff_line("+", key, words_of(now, key));
 }
 
 }  // namespace
@@ -381,20 +412,18 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
 
 std::string policy_diff(const ChangedPolicy& policy) {
   std::string out;
-  const auto add = [&out](std::string_view mark, std::string_view key, const json::value& value) {
-    out += "  " + std::string(mark) + " " + shown(key, max_shown) + ": " + words_of(value, key) + "\n";
-  };
   for (const auto& [key, value] : policy.before) {
     const json::value* now = policy.after.if_contains(key);
-    if (now && *now == value) {
-      add(" ", key, value);
-      continue;
+    if (!now) {
+      out += diff_line("-", key, words_of(value, key));
+    } else if (*now == value) {
+      out += diff_line(" ", key, cut_with_mark(words_of(value, key), max_line));
+    } else {
+      out += changed_lines(key, value, *now);
     }
-    add("-", key, value);
-    if (now) add("+", key, *now);
   }
   for (const auto& [key, value] : policy.after)
-    if (!policy.before.contains(key)) add("+", key, value);
+    if (!policy.before.contains(key)) out += diff_line("+", key, words_of(value, key));
   return out;
 }
 
@@ -414,8 +443,7 @@ std::string policy_in_words(std::string_view annotation, std::size_t max) {
     for (const auto& [key, words] : policy_fields(policy->get_object()))
       keys.push_back(words == "true" ? key : key + " (" + words + ")");
   if (keys.empty()) return "default";
-  const std::string all = kube::join(keys, ", ");
-  return all.size() > max ? std::string(kube::cut_text(all, max)) + "…" : all;
+  return cut_with_mark(kube::join(keys, ", "), max);
 }
 
 std::string unknown_consumer(std::string_view id, const std::vector<kube::Object>& tenant_namespaces) {
@@ -443,6 +471,9 @@ kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube:
 void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces) {
   for (kube::Object& tenant : tenants) {
     const auto ns = std::ranges::find(namespaces, tenant.ns(), [](const kube::Object& one) { return one.name(); });
+    // A consumer may have written one.
+    if (tenant.has_annotation(annotation_key))
+      kube::ensure_object(tenant.mutable_metadata(), "annotations").erase(annotation_key);
     const std::string_view consumer = kube::string_at(tenant.spec(), {"clusterID"});
     const bool is_its = ns != namespaces.end() && check_tenant_namespace(consumer, *ns).has_value();
     if (is_its) tenant.set_annotation(annotation_key, ns->annotation(annotation_key));

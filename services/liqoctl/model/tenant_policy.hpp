@@ -45,7 +45,8 @@ struct ChangedPolicy {
 /// that is wrong, or for a result that could not be read.
 kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change);
 
-/// A line for each key: those that go ("-"), come ("+") or stay.
+/// A line for each key: those that go ("-"), come ("+") or stay. Of a list that changes, the names that go, come or
+/// stay.
 std::string policy_diff(const ChangedPolicy& policy);
 
 /// A key, and its value in words: "cpu 3, memory 8Gi", "NET_ADMIN, SYS_PTRACE", "true".

@@ -233,6 +233,22 @@ TEST_CASE("the difference names each key once, and what it becomes") {
         "  + sysctls: a, b\n");
 }
 
+TEST_CASE("of a list that changes the difference names what goes and what comes, however long it is") {
+  json::array many;
+  for (int i = 0; i < 500; ++i) many.emplace_back("CAP_" + std::to_string(1000 + i));
+  const std::string stored = json::serialize(json::object{{"capabilities", std::move(many)}});
+  const auto done = change_policy(stored, {.allow = {"capabilities=NEW"}, .forbid = {"capabilities=CAP_1499"}}).value();
+  const std::string diff = policy_diff(done);
+  CHECK(diff.contains("\n  - capabilities: CAP_1499\n  + capabilities: NEW\n"));
+  CHECK(diff.starts_with("    capabilities: CAP_1000, CAP_1001, "));
+  CHECK(diff.contains("…\n"));
+  CHECK(policy_fields(done.before).front().second.ends_with(", CAP_1499"));
+  const auto emptied = change_policy(R"({"sysctls":["a"]})", {.forbid = {"sysctls"}}).value();
+  CHECK(policy_diff(emptied) == "  - sysctls: a\n  + sysctls: none\n");
+  const auto filled = change_policy(R"({"sysctls":[]})", {.allow = {"sysctls=a"}}).value();
+  CHECK(policy_diff(filled) == "  - sysctls: none\n  + sysctls: a\n");
+}
+
 TEST_CASE("a policy in one line") {
   CHECK(policy_in_words("", 60) == "default");
   CHECK(policy_in_words("{}", 60) == "default");
@@ -263,6 +279,8 @@ TEST_CASE("the namespace of a consumer is the one that names its cluster") {
 
 TEST_CASE("a Tenant shows the policy of its own namespace") {
   std::vector<kube::Object> tenants{tenant("rome", "liqo-tenant-rome", "rome"), tenant("paris", "x", "paris")};
+  // What stands on the Tenant itself counts for nothing.
+  for (kube::Object& one : tenants) one.set_annotation("liqo.io/pod-policy", R"({"privileged":true})");
   add_policies(tenants, {tenant_namespace("liqo-tenant-rome", "rome", R"({"hostPorts":true})"),
                          tenant_namespace("x", "rome", R"({"nodeName":true})")});
   CHECK(tenants[0].annotation("liqo.io/pod-policy") == R"({"hostPorts":true})");
