@@ -55,16 +55,16 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const Told
   if (!policy.unreadable.empty()) session.output().print("  - " + policy.unreadable + "\n");
   session.output().print(model::policy_diff(policy));
   for (const std::string& unknown : policy.unknown)
-    session.output().warn(cluster.scope(), "this liqoctl does not know the key " + unknown +
-                                               (unknown.ends_with('?') ? "" : ":") +
-                                               " if the liqod of this cluster does not either, it admits nothing new; "
-                                               "--unset takes a key away");
+    session.output().warn(cluster.scope(),
+                          "this liqoctl does not know the key " + unknown + (unknown.ends_with('?') ? "" : ":") +
+                              " if the liqod of this cluster does not either, it admits nothing new of the "
+                              "consumer; --unset takes a key away");
   for (const std::string& narrowed : policy.narrowed) session.output().warn(cluster.scope(), narrowed);
   if (replaces && policy.is_unlimited())
     session.output().warn(cluster.scope(), "nothing limits what the consumer is granted: --max and --max-slice do");
   const std::string what = "policy of namespace " + std::string(ns.name());
   if (!policy.changes()) {
-    session.output().info(cluster.scope(), what + " is so already");
+    session.output().info(cluster.scope(), what + " is unchanged");
   } else if (session.flags().dry_run) {
     session.output().info(cluster.scope(), "would update the " + what);
   } else {
@@ -130,9 +130,10 @@ void add_tenant_policy(CommandLine& line) {
       .type_name("NAME=AMOUNT,...");
   app.list("--max-slice", change.max_slice, "The most that one slice is granted (maxSliceResources)")
       .type_name("NAME=AMOUNT,...");
-  app.list("--allow", change.allow, "Allow what the key is about; of a list, these values; of a bound, so much")
+  app.list("--allow", change.allow, "Switch a key on, add names to a list, or set a bound")
       .type_name("KEY[=VALUE,...]");
-  app.list("--forbid", change.forbid, "Forbid what the key is about; of a list, these values or all")
+  app.list("--forbid", change.forbid,
+           "Switch a key off, take names off a list (all if none is given), or add to refusedServiceTypes")
       .type_name("KEY[=VALUE,...]");
   app.list("--unset", change.unset,
            "Take a key out of the policy, so that the default applies; of a bound, these names")

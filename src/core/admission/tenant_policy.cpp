@@ -30,8 +30,8 @@ Answer validate_tenant_namespace(const Request& request) {
   if (why.empty()) return Answer::allow();
   const std::string consumer = kube::printable(request.object.label(api::labels::remote_cluster_id));
   return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
-                         (why.ends_with('?') ? " " : ". ") + "With it nothing new of " + consumer +
-                         " would be admitted; liqoctl set tenant " + consumer + " writes it key by key.");
+                         (why.ends_with('?') ? " " : ". ") + "With it " + consumer +
+                         " could create nothing new; liqoctl set tenant " + consumer + " writes it key by key.");
 }
 
 }  // namespace liqo::core::admission

@@ -52,10 +52,10 @@ TEST_CASE("a policy that is new or changed can be read, and one that is stored m
 TEST_CASE("the refusal names the key, the one that was meant, and the command that writes it") {
   CHECK(validate_tenant_namespace(test::creating(tenant_namespace(typo))).message ==
         "the annotation liqo.io/pod-policy cannot be read: \"maxResorces\" is not a key of it; did you mean "
-        "maxResources? With it nothing new of rome would be admitted; liqoctl set tenant rome writes it key by key.");
+        "maxResources? With it rome could create nothing new; liqoctl set tenant rome writes it key by key.");
   CHECK(validate_tenant_namespace(test::creating(tenant_namespace(R"({"hostPorts":1})"))).message ==
-        "the annotation liqo.io/pod-policy cannot be read: \"hostPorts\" must be true or false. With it nothing new of "
-        "rome would be admitted; liqoctl set tenant rome writes it key by key.");
+        "the annotation liqo.io/pod-policy cannot be read: \"hostPorts\" must be true or false. With it rome could "
+        "create nothing new; liqoctl set tenant rome writes it key by key.");
 }
 
 TEST_CASE("what mends a stored policy depends on whether it has keys") {
