@@ -73,7 +73,7 @@ def test_a_consumer_is_limited_by_command(two: Two) -> None:
     parma.liqoctl(*asked, "--cpu=2", "--memory=1Gi", "--pods=5")
 
     for arguments, words in {
-        ("parm", "--max", "cpu=3"): "there is no Tenant parm; did you mean parma?",
+        ("parm", "--max", "cpu=3"): "there is no tenant namespace of cluster parm here; did you mean parma?",
         ("parma", "--max", "cpu=-1"): "--max cpu: '-1' is not a valid quantity",
         ("parma", "--allow", "hostPort"): "did you mean hostPorts?",
         ("parma", "--allow", "hostPorts", "--forbid", "hostPorts"): "cannot be both allowed and forbidden",
@@ -115,6 +115,17 @@ def test_a_policy_that_cannot_be_read_is_refused_and_a_stored_one_is_told(two: T
     done = bari.liqoctl.attempt("set", "tenant", "parma", "--max", "cpu=3")
     assert done.code == 1 and "maxResorces" in done.err, done
     bari.liqoctl("set", "tenant", "parma", "--unset", "maxResorces", "--max", "cpu=9")
+    assert two.policy() == {"maxResources": {"cpu": "9"}}
+
+    # One that is no JSON is replaced as a whole.
+    bari.daemon.stop()
+    bari.cluster.kubectl(*annotate, f"{POLICY}={{maxResources: 3}}")
+    bari.daemon.start()
+    bari.daemon.wait_asked()
+    assert "set tenant parma --replace" in two.checks(bari)["policies"][1]
+    done = bari.liqoctl.attempt("set", "tenant", "parma", "--max", "cpu=9")
+    assert done.code == 1 and "--replace begins anew" in done.err, done
+    assert "- {maxResources: 3}" in bari.liqoctl("set", "tenant", "parma", "--replace", "--max", "cpu=9")
     assert two.policy() == {"maxResources": {"cpu": "9"}}
     assert two.checks(bari)["policies"][0] == "good"
 

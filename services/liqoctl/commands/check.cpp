@@ -341,8 +341,11 @@ asio::awaitable<void> Checkup::look_at_sharing() {
     tell({"settings", State::bad, "cannot be looked at: " + map.error().text()});
     co_return;
   }
-  tell(model::judge_sharing(*map ? &**map : nullptr, tenants_));
-  if (auto finding = model::judge_storage(*map ? &**map : nullptr, co_await all("storage", kinds::storage_classes)))
+  const Object* settings = *map ? &**map : nullptr;
+  tell(model::judge_sharing(settings, tenants_));
+  // Not everybody may list StorageClasses.
+  if (!model::offers_storage(settings)) co_return;
+  if (auto finding = model::judge_storage(settings, co_await all("storage", kinds::storage_classes)))
     tell(std::move(*finding));
 }
 

@@ -4,6 +4,7 @@
 #include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "model/listing.hpp"
 #include "model/objects.hpp"
@@ -55,6 +56,7 @@ asio::awaitable<void> read_policies(Session& session, Cluster& cluster, const Li
   if (namespaces) {
     model::add_policies(objects, *namespaces);
   } else {
+    model::add_policies(objects, {});
     session.output().warn(cluster.scope(), "the policies are not shown: " + namespaces.error().text());
   }
 }
@@ -96,10 +98,13 @@ asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind,
   Cluster& cluster = **opened;
   auto objects = co_await choose(cluster, kind, flags);
   if (!objects) co_return std::unexpected(std::move(objects.error()));
-  co_await read_policies(session, cluster, kind, *objects);
+  const bool is_tenant = kind.resource == liqo::api::kinds::tenants;
+  std::vector<Object> with_policies = *objects;
+  co_await read_policies(session, cluster, kind, with_policies);
   std::vector<std::string> described;
   kube::json::array documents;
-  for (const Object& object : *objects) {
+  for (std::size_t i = 0; i < objects->size(); ++i) {
+    const Object& object = (*objects)[i];
     const std::string ns = kind.resource.namespaced ? std::string(object.ns()) : "default";
     auto events = co_await cluster.list(kube::resources::events, ns, "",
                                         "involvedObject.name=" + std::string(object.name()) +
@@ -109,9 +114,11 @@ asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind,
       events = std::vector<Object>();
     }
     if (session.flags().output == Format::none)
-      described.push_back(model::description(object, *events, session.clock().wall(), session.output().palette()));
+      described.push_back(
+          model::description(with_policies[i], *events, session.clock().wall(), session.output().palette()));
     else
-      documents.push_back(model::forge_description(object, *events));
+      documents.push_back(model::forge_description(
+          object, *events, is_tenant ? with_policies[i].annotation(liqo::api::annotations::pod_policy) : ""));
   }
   if (session.flags().output == Format::none) {
     session.output().print(kube::join(described, "\n"));

@@ -3,14 +3,14 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/peering/names.hpp"
 #include "session.hpp"
 
 namespace liqoctl {
 namespace {
 
-namespace kinds = liqo::api::kinds;
 namespace json = kube::json;
 using kube::Errc;
 
@@ -18,7 +18,7 @@ constexpr int max_attempts = 5;
 constexpr std::string_view key = liqo::api::annotations::pod_policy;
 
 struct PolicyFlags {
-  std::string name;
+  std::string consumer;
   model::PolicyChange change;
 };
 
@@ -34,27 +34,37 @@ asio::awaitable<Result<void>> write_policy(Cluster& cluster, const Object& ns, s
 }
 
 /// The stored policy with what the flags change.
-Result<model::ChangedPolicy> changed(const Object& tenant, const Object& ns, const model::PolicyChange& change) {
-  if (auto its = model::check_tenant_namespace(tenant, ns); !its) return std::unexpected(std::move(its.error()));
+Result<model::ChangedPolicy> changed(const Object& ns, const model::PolicyChange& change) {
+  if (auto its = model::check_tenant_namespace(change.consumer, ns); !its)
+    return std::unexpected(std::move(its.error()));
   auto policy = model::change_policy(ns.annotation(key), change);
   if (policy || policy.error().code() != Errc::parse) return policy;
   const std::string name(ns.name());
-  return kube::fail(Errc::invalid_input,
-                    "the policy of " + std::string(tenant.name()) + " (annotation " + std::string(key) +
-                        " of namespace " + name + ") cannot be read: " + policy.error().text() +
-                        ": take it away with kubectl annotate namespace " + name + " " + std::string(key) + "-");
+  return kube::fail(Errc::invalid_input, "the policy of " + change.consumer + " (annotation " + std::string(key) +
+                                             " of namespace " + name + ") cannot be read: " + policy.error().text() +
+                                             ": --replace begins anew, and keeps nothing of it, no limit either");
 }
 
-void tell(Session& session, const Cluster& cluster, const Object& ns, const model::ChangedPolicy& policy) {
+struct ToldPolicy {
+  const model::ChangedPolicy& policy;
+  bool replaces = false;
+};
+
+void tell(Session& session, const Cluster& cluster, const Object& ns, const ToldPolicy& told) {
+  const auto& [policy, replaces] = told;
+  if (!policy.unreadable.empty()) session.output().print("  - " + policy.unreadable + "\n");
   session.output().print(model::policy_diff(policy));
   for (const std::string& unknown : policy.unknown)
-    session.output().warn(cluster.scope(), "this liqoctl does not know the key " + unknown +
-                                               (unknown.ends_with('?') ? "" : ":") +
-                                               " if the liqod of this cluster does not either, it admits nothing new; "
-                                               "--unset takes a key away");
+    session.output().warn(cluster.scope(),
+                          "this liqoctl does not know the key " + unknown + (unknown.ends_with('?') ? "" : ":") +
+                              " if the liqod of this cluster does not either, it admits nothing new of the "
+                              "consumer; --unset takes a key away");
+  for (const std::string& narrowed : policy.narrowed) session.output().warn(cluster.scope(), narrowed);
+  if (replaces && policy.is_unlimited())
+    session.output().warn(cluster.scope(), "nothing limits what the consumer is granted: --max and --max-slice do");
   const std::string what = "policy of namespace " + std::string(ns.name());
-  if (policy.before == policy.after) {
-    session.output().info(cluster.scope(), what + " is so already");
+  if (!policy.changes()) {
+    session.output().info(cluster.scope(), what + " is unchanged");
   } else if (session.flags().dry_run) {
     session.output().info(cluster.scope(), "would update the " + what);
   } else {
@@ -62,25 +72,36 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const mode
   }
 }
 
+/// The consumer's tenant namespace, by its labels: consumers choose the names of their Tenants, and may have none yet.
+asio::awaitable<Result<std::string>> find_namespace(Cluster& cluster, std::string consumer) {
+  Result<std::string> named = kube::fail(Errc::missing, "");
+  if (liqo::core::is_cluster_id(consumer)) named = co_await cluster.existing_tenant_namespace(consumer);
+  if (named || named.error().code() != Errc::missing) co_return named;
+  const auto known =
+      co_await cluster.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
+  if (!known) co_return std::unexpected(known.error());
+  co_return kube::fail(Errc::missing, model::unknown_consumer(consumer, *known));
+}
+
 asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  auto tenants = co_await cluster.list(kinds::tenants, cluster.flags().ns);
-  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
-  auto tenant = model::find_tenant(*tenants, flags.name);
-  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  auto name = co_await find_namespace(cluster, flags.consumer);
+  if (!name) co_return std::unexpected(std::move(name.error()));
+  model::PolicyChange change = flags.change;
+  change.consumer = flags.consumer;
   for (int attempt = 1;; ++attempt) {
-    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", std::string(tenant->ns())});
+    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", *name});
     if (!ns) co_return std::unexpected(ns.error());
-    const auto policy = changed(*tenant, *ns, flags.change);
+    const auto policy = changed(*ns, change);
     if (!policy) co_return std::unexpected(policy.error());
-    if (policy->before != policy->after && !session.flags().dry_run) {
+    if (policy->changes() && !session.flags().dry_run) {
       auto written = co_await write_policy(cluster, *ns, policy->text());
       if (!written && written.error().is_conflict() && attempt < max_attempts) continue;
       if (!written) co_return std::unexpected(std::move(written.error()));
     }
-    tell(session, cluster, *ns, *policy);
+    tell(session, cluster, *ns, {.policy = *policy, .replaces = change.replace});
     co_return Result<void>();
   }
 }
@@ -91,8 +112,9 @@ void add_tenant_policy(CommandLine& line) {
   auto flags = std::make_shared<PolicyFlags>();
   const cli::Command app = line.command(
       line.verb("set"), {"tenant", "Provider: decide what a consumer may do here, and how much it gets at most"},
-      {.writes = true,
-       .argument = Candidates::tenants,
+      {.namespaces = Namespaces::none,
+       .writes = true,
+       .argument = Candidates::peers,
        .aliases = {"tenants"},
        .examples = "  liqoctl set tenant rome --max cpu=3,memory=8Gi\n"
                    "  liqoctl set tenant rome --allow hostPorts --allow capabilities=NET_ADMIN,SYS_PTRACE\n"
@@ -100,21 +122,28 @@ void add_tenant_policy(CommandLine& line) {
                    "The keys are those of docs/pod-firewall.md. Keys that are not named stay as they are, and liqoctl\n"
                    "describe tenant shows all. What runs stays; slices and pods that come later are bound."},
       [flags](Session& session) { return set_tenant(session, *flags); });
-  app.option("name", flags->name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
+  app.option("name", flags->consumer, "Cluster ID of the consumer, which may have no Tenant yet")
+      .required()
+      .type_name("ID");
   model::PolicyChange& change = flags->change;
   app.list("--max", change.max, "The most that all slices of the consumer are granted together (maxResources)")
       .type_name("NAME=AMOUNT,...");
   app.list("--max-slice", change.max_slice, "The most that one slice is granted (maxSliceResources)")
       .type_name("NAME=AMOUNT,...");
-  app.list("--allow", change.allow, "Allow what the key is about; of a list, these values; of a bound, so much")
+  app.list("--allow", change.allow, "Switch a key on, add names to a list, or set a bound")
       .type_name("KEY[=VALUE,...]");
-  app.list("--forbid", change.forbid, "Forbid what the key is about; of a list, these values or all")
+  app.list("--forbid", change.forbid,
+           "Switch a key off, take names off a list (all if none is given), or add to refusedServiceTypes")
       .type_name("KEY[=VALUE,...]");
-  app.list("--unset", change.unset, "Take a key out of the policy, so that the default applies").type_name("KEY");
+  app.list("--unset", change.unset,
+           "Take a key out of the policy, so that the default applies; of a bound, these names")
+      .type_name("KEY[=NAME,...]");
+  app.flag("--replace", change.replace,
+           "Begin with an empty policy, and keep nothing of the stored one, readable or not: its limits end, too");
   line.check(app, [flags]() -> Result<void> {
     if (!flags->change.is_empty()) return {};
     return kube::fail(Errc::invalid_input,
-                      "nothing is to be set: give --max, --max-slice, --allow, --forbid or --unset");
+                      "nothing is to be set: give --max, --max-slice, --allow, --forbid, --unset or --replace");
   });
 }
 

@@ -222,11 +222,14 @@ Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Ob
                              "granted: correct them");
 }
 
+bool offers_storage(const kube::Object* config_map) {
+  return config_map && core::read_policy({}, config_map, nullptr).policy.storage_enabled;
+}
+
 std::optional<Finding> judge_storage(const kube::Object* config_map, const std::vector<kube::Object>& storage_classes) {
   constexpr std::string_view about = "storage";
-  if (!config_map) return std::nullopt;
+  if (!offers_storage(config_map)) return std::nullopt;
   const core::ReadPolicy settings = core::read_policy({}, config_map, nullptr).policy;
-  if (!settings.storage_enabled) return std::nullopt;
   const std::string name = shown(settings.storage_class);
   if (!name.empty()) {
     if (std::ranges::any_of(storage_classes,

@@ -118,6 +118,8 @@ Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<O
 /// annotations of Tenants.
 Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Object>& tenants);
 
+/// Whether storage is switched on in the ConfigMap of the settings; null = there is none.
+bool offers_storage(const kube::Object* config_map);
 /// Whether the class of the volumes at home and of those that consumers get is there, as the ConfigMap of the settings
 /// names it; nothing where storage is switched off.
 std::optional<Finding> judge_storage(const kube::Object* config_map, const std::vector<kube::Object>& storage_classes);

@@ -264,10 +264,12 @@ std::string description(const Object& object, const std::vector<Object>& events,
   return out;
 }
 
-json::object forge_description(const Object& object, const std::vector<Object>& events) {
+json::object forge_description(const Object& object, const std::vector<Object>& events, std::string_view policy) {
   json::array told;
   for (const Object* event : in_time_order(events)) told.push_back(event->tree());
-  return {{"object", object.tree()}, {"events", std::move(told)}};
+  json::object out{{"object", object.tree()}, {"events", std::move(told)}};
+  if (!policy.empty()) out["policy"] = policy;
+  return out;
 }
 
 }  // namespace liqoctl::model

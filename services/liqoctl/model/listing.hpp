@@ -29,7 +29,9 @@ std::string listing(const ListedKind& kind, const std::vector<kube::Object>& obj
 std::string description(const kube::Object& object, const std::vector<kube::Object>& events, kube::WallTime now,
                         const text::Palette& palette);
 
-/// The object and its Events, the oldest first, as `-o` prints them: {"object": {…}, "events": […]}.
-kube::json::object forge_description(const kube::Object& object, const std::vector<kube::Object>& events);
+/// The object and its Events, the oldest first, as `-o` prints them: {"object": {…}, "events": […]}, with the text of
+/// its "policy" where there is one.
+kube::json::object forge_description(const kube::Object& object, const std::vector<kube::Object>& events,
+                                     std::string_view policy = {});
 
 }  // namespace liqoctl::model

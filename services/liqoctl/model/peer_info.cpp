@@ -100,7 +100,11 @@ json::object node_info(const kube::Object& node, const std::vector<kube::Object>
     told.emplace_back("the Node is not Ready" + (why.empty() ? "" : ": " + why));
   }
   const std::string closed = shown_node ? shown(liqo::core::closed_word_of(*shown_node), 63) : "";
-  if (!closed.empty()) told.emplace_back("the Node takes no new pods: " + closed);
+  if (!closed.empty())
+    told.emplace_back("the Node takes no new pods: " +
+                      liqo::core::why_in_words({.name = std::string(shown_node->name()),
+                                                .cluster = std::string(string_at(node.spec(), {"clusterID"})),
+                                                .why = std::string(liqo::core::closed_word_of(*shown_node))}));
   return {{"name", node.name()},
           {"status", healthy ? "Healthy" : "Unhealthy"},
           {"closed", closed},

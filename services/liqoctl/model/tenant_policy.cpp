@@ -25,8 +25,9 @@ using admission::PolicyValue;
 using kube::Errc;
 using text::shown;
 
-constexpr std::size_t max_named = 3, max_shown = 100;
+constexpr std::size_t max_named = 3, max_shown = 100, max_replaced = 300, max_line = 512;
 constexpr std::string_view priority_classes = "priorityClasses";
+constexpr std::string_view twin_names = "twinNames";
 constexpr std::string_view annotation_key = liqo::api::annotations::pod_policy;
 
 std::unexpected<kube::Failure> wrong(std::string text) { return kube::fail(Errc::invalid_input, std::move(text)); }
@@ -37,10 +38,24 @@ const PolicyKey* find_key(std::string_view name) {
   return found == keys.end() ? nullptr : &*found;
 }
 
+/// A list that takes away what is allowed without it.
+struct Narrowing {
+  std::string_view key, before;
+};
+constexpr Narrowing narrowings[] = {
+    {twin_names, "what --twin-names of liqod allows, or names that end in the consumer's ID"},
+    {"ingressHosts", "any host"},
+    {"storageClasses", "those that this cluster offers"},
+    {"ingressClasses", "those that this cluster offers"},
+    {"loadBalancerClasses", "those that this cluster offers"},
+    {"endpointCIDRs", "the ranges that liqo.io/remote-pod-cidrs of its ForeignCluster declares"},
+};
+
 /// "KEY=VALUE" of a flag, by its parts.
 struct Given {
   std::string_view flag, key, value;
   bool has_value = false;
+  std::string_view consumer = {};  ///< whose policy it is
 
   /// How a refusal begins. --max and --max-slice say themselves which key they are about.
   std::string text() const {
@@ -75,6 +90,24 @@ kube::Result<void> check_bound(std::string_view resource, std::string_view amoun
   return checked;
 }
 
+/// Why nothing would be bound by that name, as a clause; "" where it is that of a resource, as far as anybody knows.
+/// Names with a domain are known to device plugins alone.
+std::string why_no_resource(std::string_view name) {
+  static const std::vector<std::string> known{"cpu", "memory", "pods", "ephemeral-storage", "storage"};
+  if (name.contains('/') || name.starts_with("hugepages-") || std::ranges::find(known, name) != known.end()) return {};
+  const std::string meant = kube::lower_case(kube::cut_text(name, max_shown));
+  const auto begun = std::ranges::find_if(
+      known, [&meant](const std::string& one) { return meant.size() > 2 && one.starts_with(meant); });
+  const std::string near = begun == known.end() ? liqo::core::nearest(meant, known) : *begun;
+  return "is the name of no resource" + (near.empty()
+                                             ? ": there are " + kube::join(known, ", ") +
+                                                   ", hugepages-SIZE, and names with a domain such as nvidia.com/gpu"
+                                             : "; did you mean " + near + "?");
+}
+
+/// Whether the key bounds what slices are granted. The other bounds have the names of ResourceQuotas.
+bool bounds_slices(std::string_view key) { return key == "maxResources" || key == "maxSliceResources"; }
+
 kube::Result<void> set_amounts(json::object& policy, const Given& given) {
   const std::string example = "cpu=3,memory=8Gi";
   if (given.value.empty()) return wrong(given.text() + ": say how much of which resource, e.g. " + example);
@@ -84,6 +117,8 @@ kube::Result<void> set_amounts(json::object& policy, const Given& given) {
     if (equal == 0 || equal == std::string_view::npos)
       return wrong(given.text() + ": '" + shown(pair, max_shown) + "' is not name=amount, e.g. " + example);
     const std::string_view resource = pair.substr(0, equal), amount = pair.substr(equal + 1);
+    if (const std::string why = bounds_slices(given.key) ? why_no_resource(resource) : ""; !why.empty())
+      return wrong(given.text() + ": " + kube::in_quotes(resource, max_shown) + " " + why);
     if (const auto checked = check_bound(resource, amount); !checked)
       return wrong(given.text() + " " + shown(resource, max_shown) + ": " + checked.error().text());
     amounts[resource] = amount;
@@ -103,23 +138,39 @@ kube::Result<void> add_names(json::object& policy, const Given& given) {
       map[pair.substr(0, pair.find('='))] = pair.substr(std::min(pair.size(), pair.find('=') + 1));
     return {};
   }
+  // Without the list the consumer's default names are allowed, and so they stay.
+  const bool keeps_default = given.key == twin_names && !policy.contains(given.key) && !given.consumer.empty();
   auto list = list_at(policy, given);
   if (!list) return std::unexpected(std::move(list.error()));
+  if (keeps_default) (*list)->emplace_back("*-" + std::string(given.consumer));
   for (const std::string_view name : kube::split(given.value, ','))
     if (std::ranges::find(**list, json::value(name)) == (*list)->end()) (*list)->emplace_back(name);
   return {};
 }
 
-/// Takes names out of a list: all of them where none is named.
+std::unexpected<kube::Failure> unnamed(const Given& given, std::string_view name) {
+  return wrong(given.text() + ": the policy does not name " + kube::in_quotes(name, max_shown) +
+               " there: liqoctl describe tenant shows what it names");
+}
+
+/// Takes entries out of a map: all of them where none is named.
+kube::Result<void> remove_entries(json::object& map, const Given& given) {
+  if (!given.has_value) map.clear();
+  for (const std::string_view name : kube::split(given.value, ','))
+    if (map.stable_erase(name) == 0) return unnamed(given, name);
+  return {};
+}
+
+/// Takes names out of a list, or of a map of names: all of them where none is named.
 kube::Result<void> remove_names(json::object& policy, const Given& given) {
+  if (json::value* there = policy.if_contains(given.key); there && there->is_object())
+    return remove_entries(there->get_object(), given);
   auto list = list_at(policy, given);
   if (!list) return std::unexpected(std::move(list.error()));
   if (!given.has_value) (*list)->clear();
   for (const std::string_view name : kube::split(given.value, ',')) {
     const auto found = std::ranges::find(**list, json::value(name));
-    if (found == (*list)->end())
-      return wrong(given.text() + ": the policy does not name " + kube::in_quotes(name, max_shown) +
-                   " there: liqoctl describe tenant shows what it names");
+    if (found == (*list)->end()) return unnamed(given, name);
     (*list)->erase(found);
   }
   return {};
@@ -128,6 +179,16 @@ kube::Result<void> remove_names(json::object& policy, const Given& given) {
 kube::Result<void> set_flag(json::object& policy, const Given& given, bool value) {
   if (given.has_value) return wrong(given.text() + " takes no value");
   policy[given.key] = value;
+  return {};
+}
+
+/// A flag that forbids something when it is true. "Allow strictMetadata" would be read as its contrary.
+kube::Result<void> set_forbidding_flag(json::object& policy, const Given& given) {
+  const std::string key(given.key);
+  if (given.flag != "--allow" || (given.value != "true" && given.value != "false"))
+    return wrong(given.text() + ": it forbids something when it is true: --allow " + key +
+                 "=true switches it on, --allow " + key + "=false off");
+  policy[given.key] = given.value == "true";
   return {};
 }
 
@@ -153,7 +214,7 @@ kube::Result<void> allow(json::object& policy, const Given& given) {
   if (!key) return std::unexpected(key.error());
   switch ((*key)->value) {
     case PolicyValue::flag:
-      return set_flag(policy, given, !(*key)->forbids);
+      return (*key)->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, true);
     case PolicyValue::number:
       return set_number(policy, given);
     case PolicyValue::amounts:
@@ -170,7 +231,7 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
   if (!key) return std::unexpected(key.error());
   switch ((*key)->value) {
     case PolicyValue::flag:
-      return set_flag(policy, given, (*key)->forbids);
+      return (*key)->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, false);
     case PolicyValue::number:
     case PolicyValue::amounts:
       return wrong(given.text() + " is a bound: --allow " + std::string(given.key) + "=... sets it, and --unset " +
@@ -184,19 +245,43 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
   return add_names(policy, given.has_value ? given : all);
 }
 
+/// Takes entries out of a map, and the key with the last one.
+kube::Result<void> unset_entries(json::object& policy, const Given& given) {
+  json::object* entries = nullptr;
+  if (json::value* there = policy.if_contains(given.key)) entries = there->if_object();
+  if (!entries)
+    return wrong(given.text() + " takes the whole key away, without \"=\"; --forbid " + shown(given.key, max_shown) +
+                 "=NAME takes a name off a list");
+  if (given.value.empty()) return wrong(given.text() + ": name what is to go: " + std::string(given.key) + "=NAME,...");
+  if (auto removed = remove_entries(*entries, given); !removed) return removed;
+  if (entries->empty()) policy.stable_erase(given.key);
+  return {};
+}
+
 kube::Result<void> unset(json::object& policy, const Given& given) {
+  if (given.has_value) return unset_entries(policy, given);
   if (policy.stable_erase(given.key) > 0) return {};
   // A key that nobody knows is in the policy, or a mistake.
   if (const auto key = known_key(given); !key) return std::unexpected(key.error());
   return {};
 }
 
-/// Nobody means both.
+/// Nobody means both. A name is compared without the class that it maps to, and a list without names means all of it.
 kube::Result<void> check_twice(const PolicyChange& change) {
   for (const std::string& text : change.allow) {
-    const PolicyKey* key = find_key(text);
-    if (key && std::ranges::find(change.forbid, text) != change.forbid.end())
-      return wrong(text + " cannot be both allowed and forbidden");
+    const Given allowed = read_given("--allow", text);
+    if (!find_key(allowed.key)) continue;
+    for (const std::string& other : change.forbid) {
+      const Given forbidden = read_given("--forbid", other);
+      if (forbidden.key != allowed.key) continue;
+      if (!allowed.has_value || !forbidden.has_value)
+        return wrong(std::string(allowed.key) + " cannot be both allowed and forbidden");
+      for (const std::string_view name : kube::split(forbidden.value, ','))
+        for (const std::string_view entry : kube::split(allowed.value, ','))
+          if (entry.substr(0, entry.find('=')) == name)
+            return wrong(std::string(allowed.key) + "=" + shown(name, max_shown) +
+                         " cannot be both allowed and forbidden");
+    }
   }
   return {};
 }
@@ -208,8 +293,11 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
        {std::tuple<std::string_view, const std::vector<std::string>&, Step>{"--unset", change.unset, unset},
         {"--allow", change.allow, allow},
         {"--forbid", change.forbid, forbid}})
-    for (const std::string& text : texts)
-      if (auto done = step(policy, read_given(flag, text)); !done) return done;
+    for (const std::string& text : texts) {
+      Given given = read_given(flag, text);
+      given.consumer = change.consumer;
+      if (auto done = step(policy, given); !done) return done;
+    }
   for (const auto& [flag, texts, key] :
        {std::tuple<std::string_view, const std::vector<std::string>&, std::string_view>{"--max", change.max,
                                                                                         "maxResources"},
@@ -221,34 +309,87 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
   return {};
 }
 
+/// The keys of a stored policy, known or not. Errors: Errc::parse.
+kube::Result<json::object> read_keys(std::string_view annotation) {
+  if (annotation.empty()) return json::object();
+  if (annotation.size() > admission::max_policy_bytes) return kube::fail(Errc::parse, "it is larger than 16 KiB");
+  auto stored = kube::parse_json(annotation, 4);
+  if (!stored) return kube::fail(Errc::parse, shown(stored.error().text(), max_shown));
+  json::object* policy = stored->if_object();
+  if (!policy) return kube::fail(Errc::parse, "it is not a JSON object");
+  return std::move(*policy);
+}
+
+std::vector<std::string> narrowed_lists(const ChangedPolicy& policy) {
+  std::vector<std::string> out;
+  for (const Narrowing& one : narrowings) {
+    const json::value* now = policy.after.if_contains(one.key);
+    const json::array* list = now && !policy.before.contains(one.key) ? now->if_array() : nullptr;
+    if (!list || std::ranges::find(*list, json::value("*")) != list->end()) continue;
+    out.push_back(std::string(one.key) + ": only what it names from now on; before: " + std::string(one.before) +
+                  " (--unset " + std::string(one.key) + " goes back to that)");
+  }
+  return out;
+}
+
 std::string words_of(const json::value& value, std::string_view key) {
   const PolicyKey* known = find_key(key);
   const auto* map = value.if_object();
   if (known && known->value == PolicyValue::amounts && map) return in_words(*map);
-  if (const auto names = kube::read_strings(value)) return names->empty() ? "none" : shown(kube::join(*names, ", "));
+  if (const auto names = kube::read_strings(value))
+    return names->empty() ? "none" : kube::printable(kube::join(*names, ", "));
+  if (map && map->empty()) return "none";
   if (map) {
     std::vector<std::string> pairs;
     for (const auto& [name, target] : *map)
       pairs.push_back(std::string(name) + "=" +
                       (target.is_string() ? std::string(target.get_string()) : json::serialize(target)));
-    return shown(kube::join(pairs, ", "));
+    return kube::printable(kube::join(pairs, ", "));
   }
-  return shown(json::serialize(value));
+  return kube::printable(json::serialize(value));
+}
+
+std::string cut_with_mark(const std::string& words, std::size_t max) {
+  return words.size() > max ? std::string(kube::cut_text(words, max)) + "…" : words;
+}
+
+std::string diff_line(std::string_view mark, std::string_view key, const std::string& words) {
+  return "  " + std::string(mark) + " " + shown(key, max_shown) + ": " + words + "\n";
+}
+
+/// The names of one list that are not in the other.
+json::array without(const json::array& list, const json::array& other) {
+  json::array left;
+  for (const json::value& name : list)
+    if (std::ranges::find(other, name) == other.end()) left.push_back(name);
+  return left;
+}
+
+/// What becomes of a key. Of a list, the names that go and come: it may be too long to be compared by eye.
+std::string changed_lines(std::string_view key, const json::value& before, const json::value& now) {
+  if (before.is_array() && now.is_array()) {
+    const json::array &old = before.get_array(), &next = now.get_array();
+    const json::array gone = without(old, next), come = without(next, old), kept = without(old, gone);
+    if (!gone.empty() || !come.empty())
+      return (kept.empty() ? "" : diff_line(" ", key, cut_with_mark(words_of(kept, key), max_line))) +
+             (gone.empty() && !old.empty() ? "" : diff_line("-", key, words_of(gone, key))) +
+             (come.empty() && !next.empty() ? "" : diff_line("+", key, words_of(come, key)));
+  }
+  return diff_line("-", key, words_of(before, key)) + diff_line("+", key, words_of(now, key));
 }
 
 }  // namespace
 
 kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change) {
   ChangedPolicy out;
-  if (annotation.size() > admission::max_policy_bytes) return kube::fail(Errc::parse, "it is larger than 16 KiB");
-  if (!annotation.empty()) {
-    auto stored = kube::parse_json(annotation, 4);
-    if (!stored) return kube::fail(Errc::parse, shown(stored.error().text(), max_shown));
-    json::object* policy = stored->if_object();
-    if (!policy) return kube::fail(Errc::parse, "it is not a JSON object");
-    out.before = std::move(*policy);
+  if (auto stored = read_keys(annotation)) {
+    out.before = std::move(*stored);
+  } else if (change.replace) {
+    out.unreadable = shown(annotation, max_replaced) + (annotation.size() > max_replaced ? "…" : "");
+  } else {
+    return std::unexpected(std::move(stored.error()));
   }
-  out.after = out.before;
+  if (!change.replace) out.after = out.before;
   if (auto applied = apply(out.after, change); !applied) return std::unexpected(std::move(applied.error()));
   json::object known;
   for (const auto& [key, value] : out.after) {
@@ -265,25 +406,24 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   if (const auto read = admission::read_pod_policy(json::serialize(known)); !read)
     return wrong("the policy could not be read: " + shown(read.error().text()) +
                  ": correct it, or take that key away with --unset");
+  out.narrowed = narrowed_lists(out);
   return out;
 }
 
 std::string policy_diff(const ChangedPolicy& policy) {
   std::string out;
-  const auto add = [&out](std::string_view mark, std::string_view key, const json::value& value) {
-    out += "  " + std::string(mark) + " " + shown(key, max_shown) + ": " + words_of(value, key) + "\n";
-  };
   for (const auto& [key, value] : policy.before) {
     const json::value* now = policy.after.if_contains(key);
-    if (now && *now == value) {
-      add(" ", key, value);
-      continue;
+    if (!now) {
+      out += diff_line("-", key, words_of(value, key));
+    } else if (*now == value) {
+      out += diff_line(" ", key, cut_with_mark(words_of(value, key), max_line));
+    } else {
+      out += changed_lines(key, value, *now);
     }
-    add("-", key, value);
-    if (now) add("+", key, *now);
   }
   for (const auto& [key, value] : policy.after)
-    if (!policy.before.contains(key)) add("+", key, value);
+    if (!policy.before.contains(key)) out += diff_line("+", key, words_of(value, key));
   return out;
 }
 
@@ -303,51 +443,39 @@ std::string policy_in_words(std::string_view annotation, std::size_t max) {
     for (const auto& [key, words] : policy_fields(policy->get_object()))
       keys.push_back(words == "true" ? key : key + " (" + words + ")");
   if (keys.empty()) return "default";
-  const std::string all = kube::join(keys, ", ");
-  return all.size() > max ? std::string(kube::cut_text(all, max)) + "…" : all;
+  return cut_with_mark(kube::join(keys, ", "), max);
 }
 
-kube::Result<kube::Object> find_tenant(const std::vector<kube::Object>& tenants, std::string_view name) {
-  std::vector<const kube::Object*> found;
-  std::vector<std::string> names;
-  for (const kube::Object& tenant : tenants) {
-    names.emplace_back(tenant.name());
-    if (tenant.name() == name) found.push_back(&tenant);
-  }
-  if (found.empty()) {
-    const std::string near = liqo::core::nearest(name, names);
-    return kube::fail(Errc::missing, "there is no Tenant " + shown(name, max_shown) +
-                                         (near.empty() ? " (liqoctl get tenant lists what there is)"
-                                                       : "; did you mean " + near + "?"));
-  }
-  if (found.size() > 1) {
-    const auto places = found | std::views::transform([](const kube::Object* one) { return one->ns(); });
-    return wrong("Tenant " + shown(name, max_shown) + " is in several namespaces: choose by --namespace from " +
-                 kube::join(places, ", "));
-  }
-  const std::string_view cluster = kube::string_at(found.front()->spec(), {"clusterID"});
-  if (cluster != name)
-    return wrong("Tenant " + shown(name, max_shown) + " is that of cluster " + shown(cluster, max_shown) +
-                 ": a Tenant has the name of its cluster");
-  return *found.front();
+std::string unknown_consumer(std::string_view id, const std::vector<kube::Object>& tenant_namespaces) {
+  std::vector<std::string> known;
+  for (const kube::Object& ns : tenant_namespaces)
+    if (liqo::core::is_tenant_namespace(ns)) known.emplace_back(ns.label(liqo::api::labels::remote_cluster_id));
+  const std::string near = liqo::core::nearest(id, known);
+  return "there is no tenant namespace of cluster " + shown(id, max_shown) + " here" +
+         (near.empty() ? " (liqoctl get tenant lists the consumers)"
+                       : "; did you mean " + shown(near, max_shown) + "?");
 }
 
-kube::Result<void> check_tenant_namespace(const kube::Object& tenant, const kube::Object& ns) {
-  const std::string_view cluster = kube::string_at(tenant.spec(), {"clusterID"}),
-                         peer = ns.label(liqo::api::labels::remote_cluster_id);
-  const std::string where = "namespace " + std::string(ns.name()) + " of Tenant " + shown(tenant.name(), max_shown);
+kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube::Object& ns) {
+  const std::string_view peer = ns.label(liqo::api::labels::remote_cluster_id);
+  const std::string where = "namespace " + std::string(ns.name());
   if (!liqo::core::is_tenant_namespace(ns))
     return wrong(where + " is no tenant namespace: it lacks the label " +
                  std::string(liqo::api::labels::tenant_namespace) + "=true");
-  if (peer == cluster) return {};
+  if (peer == consumer) return {};
   return wrong(where + " is that of " + (peer.empty() ? "no cluster" : "cluster " + shown(peer, max_shown)) +
-               " by its label " + std::string(liqo::api::labels::remote_cluster_id));
+               " by its label " + std::string(liqo::api::labels::remote_cluster_id) + ", not of " +
+               shown(consumer, max_shown));
 }
 
 void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces) {
   for (kube::Object& tenant : tenants) {
     const auto ns = std::ranges::find(namespaces, tenant.ns(), [](const kube::Object& one) { return one.name(); });
-    const bool is_its = ns != namespaces.end() && check_tenant_namespace(tenant, *ns).has_value();
+    // A consumer may have written one.
+    if (tenant.has_annotation(annotation_key))
+      kube::ensure_object(tenant.mutable_metadata(), "annotations").erase(annotation_key);
+    const std::string_view consumer = kube::string_at(tenant.spec(), {"clusterID"});
+    const bool is_its = ns != namespaces.end() && check_tenant_namespace(consumer, *ns).has_value();
     if (is_its) tenant.set_annotation(annotation_key, ns->annotation(annotation_key));
   }
 }
@@ -356,22 +484,25 @@ std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_na
   constexpr std::string_view about = "policies";
   std::vector<std::string> unreadable;
   std::size_t own = 0;
-  std::string consumer;
   for (const kube::Object& ns : tenant_namespaces) {
     if (!liqo::core::is_tenant_namespace(ns) || ns.annotation(annotation_key).empty()) continue;
     ++own;
     const std::string why = admission::why_unreadable(ns.annotation(annotation_key));
     if (why.empty()) continue;
     const std::string id = shown(ns.label(liqo::api::labels::remote_cluster_id), max_shown);
-    if (consumer.empty()) consumer = id;
-    unreadable.push_back("that of " + id + " (" + why + ")");
+    if (id.empty()) {
+      unreadable.push_back("that of namespace " + std::string(ns.name()) + " (" + why + "): label it with " +
+                           std::string(liqo::api::labels::remote_cluster_id) + "=ID, or take it away");
+    } else {
+      unreadable.push_back("that of " + id + " (" + why +
+                           "): " + admission::policy_remedy(ns.annotation(annotation_key), id));
+    }
   }
   if (!unreadable.empty())
-    return bad(about, "cannot be read, so nothing new of the consumer is admitted: " +
-                          kube::join_some(unreadable, max_named) + ": liqoctl set tenant " + consumer + " corrects it");
+    return bad(about, "nothing new of a consumer is admitted whose policy cannot be read: " +
+                          kube::join_some(unreadable, max_named));
   if (own == 0) return std::nullopt;
-  return good(about, own == 1 ? "that of the one consumer that has its own can be read"
-                              : "those of the " + std::to_string(own) + " consumers that have their own can be read");
+  return good(about, counted(own, "is set, and it can be read", "are set, and all can be read"));
 }
 
 }  // namespace liqoctl::model

@@ -18,24 +18,35 @@ struct PolicyChange {
   std::vector<std::string> unset;           ///< keys
   std::vector<std::string> max, max_slice;  ///< "cpu=3,memory=8Gi"
   std::vector<std::string> allow, forbid;   ///< "hostPorts", "capabilities=NET_ADMIN,SYS_PTRACE"
+  std::string consumer;                     ///< its cluster ID
+  bool replace = false;                     ///< nothing is kept of what is stored
 
-  bool is_empty() const { return unset.empty() && max.empty() && max_slice.empty() && allow.empty() && forbid.empty(); }
+  bool is_empty() const {
+    return !replace && unset.empty() && max.empty() && max_slice.empty() && allow.empty() && forbid.empty();
+  }
 };
 
 struct ChangedPolicy {
   kube::json::object before, after;
   /// Keys of `after` that this version does not know, each with a note which was perhaps meant.
   std::vector<std::string> unknown;
+  /// Lists that `before` lacks: a sentence on each, because without the list more was allowed.
+  std::vector<std::string> narrowed;
+  std::string unreadable;  ///< what was stored, cut and printable, and gives way: `before` is empty then
+  bool changes() const { return before != after || !unreadable.empty(); }
+  /// Whether nothing bounds any more what the consumer is granted.
+  bool is_unlimited() const { return !after.contains("maxResources") && !after.contains("maxSliceResources"); }
   /// As the annotation holds it; "" = none is needed.
   std::string text() const { return after.empty() ? "" : kube::json::serialize(after); }
 };
 
 /// Changes what is named, and keeps the rest, with the keys that only another version knows. Errors, one line each:
-/// Errc::parse for a policy that is stored and no JSON object, Errc::invalid_input with the flag that is wrong, or for
-/// a result that could not be read.
+/// Errc::parse for a policy that is stored and no JSON object, unless it is replaced, Errc::invalid_input with the flag
+/// that is wrong, or for a result that could not be read.
 kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change);
 
-/// A line for each key: those that go ("-"), come ("+") or stay.
+/// A line for each key: those that go ("-"), come ("+") or stay. Of a list that changes, the names that go, come or
+/// stay.
 std::string policy_diff(const ChangedPolicy& policy);
 
 /// A key, and its value in words: "cpu 3, memory 8Gi", "NET_ADMIN, SYS_PTRACE", "true".
@@ -46,12 +57,11 @@ PolicyFields policy_fields(const kube::json::object& policy);
 /// for one that cannot be read. Cut to at most `max` bytes.
 std::string policy_in_words(std::string_view annotation, std::size_t max);
 
-/// The Tenant of that name that may be changed. Errors: Errc::missing with the nearest name, and Errc::invalid_input
-/// for several of that name, and for one of another cluster.
-kube::Result<kube::Object> find_tenant(const std::vector<kube::Object>& tenants, std::string_view name);
-/// Whether the namespace holds the policy of that Tenant. Errors: Errc::invalid_input for one that is another peer's,
+/// Says that there is no consumer of that ID, and which of those that have a tenant namespace was perhaps meant.
+std::string unknown_consumer(std::string_view id, const std::vector<kube::Object>& tenant_namespaces);
+/// Whether the namespace holds the policy of that consumer. Errors: Errc::invalid_input for one that is another peer's,
 /// or no tenant namespace.
-kube::Result<void> check_tenant_namespace(const kube::Object& tenant, const kube::Object& ns);
+kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube::Object& ns);
 
 /// Puts the policy of each Tenant on it, as an annotation, to be shown: its namespace has it. A Tenant whose namespace
 /// is not there, or another peer's, gets none.

@@ -1,7 +1,8 @@
 #include "controllers/offloading/waiting_pods.hpp"
 
+#include <algorithm>
+
 #include "controllers/scopes.hpp"
-#include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 
@@ -14,9 +15,16 @@ using kube::Outcome;
 /// Between two looks. A node that opens and closes all the time brings none forward.
 constexpr kube::Duration pause = 15s;
 constexpr kube::Duration quiet_time = 1min;
-/// Pods whose affinity is read in one look.
-constexpr std::size_t max_looked_at = 500;
+/// An API server forgets an Event within an hour, and one may be dropped where many are told.
+constexpr kube::Duration time_told = 30min;
+/// Pages of one look, and pods in each: whoever else runs on this thread goes on between two pages.
+constexpr std::size_t max_pages = 10;
+constexpr std::int64_t page_size = 50;
 constexpr std::size_t max_told = 10'000;
+
+std::string told_key(const kube::Object& pod, const core::ClosedNode& node) {
+  return std::string(pod.uid()) + "/" + node.why;
+}
 
 }  // namespace
 
@@ -47,65 +55,103 @@ std::vector<kube::Object> WaitingPods::nodes_if_closed() const {
   return nodes;
 }
 
-std::set<std::string, std::less<>> WaitingPods::due_namespaces() {
-  const kube::TimePoint now = context_.clock.now();
-  std::erase_if(quiet_until_, [now](const auto& entry) { return entry.second <= now; });
-  std::set<std::string, std::less<>> due;
+std::vector<std::string> WaitingPods::due_namespaces() const {
+  std::vector<std::string> due;
   for (const kube::Object& offloading : offloadings_->objects()) {
     const api::NamespaceOffloading view(offloading);
     if (view.has_right_name() && view.pod_strategy() != api::PodOffloadingStrategy::local &&
         !quiet_until_.contains(offloading.ns()))
-      due.emplace(offloading.ns());
+      due.emplace_back(offloading.ns());
   }
+  std::ranges::sort(due);
+  std::ranges::rotate(due, std::ranges::lower_bound(due, position_.ns));
   return due;
 }
 
-asio::awaitable<kube::Result<std::vector<WaitingPods::Waiting>>> WaitingPods::find_waiting(
-    std::vector<kube::Object> nodes) {
-  std::vector<Waiting> found;
-  std::set<std::string, std::less<>> due = due_namespaces();
-  if (due.empty()) co_return found;
-  const std::string after = looked_up_to_;
-  std::size_t looked_at = 0;
-  looked_up_to_.clear();
-  const auto listed = co_await kube::list_all(
-      context_.home.api(), {.resource = kube::resources::pods, .ns = {}},
-      {.selection = {.field_selector = "spec.nodeName=,status.phase=Pending"}}, [&](kube::Object pod) {
-        if (pod.key().text() <= after || !due.contains(pod.ns()) || told_.contains(pod.uid())) return true;
-        if (++looked_at > max_looked_at) return false;
-        looked_up_to_ = pod.key().text();
-        auto node = core::awaited_node(pod, nodes);
-        if (!node) return true;
-        due.erase(due.find(pod.ns()));
-        found.push_back({.pod = std::move(pod), .node = std::move(*node)});
-        return !due.empty();
-      });
-  if (!listed) co_return kube::fail(listed.error(), "looking for pods that wait for a closed node");
-  // All were looked at: the next look begins anew.
-  if (looked_at <= max_looked_at) looked_up_to_.clear();
-  co_return found;
+std::optional<core::ClosedNode> WaitingPods::untold_node(const kube::Object& pod,
+                                                         const std::vector<kube::Object>& nodes) const {
+  auto node = core::awaited_node(pod, nodes);
+  if (node && told_until_.contains(told_key(pod, *node))) node.reset();
+  return node;
 }
 
-void WaitingPods::tell(const Waiting& waiting) {
-  if (told_.size() >= max_told) told_.clear();
-  told_.emplace(waiting.pod.uid());
-  quiet_until_[std::string(waiting.pod.ns())] = context_.clock.now() + quiet_time;
-  context_.events.warning(waiting.pod, kube::resources::pods, "VirtualNodeClosed", core::closed_in_words(waiting.node));
+asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Look& look) {
+  const std::string ns = position_.ns;
+  std::string page = std::move(position_.page);
+  do {
+    if (look.pages == max_pages) {
+      position_ = {.ns = ns, .page = page};
+      co_return kube::Result<void>();
+    }
+    ++look.pages;
+    // No name of a namespace lies between this and `ns`: if this one cannot be listed, the next look begins behind it.
+    position_ = {.ns = ns + " ", .page = ""};
+    bool is_found = false;
+    const auto listed =
+        co_await context_.home.api().list_each(kube::resources::pods, ns,
+                                               {.selection = {.field_selector = "spec.nodeName=,status.phase=Pending"},
+                                                .limit = page_size,
+                                                .continue_token = page},
+                                               [&](kube::wire::ListItem item) {
+                                                 if (item.too_deep) return true;
+                                                 auto pod = kube::Object::from(std::move(item.tree));
+                                                 if (!pod || !untold_node(*pod, look.nodes)) return true;
+                                                 look.found.push_back(pod->key());
+                                                 is_found = true;
+                                                 return false;
+                                               });
+    if (!listed && listed.error().is_expired()) co_return kube::Result<void>();
+    if (!listed) co_return kube::fail(listed.error(), "looking for pods that wait for a closed node");
+    if (is_found) co_return kube::Result<void>();
+    page = listed->continue_token;
+  } while (!page.empty());
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> WaitingPods::find_waiting(Look& look) {
+  for (const std::string& ns : due_namespaces()) {
+    if (position_.ns != ns) position_ = {.ns = ns, .page = ""};
+    if (auto seen = co_await find_waiting_here(look); !seen) co_return seen;
+    // The next look goes on in the midst of this namespace.
+    if (position_.ns == ns) co_return kube::Result<void>();
+  }
+  position_ = {};
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> WaitingPods::tell(Look& look) {
+  for (const kube::ObjectKey& key : look.found) {
+    const auto pod = co_await context_.home.api().get(kube::resources::pods, key);
+    if (!pod && pod.error().is_not_found()) continue;
+    if (!pod) co_return kube::fail(pod.error(), "looking at a pod that waits for a closed node");
+    const auto node = untold_node(*pod, look.nodes);
+    if (!node) continue;
+    const kube::TimePoint now = context_.clock.now();
+    if (told_until_.size() >= max_told) told_until_.clear();
+    told_until_[told_key(*pod, *node)] = now + time_told;
+    quiet_until_[key.ns] = now + quiet_time;
+    context_.events.warning(*pod, kube::resources::pods, "VirtualNodeClosed", core::closed_in_words(*node));
+  }
+  co_return kube::Result<void>();
 }
 
 asio::awaitable<Outcome> WaitingPods::reconcile(kube::WorkKey) {
   const kube::TimePoint now = context_.clock.now();
-  std::vector<kube::Object> nodes = nodes_if_closed();
-  if (nodes.empty()) {
-    told_.clear();
-    looked_up_to_.clear();
+  Look look{.nodes = nodes_if_closed(), .found = {}};
+  if (look.nodes.empty()) {
+    told_until_.clear();
+    position_ = {};
     co_return Outcome::done();
   }
   if (now < next_look_) co_return Outcome::again_after(next_look_ - now);
   next_look_ = now + pause;
-  const auto found = co_await find_waiting(std::move(nodes));
-  if (!found) co_return Outcome::retry(found.error());
-  for (const Waiting& waiting : *found) tell(waiting);
+  const auto is_over = [now](const auto& entry) { return entry.second <= now; };
+  std::erase_if(quiet_until_, is_over);
+  std::erase_if(told_until_, is_over);
+  const auto looked = co_await find_waiting(look);
+  const auto told = co_await tell(look);
+  if (!looked) co_return Outcome::retry(looked.error());
+  if (!told) co_return Outcome::retry(told.error());
   co_return Outcome::again_after(pause);
 }
 

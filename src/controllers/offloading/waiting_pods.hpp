@@ -2,7 +2,7 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +14,11 @@
 namespace liqo::controllers {
 
 /// While a provider takes no new pods through a virtual node, an Event (`VirtualNodeClosed`) on a pod of an offloaded
-/// namespace that could only go there says which cluster has closed it, and why: once for each pod, and once a minute
-/// in each namespace.
+/// namespace that could only go there says which cluster has closed it, and why: to each pod once in half an hour for
+/// each reason, and once a minute in each namespace.
 ///
 /// Guarantees: pods without a node are not watched, but listed now and then, and only while a node is closed. Of a
-/// crowd of them a part is looked at each time, in turn. One thread.
+/// crowd of them, and of many namespaces, a part is looked at each time, in turn. One thread.
 class WaitingPods final : public Runnable {
  public:
   explicit WaitingPods(Context context);
@@ -28,26 +28,38 @@ class WaitingPods final : public Runnable {
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
-  struct Waiting {
-    kube::Object pod;
-    core::ClosedNode node;
+  /// How far the last look came: a namespace, and which of its pages comes next ("" = the first).
+  struct Position {
+    std::string ns, page;
+  };
+  /// One look, as long as it lasts.
+  struct Look {
+    std::vector<kube::Object> nodes;
+    std::size_t pages = 0;
+    std::vector<kube::ObjectKey> found;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// The virtual nodes; none where all of them are open.
   std::vector<kube::Object> nodes_if_closed() const;
-  /// The namespaces whose pods may go to virtual nodes, and in which none was told of within a minute.
-  std::set<std::string, std::less<>> due_namespaces();
-  /// At most one pod of each namespace that is due.
-  asio::awaitable<kube::Result<std::vector<Waiting>>> find_waiting(std::vector<kube::Object> nodes);
-  void tell(const Waiting& waiting);
+  /// The namespaces whose pods may go to virtual nodes, and in which none was told of within a minute; first the one at
+  /// which the last look ended.
+  std::vector<std::string> due_namespaces() const;
+  /// Finds at most one pod of each namespace that is due. `look` keeps what was found before a failure.
+  asio::awaitable<kube::Result<void>> find_waiting(Look& look);
+  /// The same in the namespace of `position_`, which moves on.
+  asio::awaitable<kube::Result<void>> find_waiting_here(Look& look);
+  /// The node for which the pod waits, unless the pod was told that of late.
+  std::optional<core::ClosedNode> untold_node(const kube::Object& pod, const std::vector<kube::Object>& nodes) const;
+  /// Tells the pods that still wait: a page may be of a state of some minutes ago.
+  asio::awaitable<kube::Result<void>> tell(Look& look);
   void see_node(const kube::Change& node);
   void look_soon();
 
   Context context_;
   kube::InformerHandle nodes_, offloadings_;
   std::map<std::string, kube::TimePoint, std::less<>> quiet_until_;  ///< by namespace
-  std::set<std::string, std::less<>> told_;                          ///< UIDs of pods
-  std::string looked_up_to_;                                         ///< the last pod that was looked at; none = all
+  std::map<std::string, kube::TimePoint, std::less<>> told_until_;   ///< by the pod's UID and the word it was told
+  Position position_;
   kube::TimePoint next_look_{};
   kube::Controller controller_;
 };

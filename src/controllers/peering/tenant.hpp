@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "controllers/peering/certificate_issuer.hpp"
@@ -74,7 +75,7 @@ class TenantController final : public Runnable {
   void tell_condition(const kube::Object& tenant);
   /// Logs the binding for which a Tenant is refused, where it is another one than was logged last.
   void tell_namesake(const kube::Object& tenant, std::string binding);
-  /// Warns on a Tenant and its namespace of a policy that cannot be read, once for each reason.
+  /// Warns on a Tenant and its namespace of a policy that cannot be read: of each reason once in half an hour.
   void tell_policy(const kube::Object& tenant);
   void see_slice(const kube::ObjectKey& key);
   void see_shadow_pod(const kube::ObjectKey& key);
@@ -87,7 +88,8 @@ class TenantController final : public Runnable {
   kube::Log log_{"tenant"};
   std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
   std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
-  std::map<std::string, std::string, std::less<>> told_policies_;             ///< why one is unreadable, by the UID
+  /// Why a policy is unreadable, and until when that need not be told again; by the UID.
+  std::map<std::string, std::pair<std::string, kube::TimePoint>, std::less<>> told_policies_;
   /// How far the ShadowPods of a drained Tenant were deleted, while not all are; by the UID.
   std::map<std::string, kube::ObjectKey, std::less<>> deleted_up_to_;
   kube::Controller controller_;

@@ -18,6 +18,8 @@ namespace json = kube::json;
 
 /// So many pods are looked at in one turn of the loop.
 constexpr std::size_t max_looked_at_in_a_turn = 50;
+/// An API server forgets an Event within an hour.
+constexpr kube::Duration time_told = std::chrono::minutes(30);
 constexpr std::string_view grace_field = "deletionGracePeriodSeconds";
 
 }  // namespace
@@ -49,19 +51,23 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object
 }
 
 void TenantController::tell_policy(const kube::Object& tenant) {
-  const std::string uid(tenant.uid()), consumer(api::Tenant(tenant).cluster_id());
-  std::string why = core::admission::why_unreadable(namespaces_.annotation(tenant.ns(), api::annotations::pod_policy));
+  const std::string uid(tenant.uid()), consumer(api::Tenant(tenant).cluster_id()),
+      policy(namespaces_.annotation(tenant.ns(), api::annotations::pod_policy));
+  std::string why = core::admission::why_unreadable(policy);
   if (why.empty()) {
     told_policies_.erase(uid);
     return;
   }
-  std::string& told = told_policies_[uid];
-  if (told == why) return;
+  auto& [told, quiet_until] = told_policies_[uid];
+  const kube::TimePoint now = context_.clock.now();
+  const bool is_told = told == why && now < quiet_until;
+  if (!is_told) quiet_until = now + time_told;
+  controller_.enqueue_after({std::string(tenant.ns()), tenant.key()}, quiet_until - now);
+  if (is_told) return;
   told = std::move(why);
   const std::string text = "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " +
-                           std::string(tenant.ns()) + ") cannot be read (" + told +
-                           "), so nothing new of it is admitted: liqoctl set tenant " + std::string(tenant.name()) +
-                           " corrects it";
+                           std::string(tenant.ns()) + ") cannot be read (" + told + "), so nothing new of " + consumer +
+                           " is admitted: " + core::admission::policy_remedy(policy, consumer);
   context_.events.warning(tenant, api::kinds::tenants, "PolicyUnreadable", text);
   if (const auto ns = consumer_namespaces_->find({"", std::string(tenant.ns())}))
     context_.events.warning(*ns, kube::resources::namespaces, "PolicyUnreadable", text);

@@ -3,6 +3,7 @@
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/admission/pod_policy_keys.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/slices/request.hpp"
 
@@ -13,6 +14,14 @@ std::string why_unreadable(std::string_view policy) {
   return read ? "" : kube::printable(kube::cut_text(read.error().text(), max_mistake));
 }
 
+std::string policy_remedy(std::string_view policy, std::string_view consumer) {
+  const std::string command = "liqoctl set tenant " + kube::printable(kube::cut_text(consumer, max_mistake));
+  if (policy.size() <= max_policy_bytes)
+    if (const auto document = kube::parse_json(policy, 4); document && document->is_object())
+      return command + " corrects it";
+  return command + " --replace writes it anew; limits that it does not name are gone then";
+}
+
 Answer validate_tenant_namespace(const Request& request) {
   if (!request.writes_object() || !is_tenant_namespace(request.object)) return Answer::allow();
   const std::string_view key = api::annotations::pod_policy;
@@ -21,8 +30,8 @@ Answer validate_tenant_namespace(const Request& request) {
   if (why.empty()) return Answer::allow();
   const std::string consumer = kube::printable(request.object.label(api::labels::remote_cluster_id));
   return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
-                         (why.ends_with('?') ? " " : ". ") + "With it nothing new of " + consumer +
-                         " would be admitted; liqoctl set tenant " + consumer + " writes it key by key.");
+                         (why.ends_with('?') ? " " : ". ") + "With it " + consumer +
+                         " could create nothing new; liqoctl set tenant " + consumer + " writes it key by key.");
 }
 
 }  // namespace liqo::core::admission

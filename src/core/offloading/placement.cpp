@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "liqo/core/node_selector.hpp"
-
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
@@ -19,12 +17,20 @@ bool selects(const json::object& node_selector, const json::object& labels) {
 
 }  // namespace
 
-bool takes_node(const json::object& pod, std::string_view node_name, const json::object& labels) {
-  if (!selects(kube::object_at(pod, {"spec", "nodeSelector"}), labels)) return false;
+NodeChoice::NodeChoice(const json::object& pod) : node_selector_(&kube::object_at(pod, {"spec", "nodeSelector"})) {
   const json::value* affinity = kube::find(pod, {"spec", "affinity", "nodeAffinity", required});
-  if (!affinity || !affinity->is_object()) return true;
-  const auto selector = NodeSelector::parse(affinity->get_object());
-  return selector && selector->matches(node_name, labels);
+  has_affinity_ = affinity && affinity->is_object();
+  if (!has_affinity_) return;
+  if (auto read = NodeSelector::parse(affinity->get_object())) affinity_ = std::move(*read);
+}
+
+bool NodeChoice::takes(std::string_view node_name, const json::object& labels) const {
+  if (!selects(*node_selector_, labels)) return false;
+  return !has_affinity_ || (affinity_ && affinity_->matches(node_name, labels));
+}
+
+bool takes_node(const json::object& pod, std::string_view node_name, const json::object& labels) {
+  return NodeChoice(pod).takes(node_name, labels);
 }
 
 bool tolerates(const json::object& pod, const json::value& taint) {

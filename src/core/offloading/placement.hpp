@@ -2,14 +2,29 @@
 // Tested by test/unit/core/offloading/waiting_test.cpp.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "kube/base/json.hpp"
+#include "liqo/core/node_selector.hpp"
 
 namespace liqo::core {
 
-/// Whether nodeSelector and required node affinity of a pod, or of a template of one, take a node of that name with
-/// these labels.
+/// nodeSelector and required node affinity of a pod, or of a template of one, read once for many nodes.
+class NodeChoice {
+ public:
+  /// `pod` outlives it.
+  explicit NodeChoice(const kube::json::object& pod);
+  /// Whether they take a node of that name with these labels. An affinity that cannot be read takes none.
+  bool takes(std::string_view node_name, const kube::json::object& labels) const;
+
+ private:
+  const kube::json::object* node_selector_;
+  bool has_affinity_ = false;
+  std::optional<NodeSelector> affinity_;
+};
+
+/// The same for one node.
 bool takes_node(const kube::json::object& pod, std::string_view node_name, const kube::json::object& labels);
 
 /// Whether a pod tolerates a taint. A toleration for a time counts.

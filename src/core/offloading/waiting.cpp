@@ -14,6 +14,8 @@ namespace {
 
 /// The longest word that is shown; a Node is written by others, too.
 constexpr std::size_t max_word = 63;
+constexpr std::size_t max_entries = 500;
+constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 bool is_waiting(const kube::Object& pod) {
   const json::object* scheduled = kube::find_condition(pod.status(), "PodScheduled");
@@ -22,17 +24,79 @@ bool is_waiting(const kube::Object& pod) {
          kube::string_at(*scheduled, {"reason"}) == "Unschedulable";
 }
 
+/// Who has closed a node, and what opens it.
+struct Words {
+  std::string why;
+  std::string_view until;
+};
+
+Words words_of(const ClosedNode& node) {
+  const std::string cluster = "cluster " + kube::printable(kube::cut_text(node.cluster, max_word)),
+                    name = "node " + kube::printable(node.name);
+  if (node.why == closed_word(Closed::cordoned))
+    return {.why = cluster + " has cordoned " + name, .until = "it is uncordoned there"};
+  if (node.why == closed_word(Closed::denied))
+    return {.why = cluster + " grants nothing for " + name + " any more (drained or denied)",
+            .until = "it grants something again"};
+  if (node.why == closed_word(Closed::nothing_granted))
+    return {.why = cluster + " grants no cpu or no memory for " + name + " at present", .until = "it grants some"};
+  if (node.why == closed_word(Closed::silent))
+    return {.why = "nobody runs Liqo in " + cluster + ", where the pods of " + name + " run",
+            .until = "somebody does again"};
+  if (node.why == closed_word(Closed::full))
+    return {.why = cluster + " has no room left on " + name, .until = "other pods there end"};
+  return {.why = cluster + " takes no new pods on " + name + " at present (" +
+                 kube::printable(kube::cut_text(node.why, max_word)) + ")",
+          .until = "that ends"};
+}
+
+/// What nobody here can judge: where other pods are, and which devices there are.
+bool depends_on_more(const kube::Object& pod) {
+  for (const std::string_view kind : {"podAffinity", "podAntiAffinity"})
+    if (!kube::array_at(pod.spec(), {"affinity", kind, required}).empty()) return true;
+  if (!kube::array_at(pod.spec(), {"resourceClaims"}).empty()) return true;
+  return std::ranges::any_of(kube::array_at(pod.spec(), {"topologySpreadConstraints"}), [](const json::value& spread) {
+    return kube::string_at(spread, {"whenUnsatisfiable"}) != "ScheduleAnyway";
+  });
+}
+
+/// Whether the demand fits onto an empty node. A scheduler takes a resource that the node does not name as 0.
+bool has_room_for(const Resources& allocatable, const Resources& demand) {
+  return std::ranges::all_of(demand, [&allocatable](const auto& asked) {
+    return asked.second.is_zero() || asked.second <= amount(allocatable, asked.first);
+  });
+}
+
+/// Entries of the lists that choose a pod's nodes. A pod has tens of them; with more it is not worth the time that many
+/// nodes would take, because a tenant of this cluster can write as many as it likes.
+bool is_too_choosy(const kube::Object& pod) {
+  const json::object& spec = pod.spec();
+  std::size_t entries = kube::array_at(spec, {"tolerations"}).size() + kube::object_at(spec, {"nodeSelector"}).size();
+  const json::array& terms = kube::array_at(spec, {"affinity", "nodeAffinity", required, "nodeSelectorTerms"});
+  for (const json::value& term : terms)
+    for (const std::string_view kind : {"matchExpressions", "matchFields"})
+      for (const json::value& expression : kube::array_at(term, {kind}))
+        entries += 1 + kube::array_at(expression, {"values"}).size();
+  return entries + terms.size() > max_entries;
+}
+
+/// What a pod asks of its node, read once for all nodes.
+struct Asked {
+  NodeChoice choice;
+  Resources demand;
+};
+
 /// Whether the scheduler would place the pod there if the node were open.
-bool would_take(const kube::Object& node, const kube::Object& pod, const Resources& demand) {
+bool would_take(const kube::Object& node, const kube::Object& pod, const Asked& asked) {
   if (!kube::has_condition(node, "Ready") || kube::bool_at(node.spec(), {"unschedulable"})) return false;
-  if (!takes_node(pod.tree(), node.name(), node.labels())) return false;
   const bool is_kept_off = std::ranges::any_of(kube::array_at(node.spec(), {"taints"}), [&](const json::value& taint) {
     return kube::string_at(taint, {"key"}) != api::closed_taint &&
            kube::string_at(taint, {"effect"}) != "PreferNoSchedule" && !tolerates(pod.tree(), taint);
   });
   if (is_kept_off) return false;
+  if (!asked.choice.takes(node.name(), node.labels())) return false;
   const auto allocatable = read_resources(kube::object_at(node.status(), {"allocatable"}));
-  return !allocatable || why_too_large(demand, *allocatable).empty();
+  return !allocatable || has_room_for(*allocatable, asked.demand);
 }
 
 bool is_closed_to(const kube::Object& node, const kube::Object& pod) {
@@ -50,12 +114,12 @@ std::string_view closed_word_of(const kube::Object& node) {
 }
 
 std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vector<kube::Object>& nodes) {
-  if (!is_waiting(pod)) return std::nullopt;
-  const Resources demand = scheduled_demand(pod);
+  if (!is_waiting(pod) || depends_on_more(pod) || is_too_choosy(pod)) return std::nullopt;
+  const Asked asked{.choice = NodeChoice(pod.tree()), .demand = scheduled_demand(pod)};
   const kube::Object* awaited = nullptr;
   for (const kube::Object& node : nodes) {
     const bool is_closed = is_closed_to(node, pod);
-    if ((is_closed && awaited) || !would_take(node, pod, demand)) continue;
+    if ((is_closed && awaited) || !would_take(node, pod, asked)) continue;
     if (!is_closed) return std::nullopt;
     awaited = &node;
   }
@@ -65,21 +129,12 @@ std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vecto
                     .why = std::string(closed_word_of(*awaited))};
 }
 
+std::string why_in_words(const ClosedNode& node) { return words_of(node).why; }
+
 std::string closed_in_words(const ClosedNode& node) {
-  const std::string cluster = "cluster " + kube::printable(kube::cut_text(node.cluster, max_word)),
-                    name = "node " + kube::printable(node.name), waits = ", or until another node takes it";
-  if (node.why == closed_word(Closed::cordoned))
-    return cluster + " has cordoned " + name + ": this pod waits until it is uncordoned there" + waits;
-  if (node.why == closed_word(Closed::denied))
-    return cluster + " grants nothing for " + name +
-           " any more (drained or denied): this pod waits until it grants something again" + waits;
-  if (node.why == closed_word(Closed::nothing_granted))
-    return cluster + " grants no cpu or no memory for " + name + " at present: this pod waits until it grants some" +
-           waits;
-  if (node.why == closed_word(Closed::full))
-    return cluster + " has no room left on " + name + ": this pod waits until other pods there end" + waits;
-  return cluster + " takes no new pods on " + name + " at present (" +
-         kube::printable(kube::cut_text(node.why, max_word)) + "): this pod waits until that ends" + waits;
+  const Words words = words_of(node);
+  return words.why + ": this pod waits until " + std::string(words.until) +
+         ", or until another node takes it, if nothing else keeps it";
 }
 
 }  // namespace liqo::core

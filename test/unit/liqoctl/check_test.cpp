@@ -356,6 +356,9 @@ TEST_CASE("the class of Liqo's volumes has to be there where volumes are switche
                      off = settings(R"({"enable-storage":"false"})");
   CHECK_FALSE(model::judge_storage(nullptr, {}));
   CHECK_FALSE(model::judge_storage(&off, {}));
+  CHECK_FALSE(model::offers_storage(nullptr));
+  CHECK_FALSE(model::offers_storage(&off));
+  CHECK(model::offers_storage(&named));
   is(model::judge_storage(&named, {fast, usual}).value(), "good", "StorageClass fast is there");
   is(model::judge_storage(&named, {usual}).value(), "bad", "there is no StorageClass fast");
   is(model::judge_storage(&unnamed, {fast, usual}).value(), "good", "usual is the default one");

@@ -45,6 +45,9 @@ TEST_CASE("an object that is described is not cut, and its Events come in their 
   CHECK_FALSE(told.contains("…"));
   const json::object document = model::forge_description(slice(message), {late, early});
   CHECK(kube::string_at(document, {"object", "metadata", "name"}) == "pool");
+  CHECK_FALSE(document.contains("policy"));
+  const json::object with_policy = model::forge_description(slice(message), {}, "{}");
+  CHECK(kube::string_at(with_policy, {"policy"}) == "{}");
   const json::array& events = kube::array_at(document, {"events"});
   REQUIRE(events.size() == 2);
   CHECK(kube::string_at(events.front(), {"reason"}) == "Early");

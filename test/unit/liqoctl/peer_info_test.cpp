@@ -105,7 +105,9 @@ TEST_CASE("a Node that its provider has closed says why, and is well all the sam
   auto objects = gpu_pool();
   kube::ensure_object(objects.nodes.front().tree(), "spec")["taints"] =
       json::array{json::object{{"key", "virtual-node.liqo.io/closed"}, {"value", "cordoned"}}};
-  CHECK(picked(objects, "offloading.virtualnodes").contains("!  the Node takes no new pods: cordoned\n"));
+  CHECK(picked(objects, "offloading.virtualnodes")
+            .contains("!  the Node takes no new pods: cluster cool-firefly has cordoned node gpu-pool\n"));
+  CHECK(picked(objects, "offloading.virtualnodes.gpu-pool.closed") == "cordoned\n");
   CHECK(picked(objects, "offloading.status") == "Healthy\n");
   CHECK(picked(gpu_pool(), "offloading.virtualnodes.gpu-pool.closed") == "\n");
 }

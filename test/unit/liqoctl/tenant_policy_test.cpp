@@ -57,17 +57,32 @@ TEST_CASE("what is named changes, and the rest of the policy stays") {
        {.forbid = {"capabilities=NET_ADMIN", "hostPorts"}},
        R"({"capabilities":["SYS_PTRACE"],"hostPorts":false})"},
       {"",
-       {.forbid = {"strictMetadata", "refusedServiceTypes"}},
+       {.allow = {"strictMetadata=true"}, .forbid = {"refusedServiceTypes"}},
        R"({"strictMetadata":true,"refusedServiceTypes":["*"]})"},
       {R"({"refusedServiceTypes":["LoadBalancer","NodePort"],"strictMetadata":true})",
-       {.allow = {"refusedServiceTypes=NodePort", "strictMetadata"}},
+       {.allow = {"refusedServiceTypes=NodePort", "strictMetadata=false"}},
        R"({"refusedServiceTypes":["LoadBalancer"],"strictMetadata":false})"},
       {"", {.forbid = {"endpointCIDRs"}}, R"({"endpointCIDRs":[]})"},
       {"",
        {.allow = {"priorityClasses=high=tenants-high,*=tenants"}},
        R"({"priorityClasses":{"high":"tenants-high","*":"tenants"}})"},
+      {"", {.max = {"hugepages-2Mi=4Mi,storage=9Gi"}}, R"({"maxResources":{"hugepages-2Mi":"4Mi","storage":"9Gi"}})"},
+      {R"({"priorityClasses":{"high":"a","*":"b"}})",
+       {.forbid = {"priorityClasses=high"}},
+       R"({"priorityClasses":{"*":"b"}})"},
+      {R"({"priorityClasses":{"high":"a"}})", {.forbid = {"priorityClasses"}}, R"({"priorityClasses":{}})"},
+      {R"({"capabilities":["A"]})",
+       {.allow = {"capabilities=B"}, .forbid = {"capabilities=A"}},
+       R"({"capabilities":["B"]})"},
       {"", {.allow = {"twinQuota=count/secrets=50"}}, R"({"twinQuota":{"count/secrets":"50"}})"},
       {R"({"hostPorts":true})", {.unset = {"hostPorts"}}, ""},
+      {R"({"maxResources":{"cpu":"2","pods":"9"}})",
+       {.unset = {"maxResources=cpu"}},
+       R"({"maxResources":{"pods":"9"}})"},
+      {R"({"maxResources":{"cpu":"2","pods":"9"}})", {.unset = {"maxResources=cpu,pods"}}, ""},
+      {R"({"priorityClasses":{"a":"b","c":"d"}})",
+       {.unset = {"priorityClasses=a"}},
+       R"({"priorityClasses":{"c":"d"}})"},
       {R"({"maxResorces":{"cpu":"3"}})",
        {.unset = {"maxResorces"}, .max = {"cpu=3"}},
        R"({"maxResources":{"cpu":"3"}})"},
@@ -80,6 +95,26 @@ TEST_CASE("what is named changes, and the rest of the policy stays") {
     CAPTURE(row.after);
     CHECK(changed(row.before, row.change) == row.after);
   }
+}
+
+TEST_CASE("a list that is new keeps the consumer's default names, and says what it takes away") {
+  const auto allowing = [](std::string_view stored, std::string key) {
+    return change_policy(stored, {.allow = {std::move(key)}, .consumer = "rome"}).value();
+  };
+  CHECK(allowing("", "twinNames=shop").text() == R"({"twinNames":["*-rome","shop"]})");
+  CHECK(allowing("", "twinNames=*-rome,shop").text() == R"({"twinNames":["*-rome","shop"]})");
+  CHECK(allowing(R"({"twinNames":["a"]})", "twinNames=shop").text() == R"({"twinNames":["a","shop"]})");
+  CHECK(allowing("", "ingressHosts=a.example.com").narrowed ==
+        std::vector<std::string>{"ingressHosts: only what it names from now on; before: any host (--unset ingressHosts "
+                                 "goes back to that)"});
+  for (const char* key :
+       {"twinNames=a", "storageClasses=a", "ingressClasses=a", "loadBalancerClasses=a", "endpointCIDRs=10.0.0.0/8"}) {
+    CAPTURE(key);
+    CHECK(allowing("", key).narrowed.size() == 1);
+  }
+  CHECK(allowing(R"({"ingressHosts":["b"]})", "ingressHosts=a").narrowed.empty());
+  CHECK(allowing("", "ingressHosts=*").narrowed.empty());
+  CHECK(allowing("", "capabilities=NET_ADMIN").narrowed.empty());
 }
 
 TEST_CASE("a key of another version is kept, and told with the one that was perhaps meant") {
@@ -95,18 +130,36 @@ TEST_CASE("what is wrong is refused in one short line") {
   const std::string large(300'000, 'x');
   const Row rows[] = {
       {{.max = {"cpu=-1"}}, "--max cpu: '-1' is not a valid quantity"},
+      {{.max = {"cpus=3"}}, "--max: \"cpus\" is the name of no resource; did you mean cpu?"},
+      {{.max = {"CPU=3"}}, "did you mean cpu?"},
+      {{.max_slice = {"mem=8Gi"}}, "--max-slice: \"mem\" is the name of no resource; did you mean memory?"},
+      {{.allow = {"maxResources=gpu=1"}},
+       "--allow maxResources: \"gpu\" is the name of no resource: there are cpu, memory, pods, ephemeral-storage, "
+       "storage, hugepages-SIZE, and names with a domain such as nvidia.com/gpu"},
+      {{.max = {large + "=3"}}, "is the name of no resource"},
       {{.max = {"cpu"}}, "--max: 'cpu' is not name=amount"},
       {{.max = {""}}, "say how much of which resource"},
       {{.max = {"memory=8"}}, "without a unit it is in bytes"},
       {{.max = {"cpu=" + large}}, "is not a valid quantity"},
       {{.allow = {"hostPort"}}, "--allow: \"hostPort\" is no key of a policy; did you mean hostPorts?"},
       {{.allow = {"hostPorts=yes"}}, "--allow hostPorts takes no value"},
+      {{.allow = {"alwaysPullImages"}},
+       "--allow alwaysPullImages: it forbids something when it is true: --allow alwaysPullImages=true switches it on, "
+       "--allow alwaysPullImages=false off"},
+      {{.allow = {"strictMetadata=yes"}}, "--allow strictMetadata=true switches it on"},
+      {{.forbid = {"strictMetadata"}}, "--forbid strictMetadata: it forbids something when it is true"},
+      {{.forbid = {"strictMetadata=true"}}, "--allow strictMetadata=true switches it on"},
       {{.allow = {"capabilities"}}, "--allow capabilities: name what is meant: capabilities=NAME,..."},
       {{.allow = {"maxObjects=-1"}}, "--allow maxObjects takes a number, 0 or more: maxObjects=NUMBER"},
       {{.allow = {"endpointCIDRs=home"}}, "the policy could not be read: \"endpointCIDRs\" must be a list of ranges"},
       {{.allow = {"capabilities=" + large}}, "and no more than 16384 are read"},
       {{.allow = {large}}, "is no key of a policy"},
       {{.allow = {"hostPorts"}, .forbid = {"hostPorts"}}, "hostPorts cannot be both allowed and forbidden"},
+      {{.allow = {"capabilities=A,B"}, .forbid = {"capabilities=C,B"}},
+       "capabilities=B cannot be both allowed and forbidden"},
+      {{.allow = {"capabilities=A"}, .forbid = {"capabilities"}}, "capabilities cannot be both allowed and forbidden"},
+      {{.allow = {"priorityClasses=high=a"}, .forbid = {"priorityClasses=high"}},
+       "priorityClasses=high cannot be both allowed and forbidden"},
       {{.forbid = {"maxObjects"}}, "--allow maxObjects=... sets it"},
       {{.forbid = {"capabilities=NET_ADMIN"}}, "the policy does not name \"NET_ADMIN\" there"},
       {{.unset = {"maxResorces"}}, "did you mean maxResources?"},
@@ -119,6 +172,19 @@ TEST_CASE("what is wrong is refused in one short line") {
     CHECK(told.size() < 500);
     CHECK_FALSE(told.contains('\n'));
   }
+}
+
+TEST_CASE("--unset takes away what is there, and nothing more") {
+  const std::string_view stored = R"({"maxResources":{"cpu":"2"},"capabilities":["NET_ADMIN"],"hostPorts":true})";
+  CHECK(changed(stored, {.unset = {"maxResources=pods"}}).contains("the policy does not name \"pods\" there"));
+  CHECK(changed(stored, {.unset = {"maxResources="}}).contains("name what is to go: maxResources=NAME,..."));
+  CHECK(changed(stored, {.unset = {"capabilities=NET_ADMIN"}}).contains("--forbid capabilities=NAME takes a name off"));
+  CHECK(changed(stored, {.unset = {"hostPorts=true"}}).contains("takes the whole key away"));
+}
+
+TEST_CASE("a class that a map does not name cannot be taken off it") {
+  CHECK(changed(R"({"priorityClasses":{"high":"a"}})", {.forbid = {"priorityClasses=low"}})
+            .contains("the policy does not name \"low\" there"));
 }
 
 TEST_CASE("a policy that is stored and cannot be changed key by key says why") {
@@ -134,6 +200,27 @@ TEST_CASE("a policy that is stored and cannot be changed key by key says why") {
         "away with --unset");
 }
 
+TEST_CASE("a policy is replaced as a whole, also one that cannot be read, which is shown") {
+  const std::string stored = "{maxResources: 3}\x1b" + std::string(300'000, 'x');
+  const auto done = change_policy(stored, {.max = {"cpu=3"}, .replace = true}).value();
+  CHECK(done.text() == R"({"maxResources":{"cpu":"3"}})");
+  CHECK(done.unreadable.starts_with("{maxResources: 3}?x"));
+  CHECK(done.unreadable.ends_with("x…"));
+  CHECK(done.unreadable.size() < 400);
+  CHECK_FALSE(done.is_unlimited());
+
+  const auto nothing = change_policy("[]", {.replace = true}).value();
+  CHECK(nothing.text() == "");
+  CHECK(nothing.changes());
+  CHECK(nothing.is_unlimited());
+
+  const auto readable = change_policy(R"({"hostPorts":true,"weather":1})", {.max = {"cpu=3"}, .replace = true}).value();
+  CHECK(readable.text() == R"({"maxResources":{"cpu":"3"}})");
+  CHECK(readable.unreadable == "");
+  CHECK(policy_diff(readable) == "  - hostPorts: true\n  - weather: 1\n  + maxResources: cpu 3\n");
+  CHECK_FALSE(change_policy("", {.replace = true}).value().changes());
+}
+
 TEST_CASE("the difference names each key once, and what it becomes") {
   const auto done = change_policy(R"({"hostPorts":true,"maxResources":{"memory":"8Gi","cpu":"2"},"nodeName":true})",
                                   {.unset = {"nodeName"}, .max = {"cpu=3"}, .allow = {"sysctls=a,b"}})
@@ -146,6 +233,22 @@ TEST_CASE("the difference names each key once, and what it becomes") {
         "  + sysctls: a, b\n");
 }
 
+TEST_CASE("of a list that changes the difference names what goes and what comes, however long it is") {
+  json::array many;
+  for (int i = 0; i < 500; ++i) many.emplace_back("CAP_" + std::to_string(1000 + i));
+  const std::string stored = json::serialize(json::object{{"capabilities", std::move(many)}});
+  const auto done = change_policy(stored, {.allow = {"capabilities=NEW"}, .forbid = {"capabilities=CAP_1499"}}).value();
+  const std::string diff = policy_diff(done);
+  CHECK(diff.contains("\n  - capabilities: CAP_1499\n  + capabilities: NEW\n"));
+  CHECK(diff.starts_with("    capabilities: CAP_1000, CAP_1001, "));
+  CHECK(diff.contains("…\n"));
+  CHECK(policy_fields(done.before).front().second.ends_with(", CAP_1499"));
+  const auto emptied = change_policy(R"({"sysctls":["a"]})", {.forbid = {"sysctls"}}).value();
+  CHECK(policy_diff(emptied) == "  - sysctls: a\n  + sysctls: none\n");
+  const auto filled = change_policy(R"({"sysctls":[]})", {.allow = {"sysctls=a"}}).value();
+  CHECK(policy_diff(filled) == "  - sysctls: none\n  + sysctls: a\n");
+}
+
 TEST_CASE("a policy in one line") {
   CHECK(policy_in_words("", 60) == "default");
   CHECK(policy_in_words("{}", 60) == "default");
@@ -155,34 +258,29 @@ TEST_CASE("a policy in one line") {
         "✖ \"maxResorces\" is not a key of it; did you mean maxResources?");
 }
 
-TEST_CASE("no Tenant but the one that is named is taken") {
-  const std::vector<kube::Object> tenants{
-      tenant("rome", "liqo-tenant-rome", "rome"), tenant("rome-2", "liqo-tenant-rome-2", "rome-2"),
-      tenant("paris", "x", "milan"), tenant("twice", "a", "twice"), tenant("twice", "b", "twice")};
-  const auto told = [&tenants](std::string_view name) {
-    const auto found = find_tenant(tenants, name);
-    return found ? found->key().text() : found.error().text();
-  };
-  CHECK(told("rome") == "liqo-tenant-rome/rome");
-  CHECK(told("rom") == "there is no Tenant rom; did you mean rome?");
-  CHECK(told("berlin") == "there is no Tenant berlin (liqoctl get tenant lists what there is)");
-  CHECK(told("paris") == "Tenant paris is that of cluster milan: a Tenant has the name of its cluster");
-  CHECK(told("twice") == "Tenant twice is in several namespaces: choose by --namespace from a, b");
-  CHECK(told(std::string(100'000, 'x')).size() < 300);
+TEST_CASE("a consumer that has no tenant namespace here is told with the nearest one") {
+  const std::vector<kube::Object> namespaces{tenant_namespace("liqo-tenant-rome", "rome"),
+                                             object_of(R"({"metadata":{"name":"x","labels":
+      {"liqo.io/tenant-namespace":"false","liqo.io/remote-cluster-id":"berlins"}}})")};
+  CHECK(unknown_consumer("rom", namespaces) == "there is no tenant namespace of cluster rom here; did you mean rome?");
+  CHECK(unknown_consumer("berlin", namespaces) ==
+        "there is no tenant namespace of cluster berlin here (liqoctl get tenant lists the consumers)");
+  CHECK(unknown_consumer(std::string(100'000, 'x'), namespaces).size() < 300);
 }
 
-TEST_CASE("the namespace of a Tenant is that of its cluster") {
-  const kube::Object rome = tenant("rome", "liqo-tenant-rome", "rome");
-  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "rome")));
-  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "rome-2")).error().text() ==
-        "namespace liqo-tenant-rome of Tenant rome is that of cluster rome-2 by its label liqo.io/remote-cluster-id");
-  CHECK(check_tenant_namespace(rome, tenant_namespace("liqo-tenant-rome", "")).error().text().contains("no cluster"));
-  CHECK(check_tenant_namespace(rome, object_of(R"({"metadata":{"name":"demo"}})")).error().text() ==
-        "namespace demo of Tenant rome is no tenant namespace: it lacks the label liqo.io/tenant-namespace=true");
+TEST_CASE("the namespace of a consumer is the one that names its cluster") {
+  CHECK(check_tenant_namespace("rome", tenant_namespace("liqo-tenant-rome", "rome")));
+  CHECK(check_tenant_namespace("rome", tenant_namespace("liqo-tenant-rome", "rome-2")).error().text() ==
+        "namespace liqo-tenant-rome is that of cluster rome-2 by its label liqo.io/remote-cluster-id, not of rome");
+  CHECK(check_tenant_namespace("rome", tenant_namespace("liqo-tenant-rome", "")).error().text().contains("no cluster"));
+  CHECK(check_tenant_namespace("rome", object_of(R"({"metadata":{"name":"demo"}})")).error().text() ==
+        "namespace demo is no tenant namespace: it lacks the label liqo.io/tenant-namespace=true");
 }
 
 TEST_CASE("a Tenant shows the policy of its own namespace") {
   std::vector<kube::Object> tenants{tenant("rome", "liqo-tenant-rome", "rome"), tenant("paris", "x", "paris")};
+  // What stands on the Tenant itself counts for nothing.
+  for (kube::Object& one : tenants) one.set_annotation("liqo.io/pod-policy", R"({"privileged":true})");
   add_policies(tenants, {tenant_namespace("liqo-tenant-rome", "rome", R"({"hostPorts":true})"),
                          tenant_namespace("x", "rome", R"({"nodeName":true})")});
   CHECK(tenants[0].annotation("liqo.io/pod-policy") == R"({"hostPorts":true})");
@@ -195,14 +293,21 @@ TEST_CASE("check looks at the policies that there are") {
   const auto well = judge_policies({tenant_namespace("a", "rome", "{}"), tenant_namespace("b", "paris", "{}")});
   REQUIRE(well);
   CHECK(well->state == State::good);
-  CHECK(well->text == "those of the 2 consumers that have their own can be read");
-  const auto wrong = judge_policies({tenant_namespace("a", "rome", R"({"maxResorces":{}})")});
+  CHECK(well->text == "2 are set, and all can be read");
+  CHECK(judge_policies({tenant_namespace("a", "rome", "{}")}).value().text == "1 is set, and it can be read");
+  const auto wrong =
+      judge_policies({tenant_namespace("a", "rome", R"({"maxResorces":{}})"),
+                      tenant_namespace("b", "paris", "maxResources=3"), tenant_namespace("c", "", "[]")});
   REQUIRE(wrong);
   CHECK(wrong->state == State::bad);
-  CHECK(wrong->text ==
-        "cannot be read, so nothing new of the consumer is admitted: that of rome (\"maxResorces\" is not a key of it; "
-        "did "
-        "you mean maxResources?): liqoctl set tenant rome corrects it");
+  CHECK(
+      wrong->text.starts_with("nothing new of a consumer is admitted whose policy cannot be read: that of rome "
+                              "(\"maxResorces\" is not a key of "
+                              "it; did you mean maxResources?): liqoctl set tenant rome corrects it, that of paris ("));
+  CHECK(wrong->text.contains("): liqoctl set tenant paris --replace writes it anew"));
+  CHECK(wrong->text.contains(
+      "that of namespace c (it is not a JSON object): label it with liqo.io/remote-cluster-id=ID"));
+  CHECK_FALSE(wrong->text.contains("set tenant  "));
 }
 
 TEST_CASE("Tenants are listed and described with their policies, readable or not") {

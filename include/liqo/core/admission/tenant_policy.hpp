@@ -13,6 +13,9 @@ namespace liqo::core::admission {
 /// bytes at most.
 std::string why_unreadable(std::string_view policy);
 
+/// Which command mends a policy that cannot be read: one that is no JSON object cannot be changed key by key. A clause.
+std::string policy_remedy(std::string_view policy, std::string_view consumer);
+
 /// Namespace: a policy that is new or other than before can be read, where the namespace is a consumer's. One that is
 /// stored already may stay, so that the namespace can be written.
 Answer validate_tenant_namespace(const Request& request);

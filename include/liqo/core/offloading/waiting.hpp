@@ -23,9 +23,12 @@ struct ClosedNode {
 
 /// The closed node that would have the pod if it were open: the pod has no node, labels, affinity, taints and size let
 /// it there, and onto none of the virtual nodes that are open. Nothing where there is none, or where something else
-/// keeps the pod: it is gated, deleted, or not looked at by a scheduler yet. `nodes`: the virtual ones.
+/// keeps the pod, or may: it is gated, deleted, not looked at by a scheduler yet, asks for places beside other pods or
+/// for devices, or chooses its nodes by more than some hundred entries. `nodes`: the virtual ones.
 std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vector<kube::Object>& nodes);
 
+/// Which cluster has closed the node, and why: "cluster milan has cordoned node batch".
+std::string why_in_words(const ClosedNode& node);
 /// For the pod's owner: which cluster has closed the node, why, and what the pod waits for.
 std::string closed_in_words(const ClosedNode& node);
 

@@ -1,6 +1,8 @@
 // A provider whose tenant is drained while its pods take their time, or of which nobody has heard for long.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "../cluster_fixture.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/forge.hpp"
@@ -16,7 +18,8 @@ namespace resources = kube::resources;
 
 /// Provider milan with a Tenant for rome, whose policy needs no handshake.
 struct Provider : ClusterFixture {
-  explicit Provider(controllers::Settings settings = {}) : ClusterFixture("milan") {
+  explicit Provider(controllers::Settings settings = {}, std::string name = "rome")
+      : ClusterFixture("milan"), tenant_key{"liqo-tenant-rome", std::move(name)} {
     apply(resources::namespaces, core::forge_tenant_namespace("rome"));
     kube::Object tenant = kube::Object::make(kinds::tenants, tenant_key);
     tenant.mutable_spec() = json::object{{"clusterID", "rome"}, {"authzPolicy", "TolerateNoHandshake"}};
@@ -56,7 +59,7 @@ struct Provider : ClusterFixture {
   }
   std::string now() { return kube::format_micro_time(simulator.clock().wall()); }
 
-  const kube::ObjectKey tenant_key{"liqo-tenant-rome", "rome"};
+  const kube::ObjectKey tenant_key;
   const kube::ObjectKey lease_key{"liqo-tenant-rome", "liqo-heartbeat"};
 };
 
@@ -150,7 +153,7 @@ TEST_CASE("a tenant that is activated while its pods are being ended keeps those
   CHECK(ended < 10);
 }
 
-TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace, once for each reason") {
+TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace, for each reason") {
   Provider milan;
   milan.pass(2s);
   milan.set_policy(R"({"maxResources":{"cpu":"3"}})");
@@ -158,18 +161,44 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
   milan.set_policy(R"({"maxResorces":{"cpu":"3"}})");
   const std::string told =
       "the policy of cluster rome (annotation liqo.io/pod-policy of namespace liqo-tenant-rome) cannot be read "
-      "(\"maxResorces\" is not a key of it; did you mean maxResources?), so nothing new of it is admitted: liqoctl set "
-      "tenant rome corrects it";
+      "(\"maxResorces\" is not a key of it; did you mean maxResources?), so nothing new of rome is admitted: liqoctl "
+      "set tenant rome corrects it";
   CHECK(milan.events("PolicyUnreadable") == std::vector<std::string>{told, told});
   // Other changes of the Tenant and the namespace tell nothing new.
   milan.set_condition("Cordoned");
   milan.set_policy(R"({"maxResorces":{"cpu":"4"}})");
   CHECK(milan.times_told("PolicyUnreadable") == 2);
   milan.set_policy("{");
-  CHECK(milan.events("PolicyUnreadable").size() == 4);
+  REQUIRE(milan.events("PolicyUnreadable").size() == 4);
+  CHECK(std::ranges::any_of(milan.events("PolicyUnreadable"), [](const std::string& words) {
+    return words.contains("liqoctl set tenant rome --replace writes it anew");
+  }));
   milan.set_policy("");
   milan.set_policy("{");
   CHECK(milan.times_told("PolicyUnreadable") == 4);
+}
+
+TEST_CASE("a policy that stays unreadable is told again before its Event is forgotten") {
+  Provider milan;
+  milan.pass(2s);
+  milan.set_policy("{");
+  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  milan.pass(25min);
+  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  milan.pass(10min);
+  CHECK(milan.times_told("PolicyUnreadable") == 4);
+  milan.set_policy("");
+  milan.pass(1h);
+  CHECK(milan.times_told("PolicyUnreadable") == 4);
+}
+
+TEST_CASE("what is told of a policy names the consumer's cluster, whatever its Tenant is called") {
+  Provider milan({}, "x");
+  milan.pass(2s);
+  milan.set_policy(R"({"hostPorts":1})");
+  const auto told = milan.events("PolicyUnreadable");
+  REQUIRE(told.size() == 2);
+  for (const std::string& words : told) CHECK(words.contains("liqoctl set tenant rome "));
 }
 
 TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and may be let go on") {

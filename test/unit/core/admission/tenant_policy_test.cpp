@@ -52,10 +52,20 @@ TEST_CASE("a policy that is new or changed can be read, and one that is stored m
 TEST_CASE("the refusal names the key, the one that was meant, and the command that writes it") {
   CHECK(validate_tenant_namespace(test::creating(tenant_namespace(typo))).message ==
         "the annotation liqo.io/pod-policy cannot be read: \"maxResorces\" is not a key of it; did you mean "
-        "maxResources? With it nothing new of rome would be admitted; liqoctl set tenant rome writes it key by key.");
+        "maxResources? With it rome could create nothing new; liqoctl set tenant rome writes it key by key.");
   CHECK(validate_tenant_namespace(test::creating(tenant_namespace(R"({"hostPorts":1})"))).message ==
-        "the annotation liqo.io/pod-policy cannot be read: \"hostPorts\" must be true or false. With it nothing new of "
-        "rome would be admitted; liqoctl set tenant rome writes it key by key.");
+        "the annotation liqo.io/pod-policy cannot be read: \"hostPorts\" must be true or false. With it rome could "
+        "create nothing new; liqoctl set tenant rome writes it key by key.");
+}
+
+TEST_CASE("what mends a stored policy depends on whether it has keys") {
+  const std::string anew =
+      "liqoctl set tenant rome --replace writes it anew; limits that it does not name are gone then";
+  CHECK(policy_remedy(typo, "rome") == "liqoctl set tenant rome corrects it");
+  CHECK(policy_remedy("{maxResources:3}", "rome") == anew);
+  CHECK(policy_remedy("[]", "rome") == anew);
+  CHECK(policy_remedy("{\"" + std::string(20'000, 'x') + "\":1}", "rome") == anew);
+  CHECK(policy_remedy(typo, std::string(100'000, '\x1b')).size() < 1000);
 }
 
 TEST_CASE("why a stored policy cannot be read is short and printable") {

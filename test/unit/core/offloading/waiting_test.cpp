@@ -36,6 +36,11 @@ kube::Object pod(std::string_view cpu = "1") {
   return made;
 }
 
+json::object& asked_by(kube::Object& pod) {
+  json::object& container = pod.mutable_spec()["containers"].as_array().front().as_object();
+  return container["resources"].as_object()["requests"].as_object();
+}
+
 std::string awaited(const kube::Object& pod, const std::vector<kube::Object>& nodes) {
   const auto found = awaited_node(pod, nodes);
   return found ? found->cluster + "/" + found->name + "/" + found->why : "";
@@ -97,6 +102,71 @@ TEST_CASE("what else keeps a pod is no wait for a closed node") {
   CHECK(awaited(pod(), {kept}) == "milan/batch/cordoned");
 }
 
+TEST_CASE("a node that does not name what the pod asks for would not take it") {
+  kube::Object wants = pod();
+  asked_by(wants)["nvidia.com/gpu"] = "1";
+  const auto with_gpus = [](kube::Object made) {
+    made.mutable_status()["allocatable"].as_object()["nvidia.com/gpu"] = "2";
+    return made;
+  };
+  const kube::Object plain = node("batch", "milan", "cordoned"), open = node("pool", "turin", ""),
+                     gpus = with_gpus(node("gpus", "milan", "full"));
+  CHECK(awaited(wants, {plain}) == "");
+  CHECK(awaited(wants, {plain, open, gpus}) == "milan/gpus/full");
+  CHECK(awaited(wants, {gpus, with_gpus(open)}) == "");
+  // What it asks nothing of does not count.
+  kube::Object none = pod();
+  asked_by(none)["nvidia.com/gpu"] = "0";
+  CHECK(awaited(none, {plain}) == "milan/batch/cordoned");
+}
+
+TEST_CASE("nothing is said of a pod that asks for what only a scheduler knows") {
+  const kube::Object batch = node("batch", "milan", "cordoned");
+  const json::array terms{json::object{{"topologyKey", "zone"}}};
+  for (const char* kind : {"podAffinity", "podAntiAffinity"}) {
+    CAPTURE(kind);
+    kube::Object beside = pod();
+    beside.mutable_spec()["affinity"].as_object()[kind] =
+        json::object{{"requiredDuringSchedulingIgnoredDuringExecution", terms}};
+    CHECK(awaited(beside, {batch}) == "");
+    beside.mutable_spec()["affinity"].as_object()[kind] =
+        json::object{{"preferredDuringSchedulingIgnoredDuringExecution", terms}};
+    CHECK(awaited(beside, {batch}) == "milan/batch/cordoned");
+  }
+  kube::Object spread = pod();
+  spread.mutable_spec()["topologySpreadConstraints"] =
+      json::array{json::object{{"topologyKey", "zone"}, {"whenUnsatisfiable", "DoNotSchedule"}}};
+  CHECK(awaited(spread, {batch}) == "");
+  spread.mutable_spec()["topologySpreadConstraints"].as_array().front().as_object()["whenUnsatisfiable"] =
+      "ScheduleAnyway";
+  CHECK(awaited(spread, {batch}) == "milan/batch/cordoned");
+  kube::Object device = pod();
+  device.mutable_spec()["resourceClaims"] = json::array{json::object{{"name", "gpu"}}};
+  CHECK(awaited(device, {batch}) == "");
+}
+
+TEST_CASE("a pod that chooses its nodes by thousands of entries is not looked at") {
+  const kube::Object batch = node("batch", "milan", "cordoned");
+  const auto choosing = [](std::size_t values) {
+    json::array names{"milan"};
+    while (names.size() < values) names.emplace_back("n" + std::to_string(names.size()));
+    const json::object expression{
+        {"key", "liqo.io/remote-cluster-id"}, {"operator", "In"}, {"values", std::move(names)}};
+    kube::Object made = pod();
+    json::object& affinity = made.mutable_spec()["affinity"].as_object()["nodeAffinity"].as_object();
+    affinity["requiredDuringSchedulingIgnoredDuringExecution"].as_object()["nodeSelectorTerms"] =
+        json::array{json::object{{"matchExpressions", json::array{json::value(expression)}}}};
+    return made;
+  };
+  CHECK(awaited(choosing(100), {batch}) == "milan/batch/cordoned");
+  CHECK(awaited(choosing(1000), {batch}) == "");
+  kube::Object tolerant = pod();
+  json::array& tolerations = tolerant.mutable_spec()["tolerations"].as_array();
+  const json::value toleration = tolerations.front();
+  while (tolerations.size() < 1000) tolerations.push_back(toleration);
+  CHECK(awaited(tolerant, {batch}) == "");
+}
+
 TEST_CASE("objects of any form are looked at") {
   CHECK(awaited(object(R"({"metadata":7,"spec":[],"status":{"conditions":[1]}})"), {node("a", "b", "full")}) == "");
   CHECK(awaited(pod(), {object(R"({"metadata":{"name":"x"},"spec":{"taints":[1,{"key":2}]},"status":[]})")}) == "");
@@ -107,13 +177,17 @@ TEST_CASE("the words name the cluster, the node and why") {
   CHECK(
       words("cordoned") ==
       "cluster milan has cordoned node batch: this pod waits until it is uncordoned there, or until another node takes "
-      "it");
+      "it, if nothing else keeps it");
   CHECK(words("denied").contains("(drained or denied)"));
   CHECK(words("nothing-granted").contains("no cpu or no memory"));
   CHECK(words("full").contains("has no room left on node batch"));
-  CHECK(words("silent") ==
-        "cluster milan takes no new pods on node batch at present (silent): this pod waits until that ends, or until "
-        "another node takes it");
+  CHECK(
+      words("silent").starts_with("nobody runs Liqo in cluster milan, where the pods of node batch run: this pod waits "
+                                  "until somebody does again, "));
+  CHECK(words("of-a-newer-liqo")
+            .starts_with("cluster milan takes no new pods on node batch at present (of-a-newer-liqo): "));
+  CHECK(why_in_words({.name = "batch", .cluster = "milan", .why = "cordoned"}) ==
+        "cluster milan has cordoned node batch");
   CHECK(words(std::string(10'000, 'x') + "\x1b").size() < 300);
 }
 
