@@ -313,7 +313,7 @@ def test_check_says_of_each_thing_what_is_wrong_with_it_or_that_it_cannot_be_see
         document = json.loads(liqoctl("check", "--kubeconfig", kubeconfig, "-o", "json").stdout)
     assert done.returncode == 1 and "\x1b" not in done.stdout + done.stderr
     for line in (
-        "✖ kinds +not there: .* liqoctl upgrade --kinds",
+        "✖ CRDs +not there: .* liqoctl upgrade --kinds",
         "✖ rights +liqod lacks ",
         "• liqod +there is no Deployment",
         "✖ clock +.* ahead of this machine's",
