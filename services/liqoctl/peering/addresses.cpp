@@ -43,7 +43,7 @@ asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Clus
     auto nodes = co_await list_if_any(provider, kube::resources::nodes, "");
     if (!nodes) co_return kube::fail(std::move(nodes.error()), provider.scope());
     ranges = model::node_ranges(nodes->objects);
-    how = " (those of its nodes today; --pod-cidr says which there may be)";
+    how = " (those of its nodes today; --pod-cidr overrides this)";
   }
   if (ranges.empty()) {
     session.output().warn(provider.scope(), "pods of " + id +
