@@ -57,7 +57,9 @@ std::vector<Column> columns(const kube::Resource& resource) {
   if (resource == kinds::resource_slices)
     return {{"PEER", peer_of},
             {"ACTION",
-             [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
+             [](const Object& o) {
+               return std::string(o.label(labels::replicated) == "true" ? "Providing" : "Consuming");
+             }},
             {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
             {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
             {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},

@@ -151,7 +151,7 @@ Section slice_section(const json::value& slice, const text::Palette& palette) {
     out.lines.push_back(palette.warn("…") + "  Resource slice not answered yet");
   }
   add_alerts(out, slice, palette);
-  out.lines.push_back(std::string("Action: ") + (string_at(slice, {"action"}) == "Providing" ? "Provide" : "Create"));
+  out.lines.push_back("Action: " + shown(string_at(slice, {"action"})));
   if (const auto& resources = object_at(slice, {"resources"}); !resources.empty())
     out.sections.push_back(resources_section(resources));
   return out;

@@ -30,6 +30,10 @@ TEST_CASE("the table of slices shows what is asked for and what is granted") {
   const std::string table = model::listing(kind, {slice("no")}, false, now);
   CHECK(table.contains("REQUESTED   GRANTED"));
   CHECK(table.contains("cpu 2       cpu 1"));
+  CHECK(table.contains("Consuming"));
+  kube::Object lent = slice("no");
+  lent.set_label("liqo.io/replicated", "true");
+  CHECK(model::listing(kind, {lent}, false, now).contains("Providing"));
 }
 
 TEST_CASE("an object that is described is not cut, and its Events come in their order") {

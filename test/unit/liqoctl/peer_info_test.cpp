@@ -48,7 +48,7 @@ TEST_CASE("an accepted slice is shown as the documentation shows it") {
         "─ Resource slices ──────────────────────────────────────────────\n"
         "  ─ gpu-pool ──────────────────────────────────────────────────\n"
         "    ✔  Resource slice accepted\n"
-        "    Action: Create\n"
+        "    Action: Consuming\n"
         "    ─ Resources ──────────────────────────────────────────────\n"
         "      cpu:               4\n"
         "      memory:            8Gi\n"
@@ -81,11 +81,11 @@ TEST_CASE("a denied slice says why, and a fresh one that it waits") {
         "─ Resource slices ──────────────────────────────────────────────\n"
         "  ─ a ─────────────────────────────────────────────────────────\n"
         "    …  Resource slice not answered yet\n"
-        "    Action: Create\n"
+        "    Action: Consuming\n"
         "  ─ b ─────────────────────────────────────────────────────────\n"
         "    ✖  Resource slice not accepted\n"
         "    !  Resources is Denied: the tenant is drained\n"
-        "    Action: Provide\n");
+        "    Action: Providing\n");
 }
 
 TEST_CASE("a slice that is accepted and cordoned says both") {
@@ -97,7 +97,7 @@ TEST_CASE("a slice that is accepted and cordoned says both") {
         "  ─ a ─────────────────────────────────────────────────────────\n"
         "    ✔  Resource slice accepted\n"
         "    !  Cordoned: new pods are refused\n"
-        "    Action: Create\n");
+        "    Action: Consuming\n");
   CHECK(picked(objects, "authentication.resourceslices.a.accepted") == "true\n");
 }
 
