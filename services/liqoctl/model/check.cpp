@@ -148,7 +148,8 @@ Finding judge_daemon(const kube::Object* deployment, std::string_view trouble) {
   if (replicas == 0)
     return bad("liqod", "is scaled to none: kubectl scale -n " + ns + " deployment/liqod --replicas=2");
   if (!trouble.empty())
-    return bad("liqod", "is not up: " + shown(trouble) + ": kubectl logs -n " + ns + " deployment/liqod");
+    return bad("liqod", "is not up: " + shown(trouble) + ": kubectl logs -n " + ns +
+                            " -l app.kubernetes.io/name=liqod --prefix --tail=200");
   return good("liqod", counted(std::size_t(replicas), "replica runs", "replicas run"));
 }
 

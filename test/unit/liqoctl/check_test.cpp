@@ -109,7 +109,8 @@ TEST_CASE("the daemon runs, or it is told why not") {
   auto none = deployment();
   none.mutable_spec()["replicas"] = 0;
   is(model::judge_daemon(&none, ""), "bad", "scaled to none");
-  is(model::judge_daemon(&there, "pod x: ErrImagePull"), "bad", "ErrImagePull: kubectl logs -n liqo");
+  is(model::judge_daemon(&there, "pod x: ErrImagePull"), "bad",
+     "ErrImagePull: kubectl logs -n liqo -l app.kubernetes.io/name=liqod --prefix --tail=200");
 }
 
 TEST_CASE("versions are compared where they are versions") {
