@@ -267,6 +267,23 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
                                            : "there are " + std::to_string(quotas.size()) + ", and none is used up");
 }
 
+std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes) {
+  json::object all;
+  for (const kube::Object& quota : quotas)
+    for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {
+      const json::value* before = all.if_contains(key);
+      const auto sum = before ? kube::Quantity::from_json(*before) : kube::Quantity();
+      const auto more = kube::Quantity::from_json(amount);
+      if (sum && more) all[key] = (*sum + *more).text();
+    }
+  if (all.empty() || nodes.empty()) return std::nullopt;
+  if (const std::string beyond = beyond_nodes(all, nodes); !beyond.empty())
+    return open("capacity", "granted to all together more than the cluster has: " + beyond +
+                                "; pods that find no room stay Pending");
+  return good("capacity",
+              "granted to all together: " + in_words(all) + "; the nodes have " + in_words(had_by_nodes(all, nodes)));
+}
+
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {
   if (deployments.empty()) return std::nullopt;
   std::vector<std::string> names;
