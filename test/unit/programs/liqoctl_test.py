@@ -197,6 +197,8 @@ def test_a_denial_of_the_request_before_is_no_answer_to_this_one(tmp_path: pathl
         to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--timeout", "30s")
         done = liqoctl("create", "resourceslice", "pool", "--cpu", "1", *to_milan)
     assert done.returncode == 0 and "ResourceSlice pool accepted, granted cpu 1" in done.stderr, done.stderr
+    # Nobody has compared the amounts with the provider's nodes.
+    assert "whether the nodes of milan have that much is not shown here: pods that find no room" in done.stderr
 
 
 def test_a_denial_says_no_more_than_its_reason(tmp_path: pathlib.Path) -> None:
