@@ -110,6 +110,20 @@ TEST_CASE("a Node that its provider has closed says why, and is well all the sam
   CHECK(picked(gpu_pool(), "offloading.virtualnodes.gpu-pool.closed") == "\n");
 }
 
+TEST_CASE("what a consumer may do here stands beside the state of its Tenant") {
+  auto objects = gpu_pool();
+  objects.tenants = {parsed(R"({"metadata":{"name":"rome","annotations":{
+    "liqo.io/pod-policy":"{\"maxResources\":{\"cpu\":\"3\"}}"}},"spec":{"clusterID":"rome"}})")};
+  CHECK(picked(objects, "authentication.policy") == "maxResources (cpu 3)\n");
+  CHECK(picked(objects, "authentication").contains("Tenant:        Active\n"));
+  CHECK(picked(objects, "authentication").contains("Policy:        maxResources (cpu 3)\n"));
+  objects.tenants.front().set_annotation("liqo.io/pod-policy", "");
+  CHECK(picked(objects, "authentication.policy") == "default\n");
+  // It could not be read.
+  objects.tenants = {parsed(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome"}})")};
+  CHECK_FALSE(picked(objects, "authentication").contains("Policy"));
+}
+
 TEST_CASE("the whole of a peering has four sections") {
   const std::string all = model::render_peer(model::peer_info(gpu_pool()), "", {});
   std::size_t at = 0;
