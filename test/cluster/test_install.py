@@ -237,7 +237,7 @@ def test_a_kind_whose_fields_are_of_other_types_is_told_and_stays(lodi: Cluster,
 
 def test_it_is_removed_without_a_trace(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory) -> None:
     refused(liqoctl.attempt("uninstall"), "--skip-confirm")
-    assert "its kinds stay" in liqoctl.attempt("uninstall", "--skip-confirm").err
+    assert "its CRDs stay" in liqoctl.attempt("uninstall", "--skip-confirm").err
     assert not lodi.api.find("namespaces", None, "liqo")
     wait_for(lambda: is_removed(before, lodi), 60, "everything but the kinds to go")
     # A second uninstall removes the rest.

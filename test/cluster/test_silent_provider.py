@@ -41,6 +41,11 @@ class Pair:
         conditions = self.pod(name)["status"].get("conditions", [])
         return next((c.get("message", "") for c in conditions if c["type"] == CONDITION), "")
 
+    def closed(self, name: str) -> str:
+        """What the Event says for which it has no node; "" = there is none."""
+        events = self.consumer.cluster.events(SHOP, name)
+        return next((one["message"] for one in events if one.get("reason") == "VirtualNodeClosed"), "")
+
     def taint(self) -> str:
         taints = self.consumer.api.get("nodes", None, "tyre")["spec"].get("taints", [])
         return next((taint["value"] for taint in taints if taint["key"] == "virtual-node.liqo.io/closed"), "")
@@ -97,10 +102,14 @@ def test_a_provider_that_is_scaled_to_none_and_back(pair: Pair) -> None:
     asking = pair.consumer.liqoctl.attempt(*slices)
     assert asking.code != 0 and SILENT in asking.err + asking.out
     wait_for(lambda: pair.taint() == "silent", 90, "the node to take no new pods")
+    pair.create("newcomer")
+    wait_for(lambda: pair.closed("newcomer"), 60, "the pod that comes now to say why nothing takes it")
+    assert "nobody runs Liqo in cluster tyre" in pair.closed("newcomer"), pair.closed("newcomer")
     stays(lambda: pair.runs("before") and pair.taint() == "silent", 10, "what runs, and the node")
 
     pair.provider.daemon.start()
     wait_for(lambda: pair.runs("waiting"), 10, "the waiting pod to run")
+    wait_for(lambda: pair.runs("newcomer"), SOON, "the pod that came after the taint to run")
     wait_for(lambda: not pair.taint(), SOON, "the node to be open again")
     assert not pair.told("waiting")
     assert SILENT not in pair.consumer.liqoctl("info")

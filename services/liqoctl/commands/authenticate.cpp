@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "peering/addresses.hpp"
+#include "peering/foreign_cluster.hpp"
 #include "peering/handshake.hpp"
 #include "peering/unauthenticate.hpp"
 #include "volumes/remote_data.hpp"
@@ -26,6 +27,8 @@ asio::awaitable<Result<void>> run_authenticate(Session& session, const Authentic
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   done = co_await declare_pod_ranges(session, *pair->consumer, pair->provider_id, std::move(*ranges));
   if (!done) co_return kube::fail(std::move(done.error()), "addresses");
+  done = co_await declare_remote_namespace(session, *pair);
+  if (!done) co_return done;
   if (!session.flags().dry_run)
     session.output().success("", pair->consumer_id + " is authenticated at " + pair->provider_id);
   co_return done;

@@ -363,7 +363,9 @@ asio::awaitable<void> Checkup::look_at_peers() {
   const auto peers = co_await all("peers", kinds::foreign_clusters);
   auto own = co_await own_ranges(session_, cluster_, {});
   tell(own ? model::judge_ranges(peers, *own) : Finding{"addresses", State::bad, own.error().text()});
-  tell(model::judge_quotas(co_await all("quotas", kinds::quotas)));
+  const auto quotas = co_await all("quotas", kinds::quotas);
+  tell(model::judge_quotas(quotas));
+  if (auto finding = model::judge_capacity(quotas, nodes_)) tell(std::move(*finding));
   const model::ClosingObjects lending{.slices = co_await all("slices", kinds::resource_slices), .tenants = tenants_};
   for (Finding& finding : model::judge_peers(peers, lending)) tell(std::move(finding));
 }

@@ -61,6 +61,18 @@ asio::awaitable<void> read_policies(Session& session, Cluster& cluster, const Li
   }
 }
 
+/// Puts the consumers on Quotas that are shown. A user who may not see them is told so once.
+asio::awaitable<void> read_consumers(Session& session, Cluster& cluster, const ListedKind& kind,
+                                     std::vector<Object>& objects) {
+  if (kind.resource != liqo::api::kinds::quotas) co_return;
+  const auto tenants = co_await cluster.list(liqo::api::kinds::tenants, "");
+  if (tenants) {
+    model::add_consumers(objects, *tenants);
+  } else {
+    session.output().warn(cluster.scope(), "the consumers are not shown: " + tenants.error().text());
+  }
+}
+
 asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, const GetFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
@@ -85,6 +97,7 @@ asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, cons
         session.output().info("", "there are no " + kind.plural);
       } else {
         co_await read_policies(session, **cluster, kind, *objects);
+        co_await read_consumers(session, **cluster, kind, *objects);
         session.output().print(
             model::listing(kind, *objects, session.flags().output == Format::wide, session.clock().wall()));
       }

@@ -11,6 +11,7 @@
 #include "model/local_info.hpp"
 #include "model/peer_info.hpp"
 #include "model/selectors.hpp"
+#include "model/tenant_policy.hpp"
 #include "session.hpp"
 #include "text/path.hpp"
 #include "text/yaml.hpp"
@@ -115,6 +116,9 @@ asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object f
     auto quotas = co_await cluster.list(kinds::quotas, ns->name);
     if (!quotas) co_return std::unexpected(std::move(quotas.error()));
     objects.quotas = std::move(*quotas);
+    auto tenant_namespace = co_await cluster.find(kube::resources::namespaces, {"", ns->name});
+    if (!tenant_namespace) co_return std::unexpected(std::move(tenant_namespace.error()));
+    if (*tenant_namespace) model::add_policies(objects.tenants, {**tenant_namespace});
   }
   co_return objects;
 }

@@ -192,7 +192,7 @@ asio::awaitable<Result<void>> install_kinds(Session& session, const Flags& flags
   if (auto good = co_await check_cluster(**opened, *definitions); !good) co_return good;
   if (flags.dry_run) co_return co_await show_changes(**opened, std::move(*definitions), true);
   if (auto done = co_await apply_all(session, **opened, *definitions); !done) co_return done;
-  session.output().success("", "the kinds are up to date: all " + std::to_string(definitions->size()) + " are served");
+  session.output().success("", "the CRDs are up to date: all " + std::to_string(definitions->size()) + " are served");
   co_return Result<void>();
 }
 
@@ -307,7 +307,7 @@ void add_install(CommandLine& line) {
       .type_name("KEY=VALUE");
   app.list("--set-string", flags->set_string, "A value that is always a string").type_name("KEY=VALUE");
   app.flag("--reset-values", flags->reset_values, "Forget what it was given before: other values are the defaults");
-  app.flag("--kinds", flags->kinds, "Only bring the kinds (CustomResourceDefinitions) up to date");
+  app.flag("--kinds", flags->kinds, "Only bring the CRDs (CustomResourceDefinitions) up to date");
   app.flag("--deployment", flags->deployment, "Install the daemon, too (default true)");
 }
 

@@ -9,6 +9,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "model/selectors.hpp"
 #include "peering/addresses.hpp"
+#include "peering/foreign_cluster.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
@@ -148,6 +149,8 @@ asio::awaitable<Result<void>> peer(Session& session, const PeerFlags& flags) {
   if (!authenticated) co_return kube::fail(std::move(authenticated.error()), "authentication");
   auto declared = co_await declare_pod_ranges(session, *pair->consumer, pair->provider_id, std::move(*ranges));
   if (!declared) co_return kube::fail(std::move(declared.error()), "addresses");
+  auto noted = co_await declare_remote_namespace(session, *pair);
+  if (!noted) co_return noted;
   if (flags.create_slice) {
     auto offloaded = co_await offload(session, flags, *pair);
     if (!offloaded) co_return kube::fail(std::move(offloaded.error()), "offloading");

@@ -61,7 +61,13 @@ asio::awaitable<Result<void>> create_slice(Session& session, const SliceFlags& f
   auto done = co_await ensure_slice(session, **cluster, *request, false);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (done->done == Ensured::dry_run || !flags.wait) co_return Result<void>();
-  co_return co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(*done));
+  auto accepted = co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(*done));
+  // A share is one of what is free.
+  if (accepted && !request->resources.empty() && request->slice_class != liqo::core::share_class)
+    session.output().info((*cluster)->scope(),
+                          "whether the nodes of " + request->provider +
+                              " have that much is not shown here: pods that find no room there stay Pending");
+  co_return accepted;
 }
 
 asio::awaitable<Result<void>> generate_slice(Session& session, const SliceFlags& flags) {

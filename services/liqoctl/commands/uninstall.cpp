@@ -58,7 +58,7 @@ asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
   const std::string ns = session.flags().liqo();
   if (auto good = check_installers(*there, ns, "uninstall"); !good) co_return good;
   if (auto unused = co_await check_unused(cluster); !unused) co_return unused;
-  const std::string more = flags.purge ? ", and its kinds with it" : "";
+  const std::string more = flags.purge ? ", and its CRDs with it" : "";
   if (auto yes = co_await session.confirm("Liqo is removed from namespace " + ns + " of this cluster" + more + ".");
       !yes)
     co_return yes;
@@ -71,7 +71,7 @@ asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
   std::string stays;
   if (!flags.purge) {
     const auto left = co_await cluster.list(kinds::foreign_clusters, "");
-    if (left || !left.error().is_not_found()) stays = "; its kinds stay (--purge removes them)";
+    if (left || !left.error().is_not_found()) stays = "; its CRDs stay (--purge removes them)";
   }
   session.output().success("", "Liqo is removed" + stays);
   co_return Result<void>();
@@ -92,7 +92,7 @@ void add_uninstall(CommandLine& line) {
   app.flag("--check", flags->check, "Only look whether something stands in the way; nothing is removed");
   app.flag("--prepare", flags->prepare,
            "Check; if nothing stands in the way, remove the API metrics.liqo.io (for Helm)");
-  app.flag("--purge", flags->purge, "Remove the kinds (CustomResourceDefinitions), too");
+  app.flag("--purge", flags->purge, "Remove the CRDs (CustomResourceDefinitions), too");
 }
 
 }  // namespace liqoctl

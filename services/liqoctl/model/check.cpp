@@ -148,7 +148,8 @@ Finding judge_daemon(const kube::Object* deployment, std::string_view trouble) {
   if (replicas == 0)
     return bad("liqod", "is scaled to none: kubectl scale -n " + ns + " deployment/liqod --replicas=2");
   if (!trouble.empty())
-    return bad("liqod", "is not up: " + shown(trouble) + ": kubectl logs -n " + ns + " deployment/liqod");
+    return bad("liqod", "is not up: " + shown(trouble) + ": kubectl logs -n " + ns +
+                            " -l app.kubernetes.io/name=liqod --prefix --tail=200");
   return good("liqod", counted(std::size_t(replicas), "replica runs", "replicas run"));
 }
 
@@ -267,6 +268,23 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
                               "resourceslice)");
   return good("quotas", quotas.size() == 1 ? "there is 1, and it is not used up"
                                            : "there are " + std::to_string(quotas.size()) + ", and none is used up");
+}
+
+std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes) {
+  json::object all;
+  for (const kube::Object& quota : quotas)
+    for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {
+      const json::value* before = all.if_contains(key);
+      const auto sum = before ? kube::Quantity::from_json(*before) : kube::Quantity();
+      const auto more = kube::Quantity::from_json(amount);
+      if (sum && more) all[key] = (*sum + *more).text();
+    }
+  if (all.empty() || nodes.empty()) return std::nullopt;
+  if (const std::string beyond = beyond_nodes(all, nodes); !beyond.empty())
+    return open("capacity", "granted to all together more than the cluster has: " + beyond +
+                                "; pods that find no room stay Pending");
+  return good("capacity",
+              "granted to all together: " + in_words(all) + "; the nodes have " + in_words(had_by_nodes(all, nodes)));
 }
 
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {

@@ -127,6 +127,10 @@ std::optional<Finding> judge_storage(const kube::Object* config_map, const std::
 /// What is left of what was granted to others. A Quota that is used up is a state: its consumer may want it so.
 Finding judge_quotas(const std::vector<kube::Object>& quotas);
 
+/// Whether the nodes have what all Quotas grant together. More is a state: a provider may lend it, because not all use
+/// it at once. Nothing where nothing is granted, or no node is known.
+std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes);
+
 /// k3s and RKE2 reach kubelets through tunnels, which virtual nodes do not have. Nothing where the cluster is of
 /// another kind.
 std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& nodes);

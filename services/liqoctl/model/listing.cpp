@@ -57,7 +57,9 @@ std::vector<Column> columns(const kube::Resource& resource) {
   if (resource == kinds::resource_slices)
     return {{"PEER", peer_of},
             {"ACTION",
-             [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
+             [](const Object& o) {
+               return std::string(o.label(labels::replicated) == "true" ? "Providing" : "Consuming");
+             }},
             {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
             {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
             {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
@@ -83,11 +85,13 @@ std::vector<Column> columns(const kube::Resource& resource) {
             {"SECRET", [](const Object& o) { return shown(string_at(o.status(), {"kubeconfigSecretRef", "name"})); },
              true}};
   if (resource == kinds::quotas)
-    return {{"ENFORCEMENT", [](const Object& o) { return shown(string_at(o.spec(), {"limitsEnforcement"})); }},
+    return {{"CONSUMER", peer_of},
+            {"ENFORCEMENT", [](const Object& o) { return shown(string_at(o.spec(), {"limitsEnforcement"})); }},
             {"CORDONED",
              [](const Object& o) { return std::string(kube::bool_at(o.tree(), {"spec", "cordoned"}) ? "true" : ""); }},
             {"GRANTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
-            {"USED", [](const Object& o) { return in_words(counted_use(o.status())); }}};
+            {"USED", [](const Object& o) { return in_words(counted_use(o.status())); }},
+            {"FREE", [](const Object& o) { return in_words(free_of(o)); }}};
   if (resource == kinds::namespace_offloadings)
     return {{"STRATEGY", [](const Object& o) { return shown(string_at(o.spec(), {"podOffloadingStrategy"})); }},
             {"MAPPING", [](const Object& o) { return shown(string_at(o.spec(), {"namespaceMappingStrategy"})); }},
@@ -201,6 +205,13 @@ const std::vector<ListedKind>& listed_kinds() {
        "peers"},
   };
   return all;
+}
+
+void add_consumers(std::vector<Object>& quotas, const std::vector<Object>& tenants) {
+  for (Object& quota : quotas) {
+    const auto found = std::ranges::find(tenants, quota.ns(), [](const Object& tenant) { return tenant.ns(); });
+    if (found != tenants.end()) quota.set_label(labels::remote_cluster_id, string_at(found->spec(), {"clusterID"}));
+  }
 }
 
 std::string listing(const ListedKind& kind, const std::vector<Object>& objects, bool wide, kube::WallTime now) {

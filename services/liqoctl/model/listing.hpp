@@ -20,8 +20,11 @@ struct ListedKind {
 };
 const std::vector<ListedKind>& listed_kinds();
 
+/// Puts on each Quota the label of the consumer whose it is, to be shown: that of the Tenant in its namespace.
+void add_consumers(std::vector<kube::Object>& quotas, const std::vector<kube::Object>& tenants);
+
 /// A table of objects of one kind, sorted by namespace and name. `wide` adds columns. Tenants have their policies on
-/// them (add_policies).
+/// them (add_policies), and Quotas their consumers (add_consumers).
 std::string listing(const ListedKind& kind, const std::vector<kube::Object>& objects, bool wide, kube::WallTime now);
 
 /// One object in full (a Tenant as listing() has it): identity, labels, spec, status, conditions, then the Events about

@@ -13,6 +13,7 @@
 #include "model/answers.hpp"
 #include "model/closings.hpp"
 #include "model/resources.hpp"
+#include "model/tenant_policy.hpp"
 #include "text/box.hpp"
 #include "text/shown.hpp"
 #include "text/yaml.hpp"
@@ -27,6 +28,9 @@ using kube::object_at;
 using kube::string_at;
 using text::Section;
 using text::shown;
+
+/// The longest policy that is shown.
+constexpr std::size_t max_policy = 160;
 
 /// Reason of the condition of a slice whose grant stands but takes no new pods.
 constexpr std::string_view cordoned = liqo::core::slice_reasons::cordoned;
@@ -155,7 +159,7 @@ Section slice_section(const json::value& slice, const text::Palette& palette) {
     out.lines.push_back(palette.warn("…") + "  Resource slice not answered yet");
   }
   add_alerts(out, slice, palette);
-  out.lines.push_back(std::string("Action: ") + (string_at(slice, {"action"}) == "Providing" ? "Provide" : "Create"));
+  out.lines.push_back("Action: " + shown(string_at(slice, {"action"})));
   if (const auto& resources = object_at(slice, {"resources"}); !resources.empty())
     out.sections.push_back(resources_section(resources));
   return out;
@@ -223,6 +227,8 @@ Section authentication_section(const json::value& authentication, const text::Pa
     out.fields.emplace_back("API server", shown(address));
   if (const auto condition = string_at(authentication, {"tenantCondition"}); !condition.empty())
     out.fields.emplace_back("Tenant", shown(condition));
+  if (const auto policy = string_at(authentication, {"policy"}); !policy.empty())
+    out.fields.emplace_back("Policy", shown(policy));
   out.sections.push_back(slices_section(array_at(authentication, {"resourceSlices"}), palette));
   return out;
 }
@@ -307,7 +313,12 @@ json::object peer_info(const PeerObjects& objects) {
   const std::string_view proxy = string_at(peer.status(), {"foreignProxyUrl"});
   const std::string_view server = string_at(peer.status(), {"apiServerUrl"});
   if (!proxy.empty() || !server.empty()) authentication["APIServerAddr"] = proxy.empty() ? server : proxy;
-  if (!objects.tenants.empty()) authentication["tenantCondition"] = tenant_condition(objects.tenants.front());
+  if (!objects.tenants.empty()) {
+    const kube::Object& tenant = objects.tenants.front();
+    authentication["tenantCondition"] = tenant_condition(tenant);
+    const std::string_view key = liqo::api::annotations::pod_policy;
+    if (tenant.has_annotation(key)) authentication["policy"] = policy_in_words(tenant.annotation(key), max_policy);
+  }
   authentication["resourceSlices"] = each(objects.slices, slice_info);
 
   json::array nodes =

@@ -16,7 +16,7 @@ struct PeerObjects {
   std::vector<kube::Object> virtual_nodes;  ///< towards the peer
   std::vector<kube::Object> nodes;          ///< of those VirtualNodes
   std::vector<kube::Object> quotas;         ///< of the peer, where this cluster provides
-  std::vector<kube::Object> tenants;        ///< of the peer, where this cluster provides
+  std::vector<kube::Object> tenants;        ///< likewise, with their policies on them (add_policies)
 };
 
 /// The document that `-o json` shows and `--get` picks from: info, network, authentication, offloading.

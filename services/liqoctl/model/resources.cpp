@@ -112,18 +112,27 @@ std::string change_in_words(const json::object& before, const json::object& afte
   return all.empty() ? "nothing" : kube::join(in_order(all) | std::views::transform(told), ", ");
 }
 
-std::string beyond_nodes(const json::object& granted, const std::vector<kube::Object>& nodes) {
-  std::vector<std::string> beyond;
-  for (const auto& [key, amount] : in_order(granted)) {
+json::object had_by_nodes(const json::object& named, const std::vector<kube::Object>& nodes) {
+  json::object out;
+  for (const auto& [key, amount] : named) {
     kube::Quantity sum;
     for (const kube::Object& node : nodes) {
       if (node.label(liqo::api::labels::type) == liqo::api::labels::type_virtual_node) continue;
-      const json::value* has = kube::find(node.status(), {"allocatable", key});
+      const json::value* has = kube::find(node.status(), {"allocatable", std::string_view(key)});
       if (const auto some = has ? kube::Quantity::from_json(*has) : kube::Quantity()) sum += *some;
     }
-    const auto wanted = kube::Quantity::parse(amount);
-    if (!wanted || !(sum < *wanted)) continue;
-    beyond.push_back(kube::printable(key) + " " + readable(amount) + " (its nodes have " + readable(sum.text()) + ")");
+    out[key] = sum.text();
+  }
+  return out;
+}
+
+std::string beyond_nodes(const json::object& granted, const std::vector<kube::Object>& nodes) {
+  std::vector<std::string> beyond;
+  const json::object had = had_by_nodes(granted, nodes);
+  for (const auto& [key, amount] : in_order(granted)) {
+    const auto wanted = kube::Quantity::parse(amount), has = kube::Quantity::from_json(had.at(key));
+    if (!wanted || !has || !(*has < *wanted)) continue;
+    beyond.push_back(kube::printable(key) + " " + readable(amount) + " (its nodes have " + readable(has->text()) + ")");
   }
   return kube::join(beyond, ", ");
 }
@@ -135,6 +144,19 @@ json::object counted_use(const json::object& quota_status) {
     const auto used = there ? kube::Quantity::from_json(*there) : kube::Quantity();
     const auto reserved = kube::Quantity::from_json(amount);
     if (used && reserved) out[key] = (*used + *reserved).text();
+  }
+  return out;
+}
+
+json::object free_of(const kube::Object& quota) {
+  const json::object used = counted_use(quota.status());
+  json::object out;
+  for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {
+    const json::value* taken = used.if_contains(key);
+    const auto granted = kube::Quantity::from_json(amount);
+    const auto held = taken ? kube::Quantity::from_json(*taken) : kube::Quantity();
+    // What was lowered may be in use still.
+    if (granted && held) out[key] = (*held < *granted ? *granted - *held : kube::Quantity()).text();
   }
   return out;
 }

@@ -40,12 +40,18 @@ std::string in_words(const json::object& resources);
 /// "cpu 4 → 2, memory 8Gi": what was asked for, and is asked for now.
 std::string change_in_words(const json::object& before, const json::object& after);
 
+/// What the nodes of a cluster have together of the resources that a list names. Nodes that run no pods of their own
+/// (virtual ones) do not count.
+json::object had_by_nodes(const json::object& named, const std::vector<kube::Object>& nodes);
+
 /// Of what was granted, what is more than the nodes of a cluster have together: "cpu 1000 (its nodes have 2)"; "" where
-/// nothing is. Nodes that run no pods of their own (virtual ones) do not count.
+/// nothing is.
 std::string beyond_nodes(const json::object& granted, const std::vector<kube::Object>& nodes);
 
 /// What a refusal of a Quota counts as used: what pods have, and what is set aside for those just admitted.
 json::object counted_use(const json::object& quota_status);
+/// What new pods find of what a Quota grants: no less than 0 of each.
+json::object free_of(const kube::Object& quota);
 
 /// Whether both lists hold the same keys with equal amounts, however they are written.
 bool same_amounts(const json::object& left, const json::object& right);

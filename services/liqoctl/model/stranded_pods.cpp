@@ -71,8 +71,8 @@ std::string describe_stranded(const kube::Object& node, const kube::ObjectKey& c
                    : " --selector '' --pod-offloading-strategy " +
                          std::string(strategy == PodOffloadingStrategy::remote ? "Remote" : "LocalAndRemote");
   }
-  return "once the volume of claim " + claim.text() + " is where node " + std::string(node.name()) + " is, " + pods +
-         " will find no node, because namespace " + claim.ns + " " + why + ": " + way_out + " lets them run there";
+  return "after the move to node " + std::string(node.name()) + ", " + pods + " will find no node, because namespace " +
+         claim.ns + " " + why + ": " + way_out + " lets them run there";
 }
 
 }  // namespace liqoctl::model

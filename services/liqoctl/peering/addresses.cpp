@@ -5,7 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "wait.hpp"
+#include "peering/foreign_cluster.hpp"
 
 namespace liqoctl {
 namespace {
@@ -43,7 +43,7 @@ asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Clus
     auto nodes = co_await list_if_any(provider, kube::resources::nodes, "");
     if (!nodes) co_return kube::fail(std::move(nodes.error()), provider.scope());
     ranges = model::node_ranges(nodes->objects);
-    how = " (those of its nodes today; --pod-cidr says which there may be)";
+    how = " (those of its nodes today; --pod-cidr overrides this)";
   }
   if (ranges.empty()) {
     session.output().warn(provider.scope(), "pods of " + id +
@@ -131,19 +131,6 @@ asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Sessi
   co_return std::optional(std::move(chosen));
 }
 
-namespace {
-
-/// Looks whether the ForeignCluster is there; then `key` is its name.
-asio::awaitable<Result<Look>> look_for_peer(Cluster& consumer, std::string provider_id, kube::ObjectKey& key) {
-  auto peer = co_await find_peer(consumer, provider_id);
-  if (!peer) co_return std::unexpected(std::move(peer.error()));
-  if (!*peer) co_return Look{.seen = "there is none: is liqod running in that cluster?"};
-  key = (*peer)->key();
-  co_return Look{.done = true};
-}
-
-}  // namespace
-
 asio::awaitable<Result<void>> declare_pod_ranges(Session& session, Cluster& consumer, std::string provider_id,
                                                  std::optional<model::PodRanges> ranges) {
   if (!ranges) co_return Result<void>();
@@ -152,17 +139,14 @@ asio::awaitable<Result<void>> declare_pod_ranges(Session& session, Cluster& cons
     session.output().info(consumer.scope(), "ranges of pods of " + provider_id + " would be declared: " + text);
     co_return Result<void>();
   }
-  kube::ObjectKey key;
-  const std::function<asio::awaitable<Result<Look>>()> look = [&] { return look_for_peer(consumer, provider_id, key); };
-  auto there = co_await wait_for(
-      consumer, {.what = "the ForeignCluster of " + provider_id + " to be made", .deadline = session.deadline()}, look);
-  if (!there) co_return kube::fail(std::move(there.error()), consumer.scope());
+  auto key = co_await wait_for_foreign_cluster(session, consumer, provider_id);
+  if (!key) co_return std::unexpected(std::move(key.error()));
   const std::function<bool(Object&)> change = [&text](Object& peer) {
     if (peer.annotation(liqo::api::annotations::remote_pod_cidrs) == text) return false;
     peer.set_annotation(liqo::api::annotations::remote_pod_cidrs, text);
     return true;
   };
-  auto done = co_await update(consumer, kinds::foreign_clusters, key, change);
+  auto done = co_await update(consumer, kinds::foreign_clusters, *key, change);
   if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());
   if (*done == Ensured::changed)
     session.output().success(consumer.scope(), "ranges of pods of " + provider_id + " declared: " + text);

@@ -553,7 +553,9 @@ void SliceGrantController::tell(const Look& look) {
   } else if (const auto* accept = std::get_if<action::Accept>(&look.plan)) {
     const std::string granted = listed(accept->record.granted);
     const std::string before = look.before ? listed(look.before->granted) : "nothing";
-    context_.events.normal(look.slice, api::kinds::resource_slices, accept->reason, "granted: " + granted);
+    const bool is_cordoned = accept->reason == core::slice_reasons::cordoned;
+    context_.events.normal(look.slice, api::kinds::resource_slices, accept->reason,
+                           is_cordoned ? accept->message : "granted: " + granted);
     if (granted != before) log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", before}});
   }
 }

@@ -32,7 +32,7 @@ std::string reason(TwinKind kind, Metadata part, std::string_view key, const Pod
   if (const std::string_view obeyed_by = who_obeys(kind, part, key); !obeyed_by.empty())
     return "is an order to " + std::string(obeyed_by);
   if (policy.strict_metadata && !is_common_annotation(key) && !is_below(domain_of(key), "liqo.io"))
-    return "is not known here, and strictMetadata of the policy lets nothing unknown in";
+    return "is not known here, and strictMetadata of the policy refuses what is unknown";
   return {};
 }
 

@@ -112,7 +112,7 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
     return Answer::deny("there is a Tenant of that name already, in namespace " + around.namesakes.front());
   if (is_new && !around.owned_namespace.empty())
     return Answer::deny("cluster ID " + kube::in_quotes(id) +
-                        " cannot be let in: twins of a consumer have names that end in " +
+                        " cannot be admitted: twins of a consumer have names that end in " +
                         "its ID, and so has namespace " + around.owned_namespace + ", which is not a twin: give the " +
                         "consumer another ID, or say which names its twins may have (twinNames in the annotation " +
                         std::string(api::annotations::pod_policy) + " of namespace " + request.ns +

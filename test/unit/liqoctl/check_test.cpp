@@ -109,7 +109,8 @@ TEST_CASE("the daemon runs, or it is told why not") {
   auto none = deployment();
   none.mutable_spec()["replicas"] = 0;
   is(model::judge_daemon(&none, ""), "bad", "scaled to none");
-  is(model::judge_daemon(&there, "pod x: ErrImagePull"), "bad", "ErrImagePull: kubectl logs -n liqo");
+  is(model::judge_daemon(&there, "pod x: ErrImagePull"), "bad",
+     "ErrImagePull: kubectl logs -n liqo -l app.kubernetes.io/name=liqod --prefix --tail=200");
 }
 
 TEST_CASE("versions are compared where they are versions") {
@@ -342,6 +343,25 @@ TEST_CASE("a quota of which nothing is left is told") {
   is(model::judge_quotas({free, free, free}), "good", "there are 3, and none is used up");
   // What a consumer has asked for, it may use.
   is(model::judge_quotas({quota(R"({"cpu":"2000m"})")}), "open", "used up: t/q (cpu 2 of 2)");
+}
+
+TEST_CASE("what is granted to all together is compared with what the nodes have") {
+  const auto quota = [](const std::string& resources) {
+    return object(R"({"metadata":{"name":"q","namespace":"t"},"spec":{"resources":)" + resources + "}}");
+  };
+  const kube::Object node = object(R"({"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"2","memory":"4Gi"}}})");
+  const kube::Object of_a_peer = object(R"({"metadata":{"name":"v","labels":{"liqo.io/type":"virtual-node"}},
+                                            "status":{"allocatable":{"cpu":"100"}}})");
+  CHECK_FALSE(model::judge_capacity({}, {node}));
+  // They could not be read.
+  CHECK_FALSE(model::judge_capacity({quota(R"({"cpu":"1"})")}, {}));
+  const kube::Object half = quota(R"({"cpu":"1500m","memory":"1Gi"})");
+  is(model::judge_capacity({half}, {node, of_a_peer}).value(), "good",
+     "granted to all together: cpu 1500m, memory 1Gi; the nodes have cpu 2, memory 4Gi");
+  is(model::judge_capacity({half, half}, {node, of_a_peer}).value(), "open",
+     "more than the cluster has: cpu 3 (its nodes have 2); pods that find no room stay Pending");
+  is(model::judge_capacity({half, quota(R"({"cpu":"500m","gpu":"1"})")}, {node}).value(), "open",
+     "more than the cluster has: gpu 1 (its nodes have 0)");
 }
 
 TEST_CASE("the class of Liqo's volumes has to be there where volumes are switched on") {

@@ -30,6 +30,29 @@ TEST_CASE("the table of slices shows what is asked for and what is granted") {
   const std::string table = model::listing(kind, {slice("no")}, false, now);
   CHECK(table.contains("REQUESTED   GRANTED"));
   CHECK(table.contains("cpu 2       cpu 1"));
+  CHECK(table.contains("Consuming"));
+  kube::Object lent = slice("no");
+  lent.set_label("liqo.io/replicated", "true");
+  CHECK(model::listing(kind, {lent}, false, now).contains("Providing"));
+}
+
+TEST_CASE("the table of quotas shows whose they are, and what is left of them") {
+  const auto& kind = *std::ranges::find(model::listed_kinds(), "quota", &model::ListedKind::name);
+  std::vector<kube::Object> quotas{
+      parsed(R"({"metadata": {"name": "pool-1", "namespace": "lent-to-rome"},
+          "spec": {"resources": {"cpu": "2", "memory": "4Gi", "pods": "3"}},
+          "status": {"used": {"cpu": "2500m", "memory": "1Gi"}, "reserved": {"memory": "1Gi"}}})"),
+      parsed(R"({"metadata": {"name": "pool-2", "namespace": "other"}, "spec": {"resources": {"cpu": "1"}}})")};
+  model::add_consumers(quotas, {parsed(R"({"metadata": {"name": "t", "namespace": "lent-to-rome"},
+                                           "spec": {"clusterID": "rome"}})")});
+  CHECK(quotas.front().label("liqo.io/remote-cluster-id") == "rome");
+  const std::string table = model::listing(kind, quotas, false, now);
+  CAPTURE(table);
+  CHECK(table.contains("NAME     CONSUMER   ENFORCEMENT"));
+  CHECK(table.contains("pool-1   rome "));
+  CHECK(table.contains("cpu 0, memory 2Gi, pods 3"));
+  // Of what nobody uses, all is left.
+  CHECK(table.contains("nothing                 cpu 1"));
 }
 
 TEST_CASE("an object that is described is not cut, and its Events come in their order") {

@@ -48,7 +48,7 @@ TEST_CASE("an accepted slice is shown as the documentation shows it") {
         "─ Resource slices ──────────────────────────────────────────────\n"
         "  ─ gpu-pool ──────────────────────────────────────────────────\n"
         "    ✔  Resource slice accepted\n"
-        "    Action: Create\n"
+        "    Action: Consuming\n"
         "    ─ Resources ──────────────────────────────────────────────\n"
         "      cpu:               4\n"
         "      memory:            8Gi\n"
@@ -81,11 +81,11 @@ TEST_CASE("a denied slice says why, and a fresh one that it waits") {
         "─ Resource slices ──────────────────────────────────────────────\n"
         "  ─ a ─────────────────────────────────────────────────────────\n"
         "    …  Resource slice not answered yet\n"
-        "    Action: Create\n"
+        "    Action: Consuming\n"
         "  ─ b ─────────────────────────────────────────────────────────\n"
         "    ✖  Resource slice not accepted\n"
         "    !  Resources is Denied: the tenant is drained\n"
-        "    Action: Provide\n");
+        "    Action: Providing\n");
 }
 
 TEST_CASE("a slice that is accepted and cordoned says both") {
@@ -97,7 +97,7 @@ TEST_CASE("a slice that is accepted and cordoned says both") {
         "  ─ a ─────────────────────────────────────────────────────────\n"
         "    ✔  Resource slice accepted\n"
         "    !  Cordoned: new pods are refused\n"
-        "    Action: Create\n");
+        "    Action: Consuming\n");
   CHECK(picked(objects, "authentication.resourceslices.a.accepted") == "true\n");
 }
 
@@ -110,6 +110,20 @@ TEST_CASE("a Node that its provider has closed says why, and is well all the sam
   CHECK(picked(objects, "offloading.virtualnodes.gpu-pool.closed") == "cordoned\n");
   CHECK(picked(objects, "offloading.status") == "Healthy\n");
   CHECK(picked(gpu_pool(), "offloading.virtualnodes.gpu-pool.closed") == "\n");
+}
+
+TEST_CASE("what a consumer may do here stands beside the state of its Tenant") {
+  auto objects = gpu_pool();
+  objects.tenants = {parsed(R"({"metadata":{"name":"rome","annotations":{
+    "liqo.io/pod-policy":"{\"maxResources\":{\"cpu\":\"3\"}}"}},"spec":{"clusterID":"rome"}})")};
+  CHECK(picked(objects, "authentication.policy") == "maxResources (cpu 3)\n");
+  CHECK(picked(objects, "authentication").contains("Tenant:        Active\n"));
+  CHECK(picked(objects, "authentication").contains("Policy:        maxResources (cpu 3)\n"));
+  objects.tenants.front().set_annotation("liqo.io/pod-policy", "");
+  CHECK(picked(objects, "authentication.policy") == "default\n");
+  // It could not be read.
+  objects.tenants = {parsed(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome"}})")};
+  CHECK_FALSE(picked(objects, "authentication").contains("Policy"));
 }
 
 TEST_CASE("the whole of a peering has four sections") {

@@ -60,9 +60,9 @@ TEST_CASE("pods find no node where the strategy of their namespace keeps them fr
   }
   const kube::Object elsewhere = offloading("Remote", "mars");
   CHECK(told(milan, &elsewhere) ==
-        "once the volume of claim shop/data-db-0 is where node milan is, the pods of StatefulSet db will find no node, "
-        "because namespace shop has a cluster selector without this node: liqoctl offload namespace shop --selector '' "
-        "--pod-offloading-strategy Remote lets them run there");
+        "after the move to node milan, the pods of StatefulSet db will find no node, because namespace shop has a "
+        "cluster selector without this node: liqoctl offload namespace shop --selector '' --pod-offloading-strategy "
+        "Remote lets them run there");
   CHECK(told(home, nullptr).empty());
   CHECK(told(milan, nullptr)
             .ends_with("because namespace shop is not offloaded: liqoctl offload namespace shop lets them run there"));

@@ -113,6 +113,20 @@ TEST_CASE("a pod that carries data and has ended says why") {
   CHECK(why(R"({"phase": "Succeeded"})") == "phase Succeeded");
 }
 
+TEST_CASE("of Events about whatever has a name the newest one is told, fit to be shown") {
+  const auto event = [](std::string_view at, const std::string& message) {
+    kube::Object made = parsed(R"({"kind": "Event", "metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}})");
+    made.tree()["lastTimestamp"] = at;
+    made.tree()["message"] = message;
+    return made;
+  };
+  CHECK(model::newest_of_all({}).empty());
+  const kube::Object old = event("2026-11-21T10:00:10Z", "waiting"), late = event("2026-11-21T10:00:50Z", "no\x1bdisk");
+  CHECK(model::newest_of_all({old, late}) == "no?disk");
+  CHECK(model::newest_of_all({late, old}) == "no?disk");
+  CHECK(model::newest_of_all({event("2026-11-21T10:00:10Z", std::string(1000, 'm'))}).size() == 512);
+}
+
 TEST_CASE("admission knows a pod that carries data") {
   const kube::Object pod =
       model::forge_carrier({.key = {"shop", "a"}, .claim = "data", .image = "liqo:1", .seconds = 60});

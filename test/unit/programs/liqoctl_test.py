@@ -197,6 +197,8 @@ def test_a_denial_of_the_request_before_is_no_answer_to_this_one(tmp_path: pathl
         to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--timeout", "30s")
         done = liqoctl("create", "resourceslice", "pool", "--cpu", "1", *to_milan)
     assert done.returncode == 0 and "ResourceSlice pool accepted, granted cpu 1" in done.stderr, done.stderr
+    # Nobody has compared the amounts with the provider's nodes.
+    assert "whether the nodes of milan have that much is not shown here: pods that find no room" in done.stderr
 
 
 def test_a_denial_says_no_more_than_its_reason(tmp_path: pathlib.Path) -> None:
@@ -313,7 +315,7 @@ def test_check_says_of_each_thing_what_is_wrong_with_it_or_that_it_cannot_be_see
         document = json.loads(liqoctl("check", "--kubeconfig", kubeconfig, "-o", "json").stdout)
     assert done.returncode == 1 and "\x1b" not in done.stdout + done.stderr
     for line in (
-        "✖ kinds +not there: .* liqoctl upgrade --kinds",
+        "✖ CRDs +not there: .* liqoctl upgrade --kinds",
         "✖ rights +liqod lacks ",
         "• liqod +there is no Deployment",
         "✖ clock +.* ahead of this machine's",
@@ -443,6 +445,48 @@ def test_a_namespace_that_stays_offloaded_keeps_its_data(tmp_path: pathlib.Path)
     assert done.returncode == 1
     assert "namespace shop is offloaded because it has the labels team=ml" in done.stderr, done.stderr
     assert CLAIM in rome.objects
+
+
+def add_bound_claim_of_milan(rome: FakeCluster) -> None:
+    """The claim data, whose volume is in milan, and a node of each cluster."""
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    virtual = {"liqo.io/type": "virtual-node", "liqo.io/remote-cluster-id": "milan"}
+    rome.add("/api/v1", "Node", "nodes", "milan", labels=virtual, status=ready)
+    rome.add("/api/v1", "Node", "nodes", "rome-1", status=ready)
+    rome.add("/apis/storage.k8s.io/v1", "StorageClass", "storageclasses", "liqo", provisioner="liqo.io/storage")
+    spec = {"storageClassName": "liqo", "volumeName": "pvc-c1", "accessModes": ["ReadWriteOnce"]}
+    rome.add(
+        "/api/v1", "PersistentVolumeClaim", "persistentvolumeclaims", "data", "shop", spec=spec, status={"phase": "Bound"}
+    )
+    rome.objects[CLAIM]["metadata"]["uid"] = "c1"
+    rome.add("/api/v1", "PersistentVolume", "persistentvolumes", "pvc-c1", spec={"claimRef": {"uid": "c1"}})
+    rome.objects["/api/v1/persistentvolumes/pvc-c1"]["metadata"]["annotations"] = {
+        "pv.kubernetes.io/provisioned-by": "liqo.io/storage",
+        "storage.liqo.io/backing-claim": "shop-rome/data",
+        "storage.liqo.io/backing-claim-uid": "b1",
+        "storage.liqo.io/backing-cluster": "milan",
+    }
+
+
+def test_a_move_whose_copy_gets_no_volume_says_soon_what_keeps_it(tmp_path: pathlib.Path) -> None:
+    """At home, the claim that is to hold the data has the UID of the copy's claim for its name."""
+    rome = FakeCluster("rome")
+    add_bound_claim_of_milan(rome)
+    copy_uid = "/api/v1/namespaces/shop/persistentvolumeclaims/liqo-move-data"
+    rome.add(
+        "/api/v1", "Event", "events", "provisioner", "liqo-storage", type="Warning", message="no disk of class fast",
+        lastTimestamp=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        involvedObject={"kind": "PersistentVolumeClaim", "name": copy_uid, "uid": "another"},
+    )  # fmt: skip
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        move = ("move", "volume", "data", "--namespace", "shop", "--target-node", "rome-1", "--image", "x")
+        done = liqoctl(*move, "--kubeconfig", kubeconfig, "--timeout", "6s")
+    warned = [line for line in done.stderr.splitlines() if line.startswith("WARN: ")]
+    words = f"the claim {copy_uid}, which is to hold the data, has no volume: no disk of class fast"
+    assert len(warned) == 1 and words in warned[0], done.stderr
+    assert done.returncode == 1 and "gave up waiting for a volume in this cluster" in done.stderr
+    # Nothing has become of the claim that was to be moved.
+    assert rome.objects[CLAIM]["spec"]["volumeName"] == "pvc-c1"
 
 
 def test_what_is_printed_of_an_offloading_is_not_written(tmp_path: pathlib.Path) -> None:

@@ -276,8 +276,7 @@ Result<ClusterConfig> parse_kubeconfig(std::string_view text, const KubeconfigOp
     if (!config) return fail(std::move(config.error()), "kubeconfig");
     return config;
   } catch (const YAML::Exception& error) {
-    std::string where = error.mark.is_null() ? "" : " in line " + std::to_string(error.mark.line + 1);
-    return fail(Errc::parse, "kubeconfig: not YAML" + where + ": " + error.msg.substr(0, 256));
+    return fail(yaml_failure(error, text), "kubeconfig");
   }
 }
 

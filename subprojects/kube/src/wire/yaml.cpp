@@ -1,5 +1,6 @@
 #include "kube/wire/yaml.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "kube/base/scalar.hpp"
@@ -48,6 +49,17 @@ bool convert(const YAML::Node& node, json::value& out, int depth, std::size_t& l
 
 }  // namespace
 
+Failure yaml_failure(const YAML::Exception& error, std::string_view text) {
+  std::string why = error.msg.substr(0, 256);
+  if (why == YAML::ErrorMsg::END_OF_SEQ_FLOW) why = "a list that begins with [ is not closed";
+  if (why == YAML::ErrorMsg::END_OF_MAP_FLOW) why = "a map that begins with { is not closed";
+  if (error.mark.is_null()) return {Errc::parse, "is not valid YAML: " + why};
+  // The end of a text is in its last line, and not in one behind it.
+  const auto breaks = std::ranges::count(text.substr(0, text.find_last_not_of('\n') + 1), '\n');
+  const auto line = std::min<std::int64_t>(error.mark.line, breaks) + 1;
+  return {Errc::parse, "is not valid YAML (line " + std::to_string(line) + ": " + why + ")"};
+}
+
 Result<json::value> yaml_tree(const YAML::Node& node, std::size_t& nodes_left) {
   json::value value;
   if (!convert(node, value, 0, nodes_left)) return fail(Errc::too_large, "the YAML is too deep or too large");
@@ -66,8 +78,7 @@ Result<std::vector<json::value>> read_yaml(std::string_view text) {
     }
     return out;
   } catch (const YAML::Exception& error) {
-    return fail(Errc::parse,
-                "not YAML in line " + std::to_string(error.mark.line + 1) + ": " + error.msg.substr(0, 256));
+    return std::unexpected(yaml_failure(error, text));
   }
 }
 

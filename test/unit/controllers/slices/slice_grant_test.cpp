@@ -454,6 +454,9 @@ TEST_CASE("cordon and drain of a tenant, and back") {
   REQUIRE(milan.settles_as(usual_grant));
   milan.set_tenant("Cordoned");
   CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == "Accepted ResourceSliceCordoned"; }));
+  REQUIRE(milan.reaches([&] { return !milan.events("ResourceSliceCordoned").empty(); }));
+  CHECK(milan.events("ResourceSliceCordoned").front() ==
+        "the provider has cordoned this cluster: what is granted stays, new pods are refused");
   milan.ask(R"({"cpu": "9"})");
   milan.pass(10s);
   CHECK(milan.granted() == usual_grant);

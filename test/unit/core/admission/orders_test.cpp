@@ -108,7 +108,7 @@ TEST_CASE("what describes, and what nobody knows, passes; with strictMetadata on
     const std::string strict = refusal(row.kind, row.part, row.key, R"({"strictMetadata":true})");
     CHECK((strict == "") == row.known);
     if (!row.known)
-      CHECK(strict.contains("is not known here, and strictMetadata of the policy lets nothing unknown in"));
+      CHECK(strict.contains("is not known here, and strictMetadata of the policy refuses what is unknown"));
     const std::string list = row.part == "labels" ? "objectLabels" : "objectAnnotations";
     const std::string both = R"({"strictMetadata":true,")" + list + R"(":[")" + std::string(row.key) + R"("]})";
     CHECK(refusal(row.kind, row.part, row.key, both) == "");

@@ -1,0 +1,17 @@
+// What `peer` and `authenticate` note on the ForeignCluster of a provider, which liqod makes.
+#pragma once
+
+#include <string>
+
+#include "session.hpp"
+
+namespace liqoctl {
+
+/// Waits until liqod has made the ForeignCluster of the provider, and answers its key.
+asio::awaitable<Result<kube::ObjectKey>> wait_for_foreign_cluster(Session& session, Cluster& consumer,
+                                                                  std::string provider_id);
+
+/// Notes in which namespace the provider's Liqo is, by which liqod finds the Lease of its leader.
+asio::awaitable<Result<void>> declare_remote_namespace(Session& session, Session::Pair pair);
+
+}  // namespace liqoctl
