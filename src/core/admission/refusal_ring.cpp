@@ -27,6 +27,12 @@ json::object to_json(const RefusedObject& refused) {
           {"lastTime", kube::format_time(refused.last)}};
 }
 
+/// Swaps, because an assignment may keep the memory of the longer text.
+void cut(std::string& text, std::size_t max) {
+  std::string line = kube::one_line(text, max);
+  text.swap(line);
+}
+
 /// What a sentence says apart from figures.
 std::string_view gist(std::string_view reason) { return reason.substr(0, reason.find(": ")); }
 
@@ -38,10 +44,10 @@ std::int64_t sum(std::int64_t one, std::int64_t other) {
 }  // namespace
 
 void RefusalRing::cut_texts(RefusedObject& refused) {
-  refused.kind = kube::one_line(refused.kind, max_kind);
-  refused.ns = kube::one_line(refused.ns, max_kind);
-  refused.name = kube::one_line(refused.name, max_name);
-  refused.reason = kube::one_line(refused.reason, max_reason);
+  cut(refused.kind, max_kind);
+  cut(refused.ns, max_kind);
+  cut(refused.name, max_name);
+  cut(refused.reason, max_reason);
 }
 
 void RefusalRing::add(RefusedObject refused) {

@@ -128,6 +128,16 @@ TEST_CASE("what a consumer has written is printable, and a count has an end") {
   CHECK(all[0].count == std::numeric_limits<std::int64_t>::max());
 }
 
+TEST_CASE("a review of megabytes leaves little that waits for a ring") {
+  const std::string large(5U << 20, 'x');
+  RefusedObject hostile{.kind = large, .ns = large, .name = "x" + std::string(5U << 20, ' '), .reason = large};
+  RefusalRing::cut_texts(hostile);
+  for (const std::string& text : {hostile.kind, hostile.ns, hostile.name, hostile.reason}) {
+    CHECK_FALSE(text.empty());
+    CHECK(text.capacity() <= 2 * RefusalRing::max_reason);
+  }
+}
+
 TEST_CASE("a ConfigMap that somebody has changed is read as far as it can be") {
   struct {
     const char* what;
