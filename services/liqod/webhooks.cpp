@@ -12,9 +12,12 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
                                             options.settings.liqo_namespace};
     made.display = std::make_unique<liqo::quota::QuotaDisplay>(quotas, *made.ledger);
     made.metrics = std::make_unique<liqo::quota::QuotaMetrics>(quotas, *made.ledger);
-    made.callers = std::make_unique<liqo::webhook::Callers>(context, process.replica_api());
-    made.ledger->on_confirmed([&callers = *made.callers](const std::string& address) { callers.confirm(address); });
   }
+  // Without a certificate of theirs API servers are known by their addresses alone, whether or not quotas bind.
+  if (made.ledger || options.webhook_client_ca_file.empty())
+    made.callers = std::make_unique<liqo::webhook::Callers>(context, process.replica_api());
+  if (made.ledger)
+    made.ledger->on_confirmed([&callers = *made.callers](const std::string& address) { callers.confirm(address); });
   made.webhook = std::make_unique<liqo::webhook::Webhook>(
       liqo::webhook::WebhookContext{context.environment(), process.home(), process.leader_api(), process.replica_api(),
                                     process.leadership(), made.ledger, made.callers.get()},

@@ -18,7 +18,7 @@ struct Webhooks {
   liqo::quota::QuotaLedger* ledger = nullptr;          ///< of the process; null where quotas are not enforced
   std::unique_ptr<liqo::quota::QuotaDisplay> display;  ///< of what the ledger counts
   std::unique_ptr<liqo::quota::QuotaMetrics> metrics;
-  std::unique_ptr<liqo::webhook::Callers> callers;  ///< where there is a ledger
+  std::unique_ptr<liqo::webhook::Callers> callers;  ///< null = certificates say who asks
   std::unique_ptr<liqo::webhook::Webhook> webhook;
 };
 

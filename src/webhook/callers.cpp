@@ -83,6 +83,10 @@ bool Callers::is_proven(const core::admission::Request& request) const {
   return request.caller.empty() || proven_.has(request.caller, clock_.now());
 }
 
+bool Callers::is_listed(const core::admission::Request& request) const {
+  return std::ranges::find(api_servers_, request.caller) != api_servers_.end();
+}
+
 core::Claimant Callers::claimant_of(const core::admission::Request& request) {
   const bool proven = is_proven(request);
   (proven ? asked_proven_ : asked_unproven_).add();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -22,8 +21,9 @@ using core::admission::Request;
 
 /// So often is the ConfigMap read again where another replica was faster.
 constexpr int max_tries = 4;
-/// What is held of callers that are not proven, and the most of them at a time: proving one takes up to a second.
-constexpr std::size_t max_doubtful = 64, max_callers = 4;
+/// The most callers that are not proven at a time, since proving one takes up to a second, and what is held of each:
+/// none takes the place of another.
+constexpr std::size_t max_callers = 4, max_of_caller = 16;
 
 /// The kinds that are reviewed, by their plurals.
 constexpr std::array reviewed = {api::kinds::shadow_pods,    api::kinds::shadow_endpoint_slices,
@@ -49,6 +49,18 @@ RefusedObject refused_at(std::string_view kind, const kube::ObjectKey& key, kube
       .kind = std::string(kind), .ns = key.ns, .name = key.name, .reason = {}, .count = 1, .first = now, .last = now};
 }
 
+/// While it lives, somebody writes.
+class Writing {
+ public:
+  explicit Writing(kube::async::Event& idle) : idle_(idle) { idle_.reset(); }
+  ~Writing() { idle_.set(); }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+
+ private:
+  kube::async::Event& idle_;
+};
+
 /// What the condition says against the request of a slice; "" = nothing. That a tenant is cordoned or drained refuses
 /// no request.
 std::string_view denial_of(const kube::Object& slice) {
@@ -66,12 +78,14 @@ RefusalRecorder::RefusalRecorder(const RefusalContext& context)
     : context_(context),
       log_("refusals"),
       noted_(context_.executor),
+      idle_(context_.executor),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})) {
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   shadow_pods_.subscribe([this](const kube::Change& change) { see_shadow_pod(change); });
   slices_.subscribe([this](const kube::Change& change) { see_slice(change); });
+  idle_.set();
 }
 
 RefusalRecorder::Tenant RefusalRecorder::tenant_of(std::string_view ns) const {
@@ -92,10 +106,15 @@ void RefusalRecorder::note(const Request& request, const Answer& answer) {
   if (tenant.ns.empty() || !core::admission::is_of_consumer(request.user, tenant.consumer)) return;
   RefusedObject refused = refused_at(kind_of(request), {request.ns, name_of(request)}, context_.clock.wall());
   refused.reason = answer.message;
-  if (context_.callers && !context_.callers->is_proven(request))
-    doubt({.caller = request.caller, .tenant = tenant.ns, .refused = std::move(refused)});
-  else
+  RefusalRing::cut_texts(refused);
+  if (is_api_server(request))
     add(tenant.ns, std::move(refused));
+  else
+    doubt({.caller = request.caller, .tenant = tenant.ns, .refused = std::move(refused)});
+}
+
+bool RefusalRecorder::is_api_server(const Request& request) const {
+  return !context_.callers || context_.callers->is_proven(request) || context_.callers->is_listed(request);
 }
 
 void RefusalRecorder::see_shadow_pod(const kube::Change& change) {
@@ -127,11 +146,10 @@ void RefusalRecorder::add(const std::string& tenant, RefusedObject refused) {
 }
 
 void RefusalRecorder::doubt(Doubtful doubtful) {
-  const auto is_same = [&](const Doubtful& one) { return one.caller == doubtful.caller; };
-  if (doubtful_.size() >= max_doubtful) return;
-  std::set<std::string_view> callers;
-  for (const Doubtful& one : doubtful_) callers.insert(one.caller);
-  if (callers.size() >= max_callers && std::ranges::none_of(doubtful_, is_same)) return;
+  std::map<std::string_view, std::size_t> held;
+  for (const Doubtful& one : doubtful_) ++held[one.caller];
+  const auto own = held.find(doubtful.caller);
+  if (own == held.end() ? held.size() >= max_callers : own->second >= max_of_caller) return;
   doubtful_.push_back(std::move(doubtful));
   noted_.set();
 }
@@ -144,7 +162,8 @@ asio::awaitable<void> RefusalRecorder::judge() {
     if (is_new) {
       Request asked;
       asked.caller = one.caller;
-      known->second = co_await context_.callers->prove(asked) == Callers::Finding::proven;
+      // Whoever is not proven by the probe may be in the list that came with it.
+      known->second = co_await context_.callers->prove(asked) == Callers::Finding::proven || is_api_server(asked);
     }
     if (known->second) add(one.tenant, one.refused);
   }
@@ -162,6 +181,9 @@ asio::awaitable<void> RefusalRecorder::run() {
 }
 
 asio::awaitable<void> RefusalRecorder::flush() {
+  // Whoever writes puts back what it could not write, and the process may end after this.
+  while (!idle_.is_set()) co_await idle_.wait();
+  const Writing writing(idle_);
   // What is noted meanwhile is written next time.
   std::map<std::string, RefusalRing> noted = std::exchange(pending_, {});
   for (const auto& [tenant, refused] : noted) {

@@ -290,8 +290,10 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
 }
 
 asio::awaitable<bool> Reviews::comes_from_api_server(const Request& request) const {
-  if (!context_.callers || context_.callers->claimant_of(request).proven) co_return true;
-  co_return co_await context_.callers->prove(request) == Callers::Finding::proven;
+  if (!context_.callers || context_.callers->is_proven(request) || context_.callers->is_listed(request)) co_return true;
+  const Callers::Finding finding = co_await context_.callers->prove(request);
+  // The list comes with the probe.
+  co_return finding == Callers::Finding::proven || context_.callers->is_listed(request);
 }
 
 asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request, const Hold& hold) {

@@ -526,7 +526,9 @@ def test_data_goes_both_ways_in_a_namespace_whose_pods_may_not_run_at_home(three
         pod["metadata"]["labels"] = {
             "app.kubernetes.io/component": "volume-carrier", "app.kubernetes.io/managed-by": "liqoctl",
         }  # fmt: skip
-        pod["spec"]["containers"] = [{"name": "main", "image": PYTHON}]
+        pod["spec"]["containers"] = [
+            {"name": "main", "image": PYTHON, "command": ["/usr/bin/liqoctl", "volume", "hold"]},
+        ]  # fmt: skip
         pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
         three.rome.cluster.kubectl("create", "rolebinding", "tim", "--clusterrole=edit", "--user=tim", "-n", "accounts")
         made = three.rome.cluster.kubectl(

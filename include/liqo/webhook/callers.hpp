@@ -32,6 +32,9 @@ class Callers {
   core::Claimant claimant_of(const core::admission::Request& request);
   /// Whether an API server has sent that review, as far as is known now.
   bool is_proven(const core::admission::Request& request) const;
+  /// Whether the cluster lists the address of its sender as that of an API server; false before the first probe. A
+  /// probe reaches one of several API servers, and proves no other.
+  bool is_listed(const core::admission::Request& request) const;
   /// What is known of a caller: nothing yet where too many wait for that.
   enum class Finding { proven, unproven, unknown };
   /// Waits a second at most until the sender of that review is proven, and has a probe sent meanwhile. Who waits takes

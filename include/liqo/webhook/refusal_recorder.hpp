@@ -26,14 +26,14 @@ struct RefusalContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& replica_api;  ///< every replica writes what it has refused itself
   kube::Leadership& leadership;
-  Callers* callers = nullptr;  ///< who asks; null = only API servers do
+  Callers* callers = nullptr;  ///< who asks; null = only API servers do, by their certificates
 };
 
 /// Notes what reviews refuse a consumer; while this process leads, also slices that are denied and ShadowPods whose Pod
 /// is refused. The ConfigMap of each tenant namespace has the newest of it (core::admission::RefusalRing), to which all
 /// replicas add by its resourceVersion, each at most once in `pause`. What is noted in the last `pause` before a
-/// process dies is lost; a write whose answer is lost counts twice. Reviews of callers that turn out to be no API
-/// servers count for nothing. One thread.
+/// process dies is lost; a write whose answer is lost counts twice. Reviews count whose caller is proven to be an API
+/// server, or is listed as one by the cluster. One thread.
 class RefusalRecorder {
  public:
   /// The time for which refusals are gathered, and the pause between two writes of one tenant.
@@ -46,7 +46,7 @@ class RefusalRecorder {
   void note(const core::admission::Request& request, const core::admission::Answer& answer);
   /// Writes until cancelled.
   asio::awaitable<void> run();
-  /// Writes what is noted and not written yet.
+  /// Writes what is noted and not written yet, after what is being written now.
   asio::awaitable<void> flush();
 
  private:
@@ -63,6 +63,7 @@ class RefusalRecorder {
     std::string ns, consumer;
   };
   Tenant tenant_of(std::string_view ns) const;
+  bool is_api_server(const core::admission::Request& request) const;
   void add(const std::string& tenant, core::admission::RefusedObject refused);
   void doubt(Doubtful doubtful);
   /// Finds out who the callers were.
@@ -72,7 +73,8 @@ class RefusalRecorder {
   RefusalContext context_;
   kube::Log log_;
   kube::Repeats failures_;
-  kube::async::Event noted_;
+  kube::async::Event noted_;  ///< something is to be written
+  kube::async::Event idle_;   ///< nothing is being written
   kube::InformerHandle namespaces_, shadow_pods_, slices_;
   std::map<std::string, core::admission::RefusalRing> pending_;  ///< by tenant namespace
   std::vector<Doubtful> doubtful_;

@@ -35,7 +35,7 @@ struct WebhookContext : kube::Environment {
   kube::Api& replica_api;  ///< for reviews and certificates, because every replica serves
   kube::Leadership& leadership;
   quota::QuotaLedger* ledger = nullptr;  ///< null = Quotas bind nobody
-  Callers* callers = nullptr;            ///< where there is a ledger
+  Callers* callers = nullptr;            ///< null = certificates say who asks
 };
 
 /// Every replica serves; only the leader writes the configurations. Order of use: listen(), then run(), which ends only

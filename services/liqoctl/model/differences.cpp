@@ -60,11 +60,12 @@ std::string change(std::string_view before, std::string_view after) {
   return where + part(before, at) + " → " + part(after, at);
 }
 
+json::value masked(const json::value& value) { return without_secrets(json::object{{"value", value}}).at("value"); }
+
 std::string text_of(const json::value& value) {
-  if (const auto* text = value.if_string()) return text->empty() ? "\"\"" : without_secret(*text);
-  if (value.is_object()) return json::serialize(without_secrets(value.get_object()));
-  if (value.is_array()) return json::serialize(without_secrets(json::object{{"list", value}}).at("list"));
-  return json::serialize(value);
+  const json::value shown = masked(value);
+  if (const auto* text = shown.if_string()) return text->empty() ? "\"\"" : std::string(*text);
+  return json::serialize(shown);
 }
 
 /// The names of a list's entries; empty where not each has one of its own.
@@ -84,25 +85,19 @@ const json::value* named(const json::array& list, std::string_view name) {
   return found == list.end() ? nullptr : &*found;
 }
 
-/// By the name of the field, or by that of the environment variable whose value it is.
-bool is_secret(std::string_view path) {
-  const std::string_view key = path.substr(path.rfind('.') + 1);
-  return names_secret(key) || (key == "value" && path.contains('[') && names_secret(path.substr(path.rfind('['))));
-}
-
 class Comparison {
  public:
   explicit Comparison(bool hides_all = false) : hides_all_(hides_all) {}
   std::vector<std::string> lines;
 
-  /// null = there is nothing.
-  void compare(const std::string& path, const json::value* before, const json::value* after) {
+  /// null = there is nothing. `is_secret`: it stands below the name of a credential.
+  void compare(const std::string& path, const json::value* before, const json::value* after, bool is_secret = false) {
     if (before == after || (before && after && *before == *after)) return;
     const auto is_map = [](const json::value* one) { return !one || one->is_object(); };
     const auto is_empty = [](const json::value* one) { return !one || one->get_object().empty(); };
     if (is_map(before) && is_map(after) && !(is_empty(before) && is_empty(after)))
-      compare_maps(path, before, after);
-    else if (hides_all_ || is_secret(path))
+      compare_maps(path, before, after, is_secret);
+    else if (hides_all_ || is_secret)
       lines.push_back(path + ": " + (!before ? "set" : !after ? "removed" : "changed") + " (not shown)");
     else if (before && after && before->is_array() && after->is_array())
       compare_lists(path, before->get_array(), after->get_array());
@@ -111,13 +106,17 @@ class Comparison {
   }
 
  private:
-  void compare_maps(const std::string& path, const json::value* before, const json::value* after) {
+  void compare_maps(const std::string& path, const json::value* before, const json::value* after, bool is_secret) {
     static const json::object empty;
     const json::object& old = before ? before->get_object() : empty;
     const json::object& fresh = after ? after->get_object() : empty;
-    for (const auto& [name, value] : old) compare(joined(path, name), &value, fresh.if_contains(name));
+    const bool is_pair = has_secret_value(old) || has_secret_value(fresh);
+    const auto hides = [&](std::string_view name) {
+      return is_secret || names_secret(name) || (is_pair && name == "value");
+    };
+    for (const auto& [name, value] : old) compare(joined(path, name), &value, fresh.if_contains(name), hides(name));
     for (const auto& [name, value] : fresh)
-      if (!old.contains(name)) compare(joined(path, name), nullptr, &value);
+      if (!old.contains(name)) compare(joined(path, name), nullptr, &value, hides(name));
   }
 
   void compare_lists(const std::string& path, const json::array& before, const json::array& after) {
@@ -129,36 +128,47 @@ class Comparison {
         if (!named(before, name)) compare(path + "[" + std::string(name) + "]", nullptr, named(after, name));
       return;
     }
-    std::vector<const json::value*> gone, made;
+    // What an entry shows depends on the one before it: "--token" hides the next.
+    const json::value old_shown = masked(json::value(before)), fresh_shown = masked(json::value(after));
+    std::vector<Entry> gone, made;
     std::multiset<std::string> left;
     for (const json::value& item : after) left.insert(json::serialize(item));
-    for (const json::value& item : before)
-      if (const auto same = left.find(json::serialize(item)); same != left.end())
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (const auto same = left.find(json::serialize(before[i])); same != left.end())
         left.erase(same);
       else
-        gone.push_back(&item);
-    for (const json::value& item : after)
-      if (const auto other = left.find(json::serialize(item)); other != left.end()) {
+        gone.push_back({&before[i], &old_shown.get_array()[i]});
+    for (std::size_t i = 0; i < after.size(); ++i)
+      if (const auto other = left.find(json::serialize(after[i])); other != left.end()) {
         left.erase(other);
-        made.push_back(&item);
+        made.push_back({&after[i], &fresh_shown.get_array()[i]});
       }
     tell_entries(path, gone, made);
   }
 
+  /// An entry of a list, and what may be shown of it.
+  struct Entry {
+    const json::value *item, *shown;
+  };
+
   /// Entries that are maps, or long, are compared with those that are in their place; others come and go.
-  void tell_entries(const std::string& path, const std::vector<const json::value*>& gone,
-                    const std::vector<const json::value*>& made) {
+  void tell_entries(const std::string& path, const std::vector<Entry>& gone, const std::vector<Entry>& made) {
     if (gone.empty() && made.empty()) lines.push_back(path + ": in another order");
-    const auto is_compared = [](const json::value& one) { return one.is_object() || text_of(one).size() > max_shown; };
+    const auto is_compared = [](const Entry& one) {
+      return one.item->is_object() || text_of(*one.shown).size() > max_shown;
+    };
     for (std::size_t i = 0; i < std::max(gone.size(), made.size()); ++i) {
-      const json::value* before = i < gone.size() ? gone[i] : nullptr;
-      const json::value* after = i < made.size() ? made[i] : nullptr;
+      const Entry* before = i < gone.size() ? &gone[i] : nullptr;
+      const Entry* after = i < made.size() ? &made[i] : nullptr;
       if (before && after && is_compared(*before) && is_compared(*after)) {
-        compare(path + "[]", before, after);
+        if (before->item->is_string() || after->item->is_string())
+          tell(path + "[]", before->shown, after->shown);
+        else
+          compare(path + "[]", before->item, after->item);
         continue;
       }
-      if (before) lines.push_back(path + ": - " + part(text_of(*before), 0));
-      if (after) lines.push_back(path + ": + " + part(text_of(*after), 0));
+      if (before) lines.push_back(path + ": - " + part(text_of(*before->shown), 0));
+      if (after) lines.push_back(path + ": + " + part(text_of(*after->shown), 0));
     }
   }
 

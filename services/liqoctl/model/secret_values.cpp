@@ -10,8 +10,10 @@ namespace {
 
 namespace json = kube::json;
 
-constexpr std::array<std::string_view, 9> words{"password",    "passwd", "token",     "credential",  "privatekey",
-                                                "private-key", "apikey", "accesskey", "dockerconfig"};
+/// In small letters, without what stands between words.
+constexpr std::array<std::string_view, 11> words{"password",   "passwd",       "passphrase",  "token",
+                                                 "credential", "privatekey",   "apikey",      "accesskey",
+                                                 "secretkey",  "clientsecret", "dockerconfig"};
 
 void hide(json::value& value, bool is_secret);
 
@@ -27,7 +29,8 @@ void hide_in_list(json::array& list, bool is_secret) {
 
 void hide(json::value& value, bool is_secret) {
   if (auto* object = value.if_object()) {
-    for (auto& [name, inner] : *object) hide(inner, is_secret || names_secret(name));
+    const bool is_pair = has_secret_value(*object);
+    for (auto& [name, inner] : *object) hide(inner, is_secret || names_secret(name) || (is_pair && name == "value"));
   } else if (auto* list = value.if_array()) {
     hide_in_list(*list, is_secret);
   } else if (const auto* text = value.if_string(); text && !text->empty()) {
@@ -54,10 +57,14 @@ std::string find_in(const json::value& value, const std::string& path) {
 }  // namespace
 
 bool names_secret(std::string_view name) {
-  const std::string lower = kube::lower_case(name);
-  return lower == "ca" || lower == "--ca-override" ||
-         std::ranges::any_of(words, [&lower](std::string_view word) { return lower.contains(word); });
+  std::string plain = kube::lower_case(name);
+  std::erase_if(plain, [](char each) { return each == '-' || each == '_' || each == '.'; });
+  return plain == "ca" || plain == "caoverride" ||
+         (plain != "secretkeyref" &&
+          std::ranges::any_of(words, [&plain](std::string_view word) { return plain.contains(word); }));
 }
+
+bool has_secret_value(const json::object& pair) { return names_secret(kube::string_at(pair, {"name"})); }
 
 std::string without_secret(std::string_view text) {
   // "-----BEGIN", also in base64.

@@ -100,10 +100,11 @@ kube::Object forge_carrier(const CarrierRequest& request) {
       {"readOnlyRootFilesystem", true},
       {"seccompProfile", json::object{{"type", "RuntimeDefault"}}},
       {"capabilities", json::object{{"drop", json::array{"ALL"}}, {"add", std::move(capabilities)}}}};
+  const auto& [program, verb, what] = storage::carrier_command;
   const json::object container{
       {"name", "carrier"},
       {"image", text(request.image)},
-      {"command", json::array{"/usr/bin/liqoctl", "volume", "hold"}},
+      {"command", json::array{program, verb, what}},
       {"securityContext", security},
       {"resources", json::object{{"requests", json::object{{"cpu", "50m"}, {"memory", "64Mi"}}},
                                  {"limits", json::object{{"cpu", "1"}, {"memory", "256Mi"}}}}},

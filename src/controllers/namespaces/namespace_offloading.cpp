@@ -100,30 +100,27 @@ void NamespaceOffloadingController::enqueue_many() {
 }
 
 void NamespaceOffloadingController::enqueue_selecting(const std::vector<std::string>& selectors) {
-  const std::size_t before = due_selectors_.size();
-  for (const std::string& selector : selectors) {
-    const auto askers = offered_.selections().askers(selector);
-    if (askers.size() > max_enqueued_in_a_turn)
-      due_selectors_.insert(selector);
-    else
-      for (const std::string& ns : askers) enqueue(ns);
+  std::set<std::string> found;
+  for (const std::string& selector : selectors)
+    for (std::string& ns : offered_.selections().askers(selector)) found.insert(std::move(ns));
+  if (found.size() <= max_enqueued_in_a_turn) {
+    for (const std::string& ns : found) enqueue(ns);
+    return;
   }
-  if (due_selectors_.size() > before) enqueue_many();
+  due_selectors_.insert(selectors.begin(), selectors.end());
+  enqueue_many();
 }
 
 asio::awaitable<void> NamespaceOffloadingController::spread() {
   pause_.begin(context_.clock.now());
-  std::vector<std::string> due;
   const auto selectors = std::exchange(due_selectors_, {});
-  if (std::exchange(is_all_due_, false)) {
-    for (const kube::ObjectKey& key : offloadings_->store().keys()) due.push_back(key.ns);
-  } else {
+  if (std::exchange(is_all_due_, false))
+    for (const kube::ObjectKey& key : offloadings_->store().keys()) due_.insert(key.ns);
+  else
     for (const std::string& selector : selectors)
-      for (std::string& ns : offered_.selections().askers(selector)) due.push_back(std::move(ns));
-  }
-  std::size_t enqueued = 0;
-  for (const std::string& ns : due) {
-    enqueue(ns);
+      for (std::string& ns : offered_.selections().askers(selector)) due_.insert(std::move(ns));
+  for (std::size_t enqueued = 0; !due_.empty();) {
+    enqueue(due_.extract(due_.begin()).value());
     if (++enqueued % max_enqueued_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
   }
 }

@@ -62,7 +62,7 @@ class NamespaceOffloadingController final : public Runnable {
   void enqueue_all();
   void enqueue_selecting(const std::vector<std::string>& selectors);
   void enqueue_many();
-  /// Enqueues what has been gathered, over several turns of the loop.
+  /// Enqueues what has been gathered, over several turns of the loop. What is left when that is cancelled stays.
   asio::awaitable<void> spread();
 
   /// What a NamespaceMap says of each namespace.
@@ -92,9 +92,9 @@ class NamespaceOffloadingController final : public Runnable {
   OfferedNodes offered_;
   kube::View<Map> told_;               ///< by the NamespaceMaps
   std::set<kube::ObjectKey> counted_;  ///< the NamespaceMaps that count
-  /// What spread() enqueues: all, and those with these selectors.
+  /// What spread() enqueues: all, those with these selectors, and the namespaces that it has found and not reached yet.
   bool is_all_due_ = false;
-  std::set<std::string> due_selectors_;
+  std::set<std::string> due_selectors_, due_;
   CrowdPause pause_;
   /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
   std::map<std::string, std::optional<kube::TimePoint>> looks_;

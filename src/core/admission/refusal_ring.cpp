@@ -27,6 +27,15 @@ json::object to_json(const RefusedObject& refused) {
           {"lastTime", kube::format_time(refused.last)}};
 }
 
+/// Swaps, because an assignment may keep the memory of the longer text.
+void cut(std::string& text, std::size_t max) {
+  std::string line = kube::one_line(text, max);
+  text.swap(line);
+}
+
+/// What a sentence says apart from figures.
+std::string_view gist(std::string_view reason) { return reason.substr(0, reason.find(": ")); }
+
 std::int64_t sum(std::int64_t one, std::int64_t other) {
   return other > std::numeric_limits<std::int64_t>::max() - one ? std::numeric_limits<std::int64_t>::max()
                                                                 : one + other;
@@ -34,19 +43,28 @@ std::int64_t sum(std::int64_t one, std::int64_t other) {
 
 }  // namespace
 
+void RefusalRing::cut_texts(RefusedObject& refused) {
+  cut(refused.kind, max_kind);
+  cut(refused.ns, max_kind);
+  cut(refused.name, max_name);
+  cut(refused.reason, max_reason);
+}
+
 void RefusalRing::add(RefusedObject refused) {
-  refused.kind = kube::one_line(refused.kind, max_kind);
-  refused.ns = kube::one_line(refused.ns, max_kind);
-  refused.name = kube::one_line(refused.name, max_name);
-  refused.reason = kube::one_line(refused.reason, max_reason);
-  const auto [entry, is_new] = entries_.try_emplace({refused.kind, refused.ns, refused.name, refused.reason});
+  cut_texts(refused);
+  const auto [entry, is_new] =
+      entries_.try_emplace({refused.kind, refused.ns, refused.name, std::string(gist(refused.reason))});
   Seen& seen = entry->second;
+  const bool is_older = !is_new && refused.last < seen.last;
   seen.count = sum(seen.count, std::max<std::int64_t>(refused.count, 1));
   seen.first = is_new ? refused.first : std::min(seen.first, refused.first);
-  seen.last = is_new ? refused.last : std::max(seen.last, refused.last);
-  if (!is_new) return;
+  if (is_older) return;
+  seen.last = refused.last;
+  if (!is_new && seen.reason == refused.reason) return;
+  bytes_ -= seen.bytes;
   seen.bytes = json::serialize(to_json(refused)).size() + slack;
   bytes_ += seen.bytes;
+  seen.reason = std::move(refused.reason);
   while (entries_.size() > max_entries || bytes_ > max_bytes) drop_oldest();
 }
 
@@ -63,11 +81,11 @@ void RefusalRing::drop_oldest() {
 std::vector<RefusedObject> RefusalRing::newest_first() const {
   std::vector<RefusedObject> all;
   for (const auto& [name, seen] : entries_) {
-    const auto& [kind, ns, object, reason] = name;
+    const auto& [kind, ns, object, what] = name;
     all.push_back({.kind = kind,
                    .ns = ns,
                    .name = object,
-                   .reason = reason,
+                   .reason = seen.reason,
                    .count = seen.count,
                    .first = seen.first,
                    .last = seen.last});

@@ -69,6 +69,22 @@ TEST_CASE("credentials are compared, and not shown") {
         "args: - --token=(set, not shown)\nargs: + --token=(set, not shown)");
   CHECK(between(R"({"env": [{"name": "API_TOKEN", "value": "a"}]})",
                 R"({"env": [{"name": "API_TOKEN", "value": "b"}]})") == "env[API_TOKEN].value: changed (not shown)");
+  CHECK(between(R"({"extraArgs": ["--api-password", "old"]})", R"({"extraArgs": ["--api-password", "new"]})") ==
+        "extraArgs: - (set, not shown)\nextraArgs: + (set, not shown)");
+  const std::string begin(100, 'x');
+  CHECK(between(R"({"args": ["--api-password", ")" + begin + "a\"]}",
+                R"({"args": ["--api-password", ")" + begin + "b\"]}") ==
+        "args: - (set, not shown)\nargs: + (set, not shown)");
+  CHECK(between(R"({"registryCredentials": {"pin": 1, "to": ["a"]}})",
+                R"({"registryCredentials": {"pin": 2, "to": []}})") ==
+        "registryCredentials.pin: changed (not shown)\nregistryCredentials.to: changed (not shown)");
+  CHECK(between(R"({"notes": {"db-password.v2": "a"}})", R"({"notes": {"db-password.v2": "b"}})") ==
+        "notes.db-password.v2: changed (not shown)");
+  const char* variable = R"({"env": [{"name": "API_TOKEN", "value": "x"}]})";
+  for (const char* before : {"{}", R"({"env": []})"}) {
+    CAPTURE(before);
+    CHECK(between(before, variable).contains(R"-({"name":"API_TOKEN","value":"(set, not shown)"})-"));
+  }
   const auto secret = [](std::string_view data) {
     kube::Object made = parsed(R"({"kind": "Secret", "metadata": {"name": "s", "labels": {"a": "1"}}})");
     made.tree()["data"] = json::parse(data);

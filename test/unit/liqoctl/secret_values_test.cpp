@@ -25,6 +25,23 @@ TEST_CASE("credentials are shown as set, and names of Secrets as they are") {
       "tolerations": [{"key": "dedicated", "operator": "Exists"}]})-"));
 }
 
+TEST_CASE("names of credentials are known however their words are joined") {
+  for (const char* name : {"api-key", "API_KEY", "access_key", "private_key", "secretKey", "client-secret",
+                           "passphrase", "db-password.v2", "example.com/api-key", "--token", "ca", "--ca-override"}) {
+    CAPTURE(name);
+    CHECK(model::names_secret(name));
+  }
+  for (const char* name : {"secretKeyRef", "certificateSecret", "imagePullSecrets", "key", "cache", "name"}) {
+    CAPTURE(name);
+    CHECK_FALSE(model::names_secret(name));
+  }
+  const json::object values =
+      json::parse(R"({"extraEnv": [{"name": "API_KEY", "value": "x"}, {"name": "LEVEL", "value": "y"}]})").as_object();
+  CHECK(json::value(model::without_secrets(values)) ==
+        json::parse(
+            R"-({"extraEnv": [{"name": "API_KEY", "value": "(set, not shown)"}, {"name": "LEVEL", "value": "y"}]})-"));
+}
+
 TEST_CASE("what was shown in place of a credential is found among values") {
   const auto found = [](std::string_view text) { return model::find_not_shown(json::parse(text).as_object()); };
   CHECK(found(R"-({"apiServer": {"ca": "(set, not shown)"}})-") == "apiServer.ca");

@@ -45,6 +45,14 @@ struct Cluster {
     server.create(kube::resources::namespaces,
                   {{"metadata", json::object{{"name", name}, {"labels", std::move(labels)}}}}, "admin");
   }
+  /// As an API server of the cluster.
+  void list(const char* address) {
+    server.create(kinds::endpoint_slices,
+                  {{"metadata", json::object{{"name", "kubernetes"}, {"namespace", "default"}}},
+                   {"addressType", "IPv4"},
+                   {"endpoints", json::array{json::object{{"addresses", json::array{address}}}}}},
+                  "admin");
+  }
   std::vector<RefusedObject> kept() {
     const auto map = server.get(kube::resources::config_maps, {tenant, "liqo-refusals"});
     return map ? RefusalRing::read(kube::Object(json::object(*map))).newest_first() : std::vector<RefusedObject>();
@@ -75,6 +83,7 @@ struct Replica {
         group(of.simulator.executor()) {
     group.spawn(home.run());
     group.spawn(recorder.run());
+    if (has_callers) group.spawn(callers.run());
     of.simulator.run_for(5s);
   }
   ~Replica() { cluster.simulator.run(group.stop()); }
@@ -193,6 +202,28 @@ TEST_CASE("a reviewer whom nobody knows counts once it is proven to be an API se
   CHECK(cluster.kept()[0].count == 1);
 }
 
+TEST_CASE("an API server that no probe proves counts because the cluster lists it, whatever strangers send") {
+  Cluster cluster;
+  cluster.list("10.0.0.8");
+  Replica milan(cluster, "one", true);
+  const auto refuse = [&](const std::string& from, std::string name) {
+    Request asked = creation(std::move(name));
+    asked.caller = from;
+    milan.recorder.note(asked, Answer::deny("no room"));
+  };
+  for (int i = 0; i < 100; ++i) refuse("10.9.9.1", "forged-" + std::to_string(i) + std::string(5'000, 'x'));
+  refuse("10.0.0.8", "web");
+  cluster.simulator.run_for(30s);
+  REQUIRE(cluster.kept().size() == 1);
+  CHECK(cluster.kept()[0].name == "web");
+  // It is known from now on, and needs none of the places of those that are not.
+  for (int i = 0; i < 100; ++i) refuse("10.9.9." + std::to_string(i), "forged");
+  refuse("10.0.0.8", "db");
+  cluster.simulator.run_for(30s);
+  REQUIRE(cluster.kept().size() == 2);
+  CHECK(cluster.kept()[0].name == "db");
+}
+
 TEST_CASE("what is denied and refused later is kept too, once, by the leader") {
   Cluster cluster;
   json::object labels{{"liqo.io/replicated", "true"}};
@@ -246,6 +277,17 @@ TEST_CASE("what was refused last is written when a process ends") {
   Cluster cluster;
   Replica milan(cluster);
   milan.recorder.note(creation("web"), Answer::deny("no room"));
+  cluster.simulator.run(milan.recorder.flush());
+  CHECK(cluster.kept().size() == 1);
+}
+
+TEST_CASE("so it is where the process ends while it is being written") {
+  Cluster cluster;
+  Replica milan(cluster);
+  milan.recorder.note(creation("web"), Answer::deny("no room"));
+  const auto before = milan.link.requests();
+  REQUIRE(cluster.simulator.run_until([&] { return milan.link.requests() > before; }, 10s) == Simulator::End::reached);
+  REQUIRE(cluster.kept().empty());
   cluster.simulator.run(milan.recorder.flush());
   CHECK(cluster.kept().size() == 1);
 }

@@ -225,6 +225,7 @@ TEST_CASE("a pod that carries a volume is let be where its maker may move volume
   constexpr std::string_view carrier = R"({"metadata":{"name":"liqo-move-data-to","labels":{
       "app.kubernetes.io/component":"volume-carrier","app.kubernetes.io/managed-by":"liqoctl"}},"spec":{
       "restartPolicy":"Never","activeDeadlineSeconds":60,"nodeName":"rome-1","tolerations":[{"operator":"Exists"}],
+      "containers":[{"name":"carrier","command":["/usr/bin/liqoctl","volume","hold"]}],
       "volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}}]}})";
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
   CHECK(world.patch == "");

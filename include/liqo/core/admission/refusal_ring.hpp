@@ -31,7 +31,11 @@ class RefusalRing {
  public:
   static constexpr std::size_t max_entries = 256, max_bytes = 64U << 10, max_reason = 1000;
 
-  /// Counts with what is there already for the same object and reason.
+  /// Makes its texts as short and printable as an entry has them: what waits for a ring is cut first, because a review
+  /// may have megabytes.
+  static void cut_texts(RefusedObject& refused);
+  /// Counts with what is there already for the same object and reason. Reasons are the same up to the first ": ",
+  /// because the figures behind it change with each try; the newest sentence is kept.
   void add(RefusedObject refused);
   /// Likewise all of another ring.
   void add(const RefusalRing& other);
@@ -47,11 +51,12 @@ class RefusalRing {
 
  private:
   struct Seen {
+    std::string reason;  ///< the newest sentence
     std::int64_t count = 0;
     kube::WallTime first{}, last{};
     std::size_t bytes = 0;  ///< in the JSON
   };
-  using Name = std::tuple<std::string, std::string, std::string, std::string>;  ///< kind, namespace, name, reason
+  using Name = std::tuple<std::string, std::string, std::string, std::string>;  ///< kind, namespace, name, gist
   void drop_oldest();
 
   std::map<Name, Seen> entries_;

@@ -24,7 +24,10 @@ struct Crowded : ClusterFixture {
         json::object{{"clusterID", cluster}, {"createNode", false}, {"labels", json::object{{"region", region}}}};
     apply(kinds::virtual_nodes, node);
   }
-  void offload(const std::string& ns, std::string_view region) {
+  /// To the region, or to another as well, which makes another selector.
+  void offload(const std::string& ns, std::string_view region, std::string_view other = "") {
+    json::array regions{json::string(region)};
+    if (!other.empty()) regions.push_back(json::string(other));
     apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", ns}));
     kube::Object offloading = kube::Object::make(kinds::namespace_offloadings, {ns, "offloading"});
     if (!region.empty())
@@ -32,8 +35,7 @@ struct Crowded : ClusterFixture {
           {"nodeSelectorTerms",
            json::array{json::object{
                {"matchExpressions",
-                json::array{json::object{
-                    {"key", "region"}, {"operator", "In"}, {"values", json::array{json::string(region)}}}}}}}}};
+                json::array{json::object{{"key", "region"}, {"operator", "In"}, {"values", std::move(regions)}}}}}}}};
     apply(kinds::namespace_offloadings, offloading);
   }
   /// Whether the namespace's status says that the cluster is selected.
@@ -151,6 +153,27 @@ TEST_CASE_FIXTURE(Crowded, "many providers that come together are followed a few
     CHECK(asks("p9", name(0)));
     CHECK(status_writes() - before <= 5 * namespaces);
   }
+}
+
+TEST_CASE_FIXTURE(Crowded, "a crowd is one also where each selector is that of few namespaces") {
+  constexpr int selectors = 6, of_each = 50, providers = 10;
+  const auto name = [](int selector, int number) {
+    return "n" + std::to_string(selector) + "-" + std::to_string(number);
+  };
+  for (int s = 0; s < selectors; ++s)
+    for (int i = 0; i < of_each; ++i) offload(name(s, i), "east", "other-" + std::to_string(s));
+  add_node("rimini", "rimini", "east");
+  start();
+  REQUIRE(reaches([&] { return selects(name(selectors - 1, of_each - 1), "rimini"); }));
+  pass(30s);
+  const std::size_t before = status_writes();
+  for (int i = 0; i < providers; ++i) {
+    add_node("p" + std::to_string(i), "p" + std::to_string(i), "east");
+    pass(50ms);
+  }
+  CHECK(reaches([&] { return selects(name(0, 0), "p9") && selects(name(selectors - 1, of_each - 1), "p9"); }, 10s));
+  pass(10s);
+  CHECK(status_writes() - before <= 5 * selectors * of_each);
 }
 
 }  // namespace liqo::testing

@@ -48,6 +48,28 @@ TEST_CASE("the same object and reason is one entry, with a count and its first a
   CHECK(all[2].reason == "hostPath is not allowed");
 }
 
+TEST_CASE("tries that differ in figures alone are one entry, which has the newest figures") {
+  RefusalRing ring;
+  ring.add(refused("web", "quota pool has not enough cpu: asked 2, free 1", 5s));
+  ring.add(refused("web", "quota pool has not enough cpu: asked 2, free 0", 9s));
+  ring.add(refused("web", "quota pool has not enough cpu: asked 2, free 1500m", 2s));
+  ring.add(refused("web", "quota pool has not enough memory: asked 2, free 1", 1s));
+  const auto all = RefusalRing::read(stored(ring)).newest_first();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].reason == "quota pool has not enough cpu: asked 2, free 0");
+  CHECK(all[0].count == 3);
+  CHECK(all[0].first == at(2s));
+  CHECK(all[1].count == 1);
+
+  // A sentence that becomes longer counts with its length.
+  RefusalRing growing;
+  for (const std::size_t length : {10U, 900U})
+    for (int i = 0; i < 200; ++i)
+      growing.add(refused("pod-" + std::to_string(i), "no room: " + std::string(length, 'x'), 1s));
+  CHECK(text_size(stored(growing)) <= RefusalRing::max_bytes);
+  CHECK(text_size(stored(growing)) > RefusalRing::max_bytes / 2);
+}
+
 TEST_CASE("what two replicas have counted adds up") {
   RefusalRing one, other;
   for (int i = 0; i < 3; ++i) one.add(refused("web", "no room", 1s));
@@ -104,6 +126,16 @@ TEST_CASE("what a consumer has written is printable, and a count has an end") {
   CHECK(all[0].name == "a [2Jb");
   CHECK(all[0].reason == "no room");
   CHECK(all[0].count == std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_CASE("a review of megabytes leaves little that waits for a ring") {
+  const std::string large(5U << 20, 'x');
+  RefusedObject hostile{.kind = large, .ns = large, .name = "x" + std::string(5U << 20, ' '), .reason = large};
+  RefusalRing::cut_texts(hostile);
+  for (const std::string& text : {hostile.kind, hostile.ns, hostile.name, hostile.reason}) {
+    CHECK_FALSE(text.empty());
+    CHECK(text.capacity() <= 2 * RefusalRing::max_reason);
+  }
 }
 
 TEST_CASE("a ConfigMap that somebody has changed is read as far as it can be") {

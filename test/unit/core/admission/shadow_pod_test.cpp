@@ -179,6 +179,8 @@ TEST_CASE("an update changes what may change and nothing else") {
   const std::string pod = R"({"containers":[{"name":"a","image":"i","env":[]}],"hostPID":true})";
   const std::string other = R"({"offloading.liqo.io/origin":"rome","liqo.io/creator-user":"turin-2e"})";
   const std::string bare = R"({"offloading.liqo.io/origin":"rome"})";
+  const std::string plain = R"({"containers":[{"name":"a","image":"i"}]})";
+  const std::string said = R"({"offloading.liqo.io/refused":"mine"})";
   const struct {
     std::string before, after;
     std::string user;
@@ -248,6 +250,13 @@ TEST_CASE("an update changes what may change and nothing else") {
       {shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"),
        shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2","hugepages-2Mi":"4Mi"}}})"),
        "milan-1f", "spec.resources.requests.hugepages-2Mi cannot be changed"},
+      // What this cluster says of the pod is not the consumer's to say, which may drop it.
+      {shadow(rome, plain), shadow(rome, plain, said), "milan-1f", "offloading.liqo.io/refused cannot be changed"},
+      {shadow(rome, plain, R"({"offloading.liqo.io/refused":"full"})"), shadow(rome, plain, said), "milan-1f",
+       "offloading.liqo.io/refused cannot be changed"},
+      {shadow(rome, plain, said), shadow(rome, plain, said), "milan-1f", ""},
+      {shadow(rome, plain, said), shadow(rome, plain), "milan-1f", ""},
+      {shadow(rome, plain), shadow(rome, plain, said), "liqod", ""},
       // What was let in by another policy stays, and lets nothing else in.
       {shadow(rome, R"({"containers":[{"name":"a"}],"ephemeralContainers":[{"name":"d",
                         "securityContext":{"privileged":true}}]})"),

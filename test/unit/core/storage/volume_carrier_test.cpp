@@ -11,6 +11,7 @@ using namespace core::testing;
 constexpr std::string_view labels = R"({"app.kubernetes.io/component": "volume-carrier",
     "app.kubernetes.io/managed-by": "liqoctl"})";
 constexpr std::string_view spec = R"({"restartPolicy": "Never", "activeDeadlineSeconds": 3600,
+    "containers": [{"name": "carrier", "command": ["/usr/bin/liqoctl", "volume", "hold"]}],
     "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]})";
 
 /// What is laid over the labels or the spec; null takes a field away.
@@ -27,7 +28,7 @@ bool is_one(std::string_view label_changes, std::string_view spec_changes) {
 
 }  // namespace
 
-TEST_CASE("a pod carries a volume that has the labels, a claim and an end") {
+TEST_CASE("a pod carries a volume that has the labels, the command, a claim and an end") {
   struct Case {
     const char *title, *labels, *spec;
     bool is_one;
@@ -40,12 +41,21 @@ TEST_CASE("a pod carries a volume that has the labels, a claim and an end") {
       {"of another manager", R"({"app.kubernetes.io/managed-by": "Helm"})", "{}", false},
       {"that is started again", "{}", R"({"restartPolicy": "Always"})", false},
       {"without an end", "{}", R"({"activeDeadlineSeconds": null})", false},
+      {"beside a container of others", "{}",
+       R"({"containers": [{"name": "proxy"}, {"command": ["/usr/bin/liqoctl", "volume", "hold"]}]})", true},
+      {"that runs something else", "{}", R"({"containers": [{"name": "main", "command": ["sh"]}]})", false},
+      {"that runs more", "{}", R"({"containers": [{"command": ["/usr/bin/liqoctl", "volume", "hold", "x"]}]})", false},
       {"without a claim", "{}", R"({"volumes": [{"name": "data", "emptyDir": {}}, 1]})", false},
   };
   for (const Case& one : cases) {
     CAPTURE(one.title);
     CHECK(is_one(one.labels, one.spec) == one.is_one);
   }
+  // Whoever writes a Job has its pods created by a controller that may do more.
+  json::object owned{{"metadata", json::object{{"labels", parse_value(labels)}}}, {"spec", parse_value(spec)}};
+  CHECK(is_volume_carrier(owned));
+  owned["metadata"].get_object()["ownerReferences"] = parse_value(R"([{"kind": "Job", "name": "sneaks"}])");
+  CHECK_FALSE(is_volume_carrier(owned));
   CHECK_FALSE(is_volume_carrier(parse_value(R"({"spec": 1, "metadata": []})").get_object()));
 }
 
