@@ -101,6 +101,7 @@ PodController::~PodController() { provider_.twins.leave(reader_); }
 asio::awaitable<void> PodController::run() {
   begun_ = context_.clock.now();
   waiting_.clear();
+  not_taken_.clear();
   orders_.clear();
   for (auto& [key, memory] : memory_) memory.plan.seen = false;
   // A leader before this process may have ended pods that a late watch still shows. They must not be made again.
@@ -175,7 +176,11 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   if (!twin) wake(refused_.left(key.object));
   // A twin without pods rests. Once woken and complete, its caches bring the pod back here.
   if (twin && local_pods_->store().contains(key.object)) provider_.twins.wake(*twin->watch);
-  if (twin && !twin->has_synced()) co_return Outcome::done();
+  if (twin && !twin->has_synced()) {
+    // What has gone meanwhile waits for nobody, and may not be heard of again.
+    if (!local_pods_->store().contains(key.object)) stop_waiting(key.object, core::OpenOrders::End::withdrawn);
+    co_return Outcome::done();
+  }
   if (!twin || !local_pods_->store().contains(key.object)) {
     forget_refusal(key.object);
     note_resize(key.object, false);

@@ -128,7 +128,8 @@ class PodController {
     std::string refused_order;
     /// Why the provider's API server could not take the last order, in its words; "" = it could, or it has refused it.
     std::string not_taken_because;
-    kube::TimePoint words_again_at{};  ///< when other words of it may be shown
+    kube::TimePoint words_again_at{};  ///< when the pod may say something else of that
+    std::size_t told_at_change = 0;    ///< how often another silence had been told when it last did
     /// The last refused resize: its digest, the provider's words, and when it may be asked for again.
     std::string refused_resize;
     core::ResizeRefusal resize_refusal;
@@ -253,8 +254,15 @@ class PodController {
   asio::awaitable<kube::Result<void>> see_waiting(kube::ObjectKey key);
   asio::awaitable<kube::Result<void>> tell_waiting(kube::Object local);
   void stop_waiting(const kube::ObjectKey& key, core::OpenOrders::End how);
+  /// Forgets that the server could not take the last order of the pod. One such pod is tried every few seconds, and the
+  /// first success wakes the others.
+  void stop_trying(const kube::ObjectKey& key);
   /// Has the pods that wait for the provider tried again.
   void wake_waiting();
+  /// Notes whether the provider's API server could take an order of the pod; null = it has.
+  void note_taking(const kube::Object& local, const kube::Failure* failure);
+  /// Whether an object in the twin was made for this very pod.
+  bool is_order_of(const kube::Object& remote, const kube::Object& local) const;
   /// Notes how an order of the pod was answered; null = it was taken.
   void note_order(const kube::Object& local, const kube::Failure* refusal);
   /// Notes that the pod waits because there is no room for it, and that it does no longer.
@@ -326,7 +334,10 @@ class PodController {
   bool told_address_left_out_ = false;
   std::string withdrawal_;
   core::SilenceNote silence_;
-  std::set<kube::ObjectKey> waiting_;  ///< pods that wait for the provider to act
+  std::size_t silence_changes_ = 0;
+  std::set<kube::ObjectKey> waiting_;    ///< pods that wait for the provider to act
+  std::set<kube::ObjectKey> not_taken_;  ///< those of them whose last order the server there could not take
+  kube::TimePoint woken_again_at_{};     ///< when a success may wake them again
   core::NamespaceMapping mapping_;
   bool mapping_known_ = false;
   TwinWatches::Membership reader_;

@@ -80,9 +80,7 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
     if (in_doubt) memory_of(local.key(), local.uid()).in_doubt_until = sent_at + core::order_doubt;
     if (created || in_doubt) memory_of(local.key(), local.uid()).plan.sent = true;
     note_order(local, created ? nullptr : &created.error());
-    const bool cannot =
-        !created && created.error().status() && !created.error().is_permanent() && !created.error().is_already_exists();
-    memory_of(local.key(), local.uid()).not_taken_because = cannot ? core::refusal_words(created.error()) : "";
+    note_taking(local, created ? nullptr : &created.error());
     if (created) {
       if (std::exchange(refused_until_, {}) > context_.clock.now() && room_changed_) room_changed_();
       if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.add_reflected(series_of(local.ns()));

@@ -6,6 +6,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -15,8 +16,10 @@ using End = core::OpenOrders::End;
 
 /// Reason of the condition of a pod whose order the API server of the provider cannot carry out at present.
 constexpr std::string_view order_not_taken = "OrderNotTaken";
-/// How often the words of such a server may change at home: they may name a time, or a port.
+/// How often what such a server does to a pod may change the pod at home: its words may name a time, or a port.
 constexpr kube::Duration words_pause = 1min;
+/// How often one pod of a node is tried where the server can take none.
+constexpr kube::Duration try_pause = 5s;
 
 }  // namespace
 
@@ -25,6 +28,7 @@ void PodController::set_silence(core::SilenceNote silence) {
   silence.closes = false;
   if (silence_ == silence) return;
   silence_ = std::move(silence);
+  ++silence_changes_;
   wake_waiting();
 }
 
@@ -32,35 +36,85 @@ void PodController::wake_waiting() {
   for (const kube::ObjectKey& key : waiting_) enqueue(key);
 }
 
+void PodController::stop_trying(const kube::ObjectKey& key) {
+  const auto found = not_taken_.find(key);
+  if (found == not_taken_.end()) return;
+  const bool is_first = found == not_taken_.begin();
+  not_taken_.erase(found);
+  // The next one is tried in its place.
+  if (is_first && !not_taken_.empty()) enqueue(*not_taken_.begin());
+}
+
 void PodController::stop_waiting(const kube::ObjectKey& key, End how) {
+  stop_trying(key);
   if (waiting_.erase(key) == 0) return;
   orders_.close(key.text(), how);
 }
 
+void PodController::note_taking(const kube::Object& local, const kube::Failure* failure) {
+  // A line that breaks says nothing of what the server can do.
+  if (failure && !failure->status()) return;
+  const bool cannot = failure && !failure->is_permanent() && !failure->is_already_exists();
+  memory_of(local.key(), local.uid()).not_taken_because =
+      cannot ? kube::one_line(core::refusal_words(*failure), core::max_refusal) : "";
+  if (cannot)
+    not_taken_.insert(local.key());
+  else
+    stop_trying(local.key());
+  const kube::TimePoint now = context_.clock.now();
+  if (cannot || not_taken_.empty() || now < woken_again_at_) return;
+  // The server can take orders again, also those of slices and of other nodes.
+  woken_again_at_ = now + try_pause;
+  budget_.orders->wake();
+}
+
 asio::awaitable<kube::Result<void>> PodController::see_waiting(kube::ObjectKey key) {
   const Twin* twin = find_twin(key.ns);
+  if (twin && twin->withdrawn) twin = nullptr;
   const kube::ObjectKey remote_key{twin ? twin->remote : "", key.name};
-  if (twin && !twin->withdrawn && twin->contains(&TwinWatch::pods, remote_key)) {
-    stop_waiting(key, End::acted);
+  const bool has_remote = twin && twin->contains(&TwinWatch::pods, remote_key);
+  if (has_remote && !waiting_.contains(key)) {
+    stop_waiting(key, End::withdrawn);
     co_return kube::Result<void>();
   }
-  const auto local = twin && !twin->withdrawn ? local_pods_->find(key) : std::nullopt;
+  const auto local = twin ? local_pods_->find(key) : std::nullopt;
+  if (has_remote && local) {
+    const auto remote = twin->find(&TwinWatch::pods, remote_key);
+    stop_waiting(key, remote && is_order_of(*remote, *local) ? End::acted : End::withdrawn);
+    co_return kube::Result<void>();
+  }
   if (!local || local->is_deleting() || api::is_final_phase(api::phase_of(*local))) {
     stop_waiting(key, End::withdrawn);
     co_return kube::Result<void>();
   }
   Memory& memory = memory_of(key, local->uid());
   const auto shadow = twin->find(&TwinWatch::shadows, remote_key);
-  if (shadow) memory.not_taken_because.clear();
-  const bool is_sent = shadow || !memory.not_taken_because.empty();
-  if (!is_sent ||
-      (shadow && (shadow->has_annotation(api::annotations::refused) || api::ShadowPod(*shadow).is_finished()))) {
-    stop_waiting(key, memory.refusals > 0 || shadow ? End::acted : End::withdrawn);
+  if (shadow) {
+    memory.not_taken_because.clear();
+    stop_trying(key);
+  }
+  // Somebody else's is in the way, which the pod says.
+  const bool is_foreign = shadow && !is_order_of(*shadow, *local);
+  const bool is_sent = !is_foreign && (shadow || !memory.not_taken_because.empty());
+  const bool is_answered =
+      shadow && (shadow->has_annotation(api::annotations::refused) || api::ShadowPod(*shadow).is_finished());
+  if (!is_sent || is_answered) {
+    const core::Moment* since = orders_.since(key.text());
+    const bool was_refused = since && memory.refused_at && *memory.refused_at >= since->at;
+    stop_waiting(key, !is_foreign && (shadow || was_refused) ? End::acted : End::withdrawn);
     co_return kube::Result<void>();
   }
   waiting_.insert(key);
   orders_.open(key.text());
+  // The others wait for longer and longer; a success of this one wakes them.
+  if (!not_taken_.empty() && *not_taken_.begin() == key)
+    controller_.enqueue_after({forging_.node_name, key}, try_pause);
   co_return co_await tell_waiting(*local);
+}
+
+bool PodController::is_order_of(const kube::Object& remote, const kube::Object& local) const {
+  return core::is_reflected(remote, forging_.clusters) &&
+         remote.annotation(api::annotations::local_pod_uid) == local.uid();
 }
 
 asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object local) {
@@ -77,8 +131,7 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
              !server.empty() && waited < core::order_patience) {
     controller_.enqueue_after({forging_.node_name, key}, core::order_patience - waited);
   } else if (!server.empty()) {
-    words = "cluster " + forging_.clusters.remote +
-            " cannot take the pod at present: " + kube::one_line(server, core::max_refusal);
+    words = "cluster " + forging_.clusters.remote + " cannot take the pod at present: " + server;
     reason = order_not_taken;
   }
   const kube::json::object* shown = kube::find_condition(local.status(), api::offloaded_condition);
@@ -87,9 +140,14 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
   const bool is_ours = told_reason == core::provider_silent || told_reason == order_not_taken;
   if (words.empty() && !is_ours) co_return kube::Result<void>();
   if (words == told && reason == told_reason) co_return kube::Result<void>();
-  // A server whose words change all the time is not followed all the time.
-  if (reason == order_not_taken && reason == told_reason && now < memory.words_again_at) co_return kube::Result<void>();
+  // What a server does to one pod may change all the time and is not followed all the time. What is told of the whole
+  // provider changes seldom.
+  if (now < memory.words_again_at && memory.told_at_change == silence_changes_) {
+    controller_.enqueue_after({forging_.node_name, key}, memory.words_again_at - now);
+    co_return kube::Result<void>();
+  }
   memory.words_again_at = now + words_pause;
+  memory.told_at_change = silence_changes_;
   core::WantedStatus wanted;
   if (words.empty()) {
     wanted.status = local.status();
