@@ -406,7 +406,8 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   if (const auto read = admission::read_pod_policy(json::serialize(known)); !read)
     return wrong("the policy could not be read: " + shown(read.error().text()) +
                  ": correct it, or take that key away with --unset");
-  out.narrowed = narrowed_lists(out);
+  // With one that could not be read nothing was allowed.
+  if (out.unreadable.empty()) out.narrowed = narrowed_lists(out);
   return out;
 }
 
