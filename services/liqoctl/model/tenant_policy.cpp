@@ -98,7 +98,12 @@ std::string why_no_resource(std::string_view name) {
   const std::string meant = kube::lower_case(kube::cut_text(name, max_shown));
   const auto begun = std::ranges::find_if(
       known, [&meant](const std::string& one) { return meant.size() > 2 && one.starts_with(meant); });
-  const std::string near = begun == known.end() ? liqo::core::nearest(meant, known) : *begun;
+  std::string near;
+  if (begun != known.end()) {
+    near = *begun;
+  } else if (!meant.contains("gpu")) {  // which is one letter from "cpu", and has a domain
+    near = liqo::core::nearest(meant, known);
+  }
   return "is the name of no resource" + (near.empty()
                                              ? ": there are " + kube::join(known, ", ") +
                                                    ", hugepages-SIZE, and names with a domain such as nvidia.com/gpu"
