@@ -5,13 +5,9 @@
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/admission/pod_policy_keys.hpp"
-#include "liqo/core/admission/tenant_policy.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/nearest.hpp"
-#include "model/findings.hpp"
 #include "model/resources.hpp"
 #include "text/shown.hpp"
 
@@ -25,10 +21,9 @@ using admission::PolicyValue;
 using kube::Errc;
 using text::shown;
 
-constexpr std::size_t max_named = 3, max_shown = 100, max_replaced = 300, max_line = 512;
+constexpr std::size_t max_shown = 100, max_replaced = 300, max_line = 512;
 constexpr std::string_view priority_classes = "priorityClasses";
 constexpr std::string_view twin_names = "twinNames";
-constexpr std::string_view annotation_key = liqo::api::annotations::pod_policy;
 
 std::unexpected<kube::Failure> wrong(std::string text) { return kube::fail(Errc::invalid_input, std::move(text)); }
 
@@ -98,7 +93,12 @@ std::string why_no_resource(std::string_view name) {
   const std::string meant = kube::lower_case(kube::cut_text(name, max_shown));
   const auto begun = std::ranges::find_if(
       known, [&meant](const std::string& one) { return meant.size() > 2 && one.starts_with(meant); });
-  const std::string near = begun == known.end() ? liqo::core::nearest(meant, known) : *begun;
+  std::string near;
+  if (begun != known.end()) {
+    near = *begun;
+  } else if (!meant.contains("gpu")) {  // which is one letter from "cpu", and has a domain
+    near = liqo::core::nearest(meant, known);
+  }
   return "is the name of no resource" + (near.empty()
                                              ? ": there are " + kube::join(known, ", ") +
                                                    ", hugepages-SIZE, and names with a domain such as nvidia.com/gpu"
@@ -406,7 +406,8 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   if (const auto read = admission::read_pod_policy(json::serialize(known)); !read)
     return wrong("the policy could not be read: " + shown(read.error().text()) +
                  ": correct it, or take that key away with --unset");
-  out.narrowed = narrowed_lists(out);
+  // With one that could not be read nothing was allowed.
+  if (out.unreadable.empty()) out.narrowed = narrowed_lists(out);
   return out;
 }
 
@@ -444,65 +445,6 @@ std::string policy_in_words(std::string_view annotation, std::size_t max) {
       keys.push_back(words == "true" ? key : key + " (" + words + ")");
   if (keys.empty()) return "default";
   return cut_with_mark(kube::join(keys, ", "), max);
-}
-
-std::string unknown_consumer(std::string_view id, const std::vector<kube::Object>& tenant_namespaces) {
-  std::vector<std::string> known;
-  for (const kube::Object& ns : tenant_namespaces)
-    if (liqo::core::is_tenant_namespace(ns)) known.emplace_back(ns.label(liqo::api::labels::remote_cluster_id));
-  const std::string near = liqo::core::nearest(id, known);
-  return "there is no tenant namespace of cluster " + shown(id, max_shown) + " here" +
-         (near.empty() ? " (liqoctl get tenant lists the consumers)"
-                       : "; did you mean " + shown(near, max_shown) + "?");
-}
-
-kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube::Object& ns) {
-  const std::string_view peer = ns.label(liqo::api::labels::remote_cluster_id);
-  const std::string where = "namespace " + std::string(ns.name());
-  if (!liqo::core::is_tenant_namespace(ns))
-    return wrong(where + " is no tenant namespace: it lacks the label " +
-                 std::string(liqo::api::labels::tenant_namespace) + "=true");
-  if (peer == consumer) return {};
-  return wrong(where + " is that of " + (peer.empty() ? "no cluster" : "cluster " + shown(peer, max_shown)) +
-               " by its label " + std::string(liqo::api::labels::remote_cluster_id) + ", not of " +
-               shown(consumer, max_shown));
-}
-
-void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces) {
-  for (kube::Object& tenant : tenants) {
-    const auto ns = std::ranges::find(namespaces, tenant.ns(), [](const kube::Object& one) { return one.name(); });
-    // A consumer may have written one.
-    if (tenant.has_annotation(annotation_key))
-      kube::ensure_object(tenant.mutable_metadata(), "annotations").erase(annotation_key);
-    const std::string_view consumer = kube::string_at(tenant.spec(), {"clusterID"});
-    const bool is_its = ns != namespaces.end() && check_tenant_namespace(consumer, *ns).has_value();
-    if (is_its) tenant.set_annotation(annotation_key, ns->annotation(annotation_key));
-  }
-}
-
-std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_namespaces) {
-  constexpr std::string_view about = "policies";
-  std::vector<std::string> unreadable;
-  std::size_t own = 0;
-  for (const kube::Object& ns : tenant_namespaces) {
-    if (!liqo::core::is_tenant_namespace(ns) || ns.annotation(annotation_key).empty()) continue;
-    ++own;
-    const std::string why = admission::why_unreadable(ns.annotation(annotation_key));
-    if (why.empty()) continue;
-    const std::string id = shown(ns.label(liqo::api::labels::remote_cluster_id), max_shown);
-    if (id.empty()) {
-      unreadable.push_back("that of namespace " + std::string(ns.name()) + " (" + why + "): label it with " +
-                           std::string(liqo::api::labels::remote_cluster_id) + "=ID, or take it away");
-    } else {
-      unreadable.push_back("that of " + id + " (" + why +
-                           "): " + admission::policy_remedy(ns.annotation(annotation_key), id));
-    }
-  }
-  if (!unreadable.empty())
-    return bad(about, "nothing new of a consumer is admitted whose policy cannot be read: " +
-                          kube::join_some(unreadable, max_named));
-  if (own == 0) return std::nullopt;
-  return good(about, counted(own, "is set, and it can be read", "are set, and all can be read"));
 }
 
 }  // namespace liqoctl::model

@@ -28,10 +28,12 @@ Answer validate_tenant_namespace(const Request& request) {
   if (request.object.annotation(key) == request.old_object.annotation(key)) return Answer::allow();
   const std::string why = why_unreadable(request.object.annotation(key));
   if (why.empty()) return Answer::allow();
-  const std::string consumer = kube::printable(request.object.label(api::labels::remote_cluster_id));
+  const std::string id = kube::printable(request.object.label(api::labels::remote_cluster_id)),
+                    consumer = id.empty() ? "its consumer" : id;
   return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
                          (why.ends_with('?') ? " " : ". ") + "With it " + consumer +
-                         " could create nothing new; liqoctl set tenant " + consumer + " writes it key by key.");
+                         " could create nothing new; liqoctl set tenant " + (id.empty() ? "ID" : id) +
+                         " writes it key by key.");
 }
 
 }  // namespace liqo::core::admission

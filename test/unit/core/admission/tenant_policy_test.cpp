@@ -58,6 +58,14 @@ TEST_CASE("the refusal names the key, the one that was meant, and the command th
         "create nothing new; liqoctl set tenant rome writes it key by key.");
 }
 
+TEST_CASE("the refusal is a whole sentence where the label of the consumer is missing") {
+  const Answer answer = validate_tenant_namespace(test::creating(R"({"metadata":{"name":"x",
+      "labels":{"liqo.io/tenant-namespace":"true"},"annotations":{"liqo.io/pod-policy":"[]"}}})"));
+  CHECK(
+      answer.message.ends_with("With it its consumer could create nothing new; liqoctl set tenant ID writes it key by "
+                               "key."));
+}
+
 TEST_CASE("what mends a stored policy depends on whether it has keys") {
   const std::string anew =
       "liqoctl set tenant rome --replace writes it anew; limits that it does not name are gone then";
