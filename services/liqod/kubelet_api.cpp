@@ -22,8 +22,10 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(const OffloadedPods& pods, const 
   if (local) route.refused = liqo::core::refused_containers(*local);
   if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
   if (local) {
-    const liqo::core::AskedPod asked{
-        .local = *local, .remote = found->remote ? &*found->remote : nullptr, .provider = found->provider.cluster_id};
+    const liqo::core::AskedPod asked{.local = *local,
+                                     .remote = found->remote ? &*found->remote : nullptr,
+                                     .provider = found->provider.cluster_id,
+                                     .has_twin = !found->remote_namespace.empty()};
     if (found->is_remote_known || found->remote_namespace.empty()) route.trouble = liqo::core::why_nothing_runs(asked);
     route.waiting = liqo::core::waiting_containers(asked);
   }

@@ -3,6 +3,7 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/base/duration.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "session.hpp"
 #include "text/yaml.hpp"
@@ -11,6 +12,7 @@ namespace liqoctl {
 namespace {
 
 namespace admission = liqo::core::admission;
+namespace kinds = liqo::api::kinds;
 
 struct RefusalFlags {
   std::string peer;
@@ -41,14 +43,16 @@ asio::awaitable<Result<void>> get_refusals(Session& session, const RefusalFlags&
   const kube::WallTime since =
       flags.since ? now - std::chrono::duration_cast<kube::WallTime::duration>(*flags.since) : kube::WallTime{};
   const auto refusals = model::refusals_since(*tenants, *maps, since);
-  if (session.flags().output == Format::json)
+  if (session.flags().output == Format::json) {
     session.output().print(text::pretty_json(model::refusal_list(refusals)));
-  else if (session.flags().output == Format::yaml)
+  } else if (session.flags().output == Format::yaml) {
     session.output().print(text::yaml(model::refusal_list(refusals)));
-  else if (refusals.empty())
-    session.output().info("", "nothing was refused");
-  else
+  } else if (refusals.empty()) {
+    const auto deployment = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
+    session.output().info("", model::no_refusals(deployment && *deployment ? &**deployment : nullptr));
+  } else {
     session.output().print(model::refusal_table(refusals, now));
+  }
   co_return Result<void>();
 }
 

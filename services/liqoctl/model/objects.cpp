@@ -188,9 +188,15 @@ std::string node_in_words(const Object& node) {
 
 }  // namespace
 
+std::vector<std::string> selectors_of(const Object& offloading) {
+  std::vector<std::string> terms;
+  for (const json::value& term : kube::array_at(offloading.spec(), {"clusterSelector", "nodeSelectorTerms"}))
+    terms.push_back(term_in_words(term));
+  return terms;
+}
+
 std::string selector_in_words(const Object& offloading) {
-  const json::array& terms = kube::array_at(offloading.spec(), {"clusterSelector", "nodeSelectorTerms"});
-  return kube::printable(kube::join(terms | std::views::transform(term_in_words), " or "));
+  return kube::printable(kube::join(selectors_of(offloading), " or "));
 }
 
 std::string nodes_in_words(const std::vector<Object>& nodes) {

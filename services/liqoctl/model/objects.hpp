@@ -65,6 +65,10 @@ struct OffloadingRequest {
 /// selector.
 kube::Result<Object> forge_namespace_offloading(const OffloadingRequest& request);
 
+/// The terms of the cluster selector of a NamespaceOffloading, each as `--selector` takes it; words of no such form for
+/// one that it cannot say.
+std::vector<std::string> selectors_of(const Object& offloading);
+
 /// The cluster selector of a NamespaceOffloading as `--selector` takes it, several joined by " or "; "" = every virtual
 /// node.
 std::string selector_in_words(const Object& offloading);

@@ -5,6 +5,7 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
+#include "model/daemon_arguments.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"
 #include "text/table.hpp"
@@ -40,6 +41,12 @@ std::vector<ConsumerRefusal> refusals_since(const std::vector<kube::Object>& ten
            std::tie(one.refused.last, other.consumer, other.refused.name, other.refused.reason);
   });
   return all;
+}
+
+std::string no_refusals(const kube::Object* deployment) {
+  if (argument(deployment, "--webhook-port=") == "0")
+    return "nothing is recorded: the webhooks, which refuse and record, are switched off (value webhook.port)";
+  return "nothing was refused";
 }
 
 std::string refusal_table(const std::vector<ConsumerRefusal>& refusals, kube::WallTime now) {

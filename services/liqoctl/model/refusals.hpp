@@ -20,6 +20,9 @@ struct ConsumerRefusal {
 std::vector<ConsumerRefusal> refusals_since(const std::vector<kube::Object>& tenant_namespaces,
                                             const std::vector<kube::Object>& config_maps, kube::WallTime since);
 
+/// What is said where there is none. `deployment`: of liqod; null = it is not known.
+std::string no_refusals(const kube::Object* deployment);
+
 /// A table with whole sentences.
 std::string refusal_table(const std::vector<ConsumerRefusal>& refusals, kube::WallTime now);
 kube::json::array refusal_list(const std::vector<ConsumerRefusal>& refusals);

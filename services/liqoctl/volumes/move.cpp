@@ -37,6 +37,11 @@ asio::awaitable<Result<void>> Mover::run() {
                                                            "data is in PersistentVolume " +
                                                            record_.source);
     (void)co_await remove_carriers();
+    if (is_noted_)
+      co_return kube::fail(carried.error().code(),
+                           carried.error().text() + ". Claim " + claim_key().text() +
+                               " has its volume and data still, but the switch to the copy may have begun: run the "
+                               "same command again, which goes on from there, and delete nothing");
     auto copy = co_await cluster_.find(kinds::claims, copy_key());
     if (!copy || !*copy || (*copy)->annotation(annotations::moves_claim) != asked_.claim) co_return carried;
     co_return kube::fail(carried.error().code(),

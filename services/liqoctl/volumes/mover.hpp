@@ -109,8 +109,9 @@ class Mover {
   Object claim_;
   model::MoveRecord record_;
   std::string source_node_, target_, image_;
-  std::string copy_;  ///< the volume that has the copy
-  bool is_locked_ = false;
+  std::string copy_;        ///< the volume that has the copy
+  bool is_noted_ = false;   ///< the volumes may bear the notes of this move
+  bool is_locked_ = false;  ///< and outlive their claims
 };
 
 }  // namespace liqoctl

@@ -47,6 +47,8 @@ asio::awaitable<Result<void>> Mover::lock() {
   if (auto free = co_await check_users(" since a moment ago"); !free) co_return free;
   if (auto mine = still_mine(); !mine) co_return mine;
   const std::string owner = claim_key().text();
+  // A write that fails may have been carried out.
+  is_noted_ = true;
   if (auto noted = co_await note(copy_, json::object{{annotations::given_to, owner},
                                                      {annotations::move_record, model::write_record(record_)}});
       !noted)

@@ -6,11 +6,12 @@
 namespace liqo::controllers {
 
 void PeerServers::see(const std::string& ns, const kube::Store& secrets, std::string_view cluster) {
+  // A version alone does not tell one history of the database from another.
+  servers_.erase({ns, std::string(cluster)});
   if (secrets.count(secrets_by_provider, cluster) > 0) {
     namespaces_[std::string(cluster)].insert(ns);
     return;
   }
-  servers_.erase({ns, std::string(cluster)});
   const auto found = namespaces_.find(cluster);
   if (found == namespaces_.end()) return;
   found->second.erase(ns);

@@ -22,6 +22,7 @@ std::string_view told_at_home(const AskedPod& asked) {
   return words;
 }
 
+/// "" = nothing is known but that there is no twin.
 std::string why_absent(const AskedPod& asked) {
   const kube::Object& local = asked.local;
   const std::string_view message = kube::string_at(local.status(), {"message"}), phase = api::phase_of(local);
@@ -29,7 +30,8 @@ std::string why_absent(const AskedPod& asked) {
     return "it has ended (" + std::string(phase) + ")" + (message.empty() ? "" : ": " + std::string(message));
   if (local.is_deleting()) return "it is being deleted";
   if (const std::string_view told = told_at_home(asked); !told.empty()) return std::string(told);
-  return message.empty() ? "it has not been created there yet" : std::string(message);
+  if (!message.empty() || !asked.has_twin) return std::string(message);
+  return phase == "Running" ? "it is not there any more" : "it has not been created there yet";
 }
 
 std::string why_unplaced(const AskedPod& asked) {
@@ -60,6 +62,9 @@ std::string why_nothing_runs(const AskedPod& asked) {
     why = why_unplaced(asked);
   else
     return {};
+  if (why.empty())
+    return "namespace " + std::string(asked.local.ns()) + " has no twin at cluster " + std::string(asked.provider) +
+           ", so that pod " + std::string(asked.local.name()) + " cannot be reached there";
   return "pod " + asked.local.key().text() + " does not run at cluster " + std::string(asked.provider) + ": " +
          kube::one_line(why, max_refusal);
 }

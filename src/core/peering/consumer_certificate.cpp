@@ -1,5 +1,6 @@
 #include "liqo/core/peering/consumer_certificate.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "liqo/api/labels.hpp"
@@ -43,7 +44,11 @@ CertificatePlan plan_certificate(const CertificateSight& sight) {
     if (stored && sight.now < stored->not_after) return UseStored{sight.now + failed_renewal_pause};
     return GiveUp{};
   }
-  if (stored && sight.now < stored->renew_at) return UseStored{stored->renew_at};
+  // A certificate that was received close to its end by our clock is renewed a minute later, after that end. A later
+  // time comes of a clock that was ahead at its receipt.
+  if (stored && sight.now < stored->renew_at &&
+      stored->renew_at <= std::max(stored->not_after, sight.now + soonest_renewal))
+    return UseStored{stored->renew_at};
   return Sign{};
 }
 

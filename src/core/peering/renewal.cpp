@@ -12,7 +12,6 @@ namespace liqo::core {
 namespace {
 
 constexpr std::size_t max_certificate = std::size_t{64} << 10;
-constexpr kube::WallTime::duration soonest_renewal = std::chrono::minutes(1);
 
 std::unexpected<kube::Failure> not_a_certificate() {
   return kube::fail(kube::Errc::parse, "not an X.509 certificate in PEM");

@@ -62,6 +62,17 @@ TEST_CASE("refusals of all consumers come newest first, those of other namespace
   CHECK(refusals_since(tenants(), {}, {}).empty());
 }
 
+TEST_CASE("where nothing is recorded, that is what is said") {
+  const auto liqod = [](const std::string& port) {
+    return parsed(
+        (R"({"spec":{"template":{"spec":{"containers":[{"args":["--webhook-port=)" + port + R"("]}]}}}})").c_str());
+  };
+  const kube::Object on = liqod("9443"), off = liqod("0");
+  CHECK(no_refusals(&on) == "nothing was refused");
+  CHECK(no_refusals(nullptr) == "nothing was refused");
+  CHECK(no_refusals(&off).starts_with("nothing is recorded"));
+}
+
 TEST_CASE("the table has whole sentences") {
   const std::string sentence =
       "quota liqo-tenant-rome/pool has not enough cpu: asked 2, used 7 of 8, free 1; ask for less or for a larger "

@@ -22,7 +22,8 @@ kube::Object offloading(std::string_view strategy, std::string_view region = "")
 
 const kube::Object home = parsed(R"({"metadata": {"name": "rome-1"}})");
 const kube::Object milan =
-    parsed(R"({"metadata": {"name": "milan", "labels": {"liqo.io/type": "virtual-node", "region": "europe"}}})");
+    parsed(R"({"metadata": {"name": "milan", "labels": {"liqo.io/type": "virtual-node", "region": "europe",
+        "liqo.io/remote-cluster-id": "milan"}}})");
 
 std::string told(const kube::Object& node, const kube::Object* wish) {
   return model::describe_stranded(node, {"shop", "data-db-0"}, wish, {"StatefulSet db"});
@@ -61,12 +62,35 @@ TEST_CASE("pods find no node where the strategy of their namespace keeps them fr
   const kube::Object elsewhere = offloading("Remote", "mars");
   CHECK(told(milan, &elsewhere) ==
         "after the move to node milan, the pods of StatefulSet db will find no node, because namespace shop has a "
-        "cluster selector without this node: liqoctl offload namespace shop --selector '' --pod-offloading-strategy "
-        "Remote lets them run there");
+        "cluster selector without this node: liqoctl offload namespace shop --pod-offloading-strategy Remote "
+        "--selector 'region=mars' --selector 'liqo.io/remote-cluster-id=milan' lets them run there");
   CHECK(told(home, nullptr).empty());
   CHECK(told(milan, nullptr)
             .ends_with("because namespace shop is not offloaded: liqoctl offload namespace shop lets them run there"));
   CHECK(model::describe_stranded(milan, {"shop", "a"}, nullptr, {}).contains("pods that use the claim will find"));
+}
+
+TEST_CASE("the way out changes nothing else, or is an edit where flags cannot say that") {
+  kube::Object named = offloading("Remote", "mars");
+  named.mutable_spec()["namespaceMappingStrategy"] = "SelectedName";
+  named.mutable_spec()["remoteNamespaceName"] = "shop-there";
+  CHECK(
+      told(home, &named)
+          .ends_with(
+              ": liqoctl offload namespace shop --pod-offloading-strategy LocalAndRemote --namespace-mapping-strategy "
+              "SelectedName --remote-namespace-name shop-there --selector 'region=mars' lets them run there"));
+  kube::Object same_name = offloading("Local");
+  same_name.mutable_spec()["namespaceMappingStrategy"] = "EnforceSameName";
+  CHECK(
+      told(milan, &same_name)
+          .ends_with("--pod-offloading-strategy LocalAndRemote --namespace-mapping-strategy EnforceSameName lets them "
+                     "run there"));
+  kube::Object of_size = offloading("Remote");
+  of_size.mutable_spec()["clusterSelector"] = json::parse(R"({"nodeSelectorTerms": [{"matchExpressions": [
+      {"key": "size", "operator": "Gt", "values": ["5"]}]}]})");
+  CHECK(told(milan, &of_size)
+            .ends_with("podOffloadingStrategy Remote and a clusterSelector with this node (kubectl edit "
+                       "namespaceoffloading offloading -n shop) lets them run there"));
 }
 
 TEST_CASE("what makes pods that use a claim has it in its template, or makes it") {

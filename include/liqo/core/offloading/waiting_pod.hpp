@@ -14,10 +14,11 @@ struct AskedPod {
   const kube::Object& local;
   const kube::Object* remote = nullptr;  ///< what complete caches have of its name at the provider; null = nothing
   std::string_view provider;             ///< its cluster ID, for sentences
+  bool has_twin = true;                  ///< where the pod's namespace has none, nobody knows what the provider has
 };
 
 /// Why no container of the pod can run, in one sentence of bounded length with the reason that its status at home
-/// shows: the provider has no Pod of it, or one without a node. "" = containers may run.
+/// shows: the provider has no Pod of it, or one without a node, or the namespace has no twin. "" = containers may run.
 std::string why_nothing_runs(const AskedPod& asked);
 
 /// The containers of the remote pod that wait to be started, with the sentences that say so.

@@ -54,7 +54,8 @@ struct GiveUp {
 using CertificatePlan =
     std::variant<certificate_action::Sign, certificate_action::UseStored, certificate_action::GiveUp>;
 
-/// Plans a new certificate where there is none for the request, or it is due. Where one could not be signed or kept,
+/// Plans a new certificate where there is none for the request, it is due, or its receipt is noted at a time that has
+/// not come yet, by which it would be used after its end. Where one could not be signed or kept,
 /// the stored one is handed out while it holds, and signing is tried again after a minute.
 CertificatePlan plan_certificate(const CertificateSight& sight);
 

@@ -1,6 +1,7 @@
 // What an issued certificate says, and when it is to be renewed. Pure.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -21,6 +22,9 @@ struct IssuedCertificate {
 /// comes from a trusted signer, or a server that it is shown to checks it. Errors: Errc::too_large, Errc::parse, and
 /// those of PublicKey.
 kube::Result<IssuedCertificate> read_certificate(std::string_view pem);
+
+/// A certificate is not renewed sooner after its receipt.
+inline constexpr kube::WallTime::duration soonest_renewal = std::chrono::minutes(1);
 
 /// When something that holds from `begin` to `end` is to be renewed: at two thirds of that time, at `soonest` at the
 /// earliest.

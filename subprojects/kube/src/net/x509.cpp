@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <openssl/rand.h>
 
+#include "kube/base/near_time.hpp"
 #include "openssl.hpp"
 #include "subject.hpp"
 
@@ -86,8 +87,8 @@ Result<WallTime> time_of(const ASN1_TIME* time) {
   const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
                                         std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
                                         std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
-  return std::chrono::sys_days(day) + std::chrono::hours(parts.tm_hour) + std::chrono::minutes(parts.tm_min) +
-         std::chrono::seconds(parts.tm_sec);
+  return near_time(std::chrono::sys_days(day) + std::chrono::hours(parts.tm_hour) + std::chrono::minutes(parts.tm_min) +
+                   std::chrono::seconds(parts.tm_sec));
 }
 
 std::string format_address(std::string_view bytes) {

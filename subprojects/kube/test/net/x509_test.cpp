@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "kube/base/near_time.hpp"
 #include "kube/net/tls.hpp"
 #include "support/pki.hpp"
 
@@ -27,6 +28,16 @@ TEST_CASE("a self-signed certificate says what it was made for, and fits its key
   CHECK(format_time(info->not_after) == "2026-11-22T10:00:00Z");
   CHECK(key_matches(made->key_pem, made->certificate_pem).value());
   CHECK_FALSE(key_matches(make_key().value(), made->certificate_pem).value());
+}
+
+TEST_CASE("the end of a certificate can be reckoned with, however far it is") {
+  const WallTime now = parse_time("2026-11-21T10:00:00Z").value();
+  const auto made = make_self_signed({.common_name = "n", .organizations = {}, .ip_addresses = {}, .dns_names = {}},
+                                     now, std::chrono::years(200));
+  REQUIRE(made.has_value());
+  const auto info = read_certificate(made->certificate_pem);
+  REQUIRE(info.has_value());
+  CHECK(info->not_after == latest_near_time);
 }
 
 TEST_CASE("a certificate request carries subject and addresses") {

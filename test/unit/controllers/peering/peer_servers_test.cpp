@@ -64,6 +64,17 @@ TEST_CASE("a kubeconfig is read once for each state of its Secret") {
   CHECK(servers.reads() == 3);
 }
 
+TEST_CASE("of a restored database a Secret of the same version is read again") {
+  PeerServers servers;
+  Secrets before("liqo-tenant-milan"), restored("liqo-tenant-milan");
+  before.put("a", "milan", "https://one.example:6443");
+  servers.see(before.ns, before.store, "milan");
+  CHECK(before.server(servers, "milan") == "https://one.example:6443");
+  restored.put("a", "milan", "https://two.example:6443");
+  servers.see(restored.ns, restored.store, "milan");
+  CHECK(restored.server(servers, "milan") == "https://two.example:6443");
+}
+
 TEST_CASE("the first tenant namespace with a Secret for a peer is found, and not once it is gone") {
   PeerServers servers;
   Secrets one("liqo-tenant-a"), other("liqo-tenant-b");

@@ -36,6 +36,7 @@ TEST_CASE("a pod of which the provider has nothing says why, by what its status 
        "it has not been created there yet"},
       {"without a twin", R"({"reason": "OffloadingBackOff", "message": "Namespace shop has no twin in cluster milan"})",
        "Namespace shop has no twin in cluster milan"},
+      {"it has run", R"({"phase": "Running"})", "it is not there any more"},
       {"ended", R"({"phase": "Failed", "reason": "RemoteLost", "message": "it is lost"})",
        "it has ended (Failed): it is lost"},
       {"ended without words", R"({"phase": "Succeeded"})", "it has ended (Succeeded)"},
@@ -51,6 +52,20 @@ TEST_CASE("a pod of which the provider has nothing says why, by what its status 
   CHECK(why_nothing_runs({.local = ending, .provider = "milan"}).ends_with(": it is being deleted"));
   const kube::Object endless = local_pod(R"({"message": ")" + std::string(100'000, 'm') + R"("})");
   CHECK(why_nothing_runs({.local = endless, .provider = "milan"}).size() < 1100);
+}
+
+TEST_CASE("without a twin that is what is said, unless the status at home says more") {
+  const auto why = [](std::string_view status) {
+    const kube::Object local = local_pod(status);
+    return why_nothing_runs({.local = local, .provider = "milan", .has_twin = false});
+  };
+  const std::string unreachable =
+      "namespace shop has no twin at cluster milan, so that pod web cannot be reached there";
+  CHECK(why("{}") == unreachable);
+  CHECK(why(R"({"phase": "Running"})") == unreachable);
+  CHECK(why(R"({"phase": "Running", "conditions": [{"type": "offloading.liqo.io/Offloaded", "status": "False",
+      "message": "the twin is kept"}]})") == "pod shop/web does not run at cluster milan: the twin is kept");
+  CHECK(why(R"({"phase": "Failed"})").ends_with("it has ended (Failed)"));
 }
 
 TEST_CASE("what the provider has for another pod of the name does not run this one") {

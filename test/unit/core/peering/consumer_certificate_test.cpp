@@ -36,7 +36,9 @@ SigningRequest request(std::string_view csr = fixtures::tenant_a_csr) {
 TEST_CASE("a consumer keeps its certificate until it is due, and beyond while no other one can be had") {
   const StoredCertificate stored{.pem = "", .renew_at = at(2h), .not_after = at(3h)};
   // Received so late that the time of its renewal is after its end.
-  const StoredCertificate ended{.pem = "", .renew_at = at(3h), .not_after = at(2h)};
+  const StoredCertificate ended{.pem = "", .renew_at = at(2h + 30s), .not_after = at(2h)};
+  // Received while our clock was a day ahead.
+  const StoredCertificate ahead{.pem = "", .renew_at = at(25h), .not_after = at(2h)};
   struct Case {
     const char* title;
     const StoredCertificate* stored;
@@ -49,7 +51,9 @@ TEST_CASE("a consumer keeps its certificate until it is due, and beyond while no
       {"due", &stored, 2h, action::Sign{}, action::UseStored{at(2h + 1min)}},
       {"about to end", &stored, 3h - 1s, action::Sign{}, action::UseStored{at(3h + 59s)}},
       {"ended", &stored, 3h, action::Sign{}, action::GiveUp{}},
-      {"ended by our clock, not due", &ended, 2h, action::UseStored{at(3h)}, action::GiveUp{}},
+      {"ended by our clock, not due", &ended, 2h, action::UseStored{at(2h + 30s)}, action::GiveUp{}},
+      {"received ahead of our clock", &ahead, 1h, action::Sign{}, action::UseStored{at(1h + 1min)}},
+      {"received ahead of our clock, ended", &ahead, 2h, action::Sign{}, action::GiveUp{}},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);
