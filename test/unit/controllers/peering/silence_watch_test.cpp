@@ -173,9 +173,10 @@ TEST_CASE("the Lease is looked for where it is declared, and only there") {
   kube::Object lease = kube::Object::make(resources::leases, {"liqo-system", "liqod"});
   lease.mutable_spec() = json::object{{"leaseDurationSeconds", 15}, {"holderIdentity", "liqod-1"}};
   REQUIRE(world.milan.create(resources::leases, lease.tree(), "milan").has_value());
-  kube::Object peer = *world.find(kinds::foreign_clusters, {"", "milan"});
-  peer.set_annotation(core::remote_liqo_namespace, "liqo-system");
-  world.apply(kinds::foreign_clusters, peer);
+  world.change(kinds::foreign_clusters, {"", "milan"}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[core::remote_liqo_namespace] =
+        "liqo-system";
+  });
   world.create_pod("web");
   // The one in namespace liqo, which nobody holds, is of an earlier installation.
   for (int i = 0; i < 60; ++i) {
