@@ -42,7 +42,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       data_(
           context, [this](const core::storage::RemoteData& data) { enqueue(data.claim.ns); },
           [this] { enqueue_all(); }),
-      notices_(context, [this](const std::string&) { enqueue_all(); }),
+      notices_(context, [this](const std::string& cluster) { enqueue_awaiting(cluster); }),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
@@ -89,6 +89,18 @@ void NamespaceOffloadingController::enqueue(const std::string& ns) {
 void NamespaceOffloadingController::enqueue_all() {
   is_all_due_ = true;
   enqueue_many();
+}
+
+void NamespaceOffloadingController::enqueue_awaiting(const std::string& cluster) {
+  std::vector<std::string> awaiting;
+  for (const kube::ObjectKey& key : counted_) {
+    const Map* map = key.name == cluster ? told_.find(key) : nullptr;
+    if (!map) continue;
+    for (const auto& [ns, twin] : map->twins)
+      if (!twin.asked.empty() && twin.phase != "Accepted") awaiting.push_back(ns);
+  }
+  if (awaiting.size() > max_enqueued_in_a_turn) return enqueue_all();
+  for (const std::string& ns : awaiting) enqueue(ns);
 }
 
 void NamespaceOffloadingController::enqueue_many() {

@@ -61,6 +61,8 @@ class NamespaceOffloadingController final : public Runnable {
   /// Makes all due, and those with these selectors: a few at once, and many as CrowdPause says.
   void enqueue_all();
   void enqueue_selecting(const std::vector<std::string>& selectors);
+  /// Enqueues those that wait for their twin in that cluster.
+  void enqueue_awaiting(const std::string& cluster);
   void enqueue_many();
   /// Enqueues what has been gathered, over several turns of the loop. What is left when that is cancelled stays.
   asio::awaitable<void> spread();

@@ -76,6 +76,11 @@ void ReplicationSession::tell_silence() {
   if (health_changed_) health_changed_();
 }
 
+core::SilenceNote ReplicationSession::standing_silence() const {
+  const auto peer = foreign_cluster_of(foreign_clusters_->store(), peer_.remote);
+  return peer ? core::silence_note(*peer) : core::SilenceNote{};
+}
+
 std::string ReplicationSession::declared_namespace() const {
   const auto peer = foreign_cluster_of(foreign_clusters_->store(), peer_.remote);
   std::string declared(peer ? peer->annotation(core::remote_liqo_namespace) : std::string_view());

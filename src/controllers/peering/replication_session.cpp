@@ -82,6 +82,7 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
       silence_(peer_.remote, provider_api_, budget_->orders, context,
                {.answers = [this] { return answers_ == true && withdrawn_ != true; },
                 .liqo_namespace = [this] { return declared_namespace(); },
+                .standing = [this] { return standing_silence(); },
                 .changed = [this] { tell_silence(); }}),
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {

@@ -92,6 +92,8 @@ class ReplicationSession {
   void see_orders(const kube::WorkKey& work);
   /// Tells on each slice that waits why it does.
   void tell_silence();
+  /// What the ForeignCluster tells of the provider.
+  core::SilenceNote standing_silence() const;
   /// Where the Lease of the provider's leader is, as far as that is declared.
   std::string declared_namespace() const;
   /// The twins of a NamespaceMap that the provider does not show for the time being.

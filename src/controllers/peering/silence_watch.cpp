@@ -1,7 +1,8 @@
 #include "controllers/peering/silence_watch.hpp"
 
-#include <set>
 #include <utility>
+
+#include "kube/async/timeout.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -9,6 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr kube::Duration pause = 1s;
+/// For one look: the judge counts on a look each few seconds.
+constexpr kube::Duration look_time = 5s;
 /// Where Liqo is installed unless somebody says otherwise.
 constexpr std::string_view usual_namespace = "liqo";
 
@@ -24,6 +27,7 @@ SilenceWatch::SilenceWatch(std::string cluster, kube::Api& provider, std::shared
       log_(kube::Log("replication").with("cluster", cluster)) {}
 
 asio::awaitable<void> SilenceWatch::run() {
+  judge_.resume(reader_.standing());
   while (true) {
     judge_.see(orders_->sight(), reader_.answers(), now());
     if (judge_.is_look_due(context_.clock.now())) co_await look();
@@ -35,14 +39,17 @@ asio::awaitable<void> SilenceWatch::run() {
 }
 
 asio::awaitable<void> SilenceWatch::look() {
-  std::set<std::string> namespaces{std::string(usual_namespace)};
-  if (std::string declared = reader_.liqo_namespace(); !declared.empty()) namespaces.insert(std::move(declared));
-  for (const std::string& ns : namespaces) {
-    const auto lease = co_await provider_.get(kube::resources::leases, {ns, std::string(core::leader_lease)});
-    if (lease) co_return judge_.looked(core::read_leader(*lease), now());
-    log_.debug("the Lease of the provider's leader was not read", {{"namespace", ns}, {"error", lease.error()}});
-  }
-  judge_.not_looked(now());
+  std::string ns = reader_.liqo_namespace();
+  if (ns.empty()) ns = usual_namespace;
+  // A Lease that was renewed while the answer was on its way is found renewed by the next look.
+  const kube::TimePoint asked = context_.clock.now();
+  const auto lease = co_await kube::async::with_timeout(
+      context_.clock, provider_.get(kube::resources::leases, {ns, std::string(core::leader_lease)}), look_time);
+  if (lease && *lease) co_return judge_.looked(core::read_leader(**lease), asked, now());
+  const bool is_hidden = lease && (lease->error().is_not_found() || lease->error().is_forbidden());
+  log_.debug("the Lease of the provider's leader was not read",
+             {{"namespace", ns}, {"error", lease ? lease->error().text() : std::string("no answer in time")}});
+  judge_.not_looked(is_hidden ? core::SilenceJudge::NoLook::hidden : core::SilenceJudge::NoLook::failed, now());
 }
 
 void SilenceWatch::tell() {

@@ -23,6 +23,8 @@ class SilenceWatch {
     std::function<bool()> answers;
     /// The namespace of Liqo there, as far as it is declared at home; "" = it is not.
     std::function<std::string()> liqo_namespace;
+    /// What is told of the provider when run() begins.
+    std::function<core::SilenceNote()> standing;
     /// Called when note() has changed. Must not suspend.
     std::function<void()> changed;
   };

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace liqo::controllers {
 
 core::OrdersSight ProviderOrders::sight() const {
-  core::OrdersSight all;
-  for (const OrderBook* book : books_) all.add(book->orders_);
-  return all;
+  std::vector<const core::OpenOrders*> parts;
+  parts.reserve(books_.size());
+  for (const OrderBook* book : books_) parts.push_back(&book->orders_);
+  return core::sight_of(parts);
 }
 
 void ProviderOrders::wake() const {

@@ -15,13 +15,21 @@ using namespace std::chrono_literals;
 constexpr kube::Duration min_duration = 5s, max_duration = 60s;
 /// Between two looks: longer than a leader takes between two renewals, and shorter than people notice.
 constexpr kube::Duration look_pause = 3s;
+/// What lies between two looks that are further apart than this proves nothing: a server that was away has taken no
+/// renewals. A look takes five seconds at most.
+constexpr kube::Duration max_gap = 8s;
+/// After the first without an order the Lease behind a closed Node is looked at after the second only.
+constexpr kube::Duration rest_after = 10min, rest_pause = 1min;
 /// For so long after the first renewal what waits is tried again at each one: webhooks answer later than a Lease is
 /// taken.
 constexpr kube::Duration back_time = 30s;
 /// New pods are kept away after this time of proven absence.
 constexpr kube::Duration closing_time = 60s;
-/// What was told is taken back where no look succeeds for the first, or nothing waits for the second.
-constexpr kube::Duration blind_time = 60s, idle_time = 10min;
+/// What was told is taken back where no look succeeds for the first, or nothing waits for the second: no order comes
+/// to a closed Node, so that nobody would find out that another Liqo is there, without this Lease.
+constexpr kube::Duration blind_time = 60s, idle_time = 6h;
+/// A fault that lasts for longer counts as a Lease that cannot be read.
+constexpr kube::Duration fault_patience = 15s;
 /// Between what is taken back and what is told next; doubled each time, and small again after the last.
 constexpr kube::Duration first_pause = 15s, max_pause = 4min, calm_time = 30min;
 /// A judge that has just begun needs so long for a proof.
@@ -60,15 +68,29 @@ const Moment* OpenOrders::since(std::string_view order) const {
   return found == waiting_.end() ? nullptr : &found->second;
 }
 
-std::optional<Moment> OpenOrders::oldest() const {
-  const auto found = std::ranges::min_element(waiting_, {}, [](const auto& order) { return order.second.at; });
-  return found == waiting_.end() ? std::nullopt : std::optional(found->second);
+OpenOrders::Part OpenOrders::opened_from(kube::TimePoint begin) const {
+  Part part;
+  for (const auto& [order, opened] : waiting_) {
+    if (opened.at < begin) continue;
+    ++part.count;
+    if (!part.oldest || opened.at < part.oldest->at) part.oldest = opened;
+  }
+  return part;
 }
 
-void OrdersSight::add(const OpenOrders& orders) {
-  count += orders.size();
-  if (const auto other = orders.oldest(); other && (!oldest || other->at < oldest->at)) oldest = other;
-  if (orders.acted()) acted = std::max(acted.value_or(*orders.acted()), *orders.acted());
+OrdersSight sight_of(std::span<const OpenOrders* const> parts) {
+  OrdersSight sight;
+  const auto add = [](OpenOrders::Part& to, const OpenOrders::Part& more) {
+    to.count += more.count;
+    if (more.oldest && (!to.oldest || more.oldest->at < to.oldest->at)) to.oldest = more.oldest;
+  };
+  for (const OpenOrders* orders : parts)
+    if (const auto& acted = orders->acted()) sight.acted = std::max(sight.acted.value_or(*acted), *acted);
+  for (const OpenOrders* orders : parts) {
+    add(sight.all, orders->opened_from(kube::TimePoint::min()));
+    add(sight.fresh, orders->opened_from(sight.acted.value_or(kube::TimePoint::min())));
+  }
+  return sight;
 }
 
 LeaderSight read_leader(const kube::Object& lease) {
@@ -112,50 +134,72 @@ SilenceNote silence_note(const kube::Object& foreign_cluster) {
 }
 
 bool SilenceJudge::waits(kube::TimePoint now) const {
-  if (!orders_.oldest) return false;
-  return now - std::max(orders_.oldest->at, orders_.acted.value_or(orders_.oldest->at)) >= order_patience;
+  const auto& oldest = orders_.all.oldest;
+  return oldest && now - std::max(oldest->at, orders_.acted.value_or(oldest->at)) >= order_patience;
+}
+
+bool SilenceJudge::waits_anew(kube::TimePoint now) const {
+  return orders_.fresh.oldest && now - orders_.fresh.oldest->at >= order_patience;
 }
 
 bool SilenceJudge::is_settled(kube::TimePoint now) const {
-  return !note_.words.empty() || (began_ && now - *began_ >= settling_time);
+  return !note_.words.empty() || (began_ && now - *began_ >= settling_time) || (run_ && run_->renewals >= 2);
+}
+
+bool SilenceJudge::is_resting(kube::TimePoint now) const {
+  if (note_.closes)
+    return idle_since_ && now - *idle_since_ >= rest_after && is_stale() && !failing_since_ && !back_at_;
+  // Where there is no Lease, an order that is only left behind is no reason to look for one.
+  return note_.words.empty() && failing_since_ && hidden_ && !waits_anew(now);
 }
 
 bool SilenceJudge::is_look_due(kube::TimePoint now) const {
-  if (!answers_ || (!waits(now) && note_.words.empty())) return false;
-  return !tried_ || now - *tried_ >= look_pause;
+  if (!answers_ || (!waits(now) && note_.words.empty() && !resumes_)) return false;
+  return !tried_ || now - *tried_ >= (is_resting(now) ? rest_pause : look_pause);
 }
 
 bool SilenceJudge::is_stale() const {
-  return run_ && (run_->leader.holder.empty() || run_->last - run_->first.at > run_->leader.duration);
+  if (!run_) return false;
+  // The next replica may be about to take what one has given back.
+  return run_->last - run_->first.at > (run_->leader.holder.empty() ? 0s : run_->leader.duration);
 }
 
-bool SilenceJudge::is_proven() const {
-  if (!is_stale() || run_->leader.renewed == void_) return false;
+bool SilenceJudge::is_proven(kube::TimePoint now) const {
+  if (!is_stale() || run_->leader.renewed == void_ || failing_since_ || now - run_->last > max_gap) return false;
   // Who acts is there, whatever its Lease says.
   const kube::TimePoint acted = orders_.acted.value_or(kube::TimePoint::min());
   return acted < run_->first.at || run_->last - acted > run_->leader.duration;
 }
 
-void SilenceJudge::looked(const LeaderSight& leader, Moment now) {
-  tried_ = now.at;
-  failed_ = false;
+bool SilenceJudge::is_unreadable(kube::TimePoint now) const {
+  if (is_stale() && run_->leader.renewed == void_) return true;
+  if (!failing_since_ || now - *tried_ > max_gap) return false;
+  return hidden_ || *tried_ - *failing_since_ >= fault_patience;
+}
+
+void SilenceJudge::looked(const LeaderSight& leader, kube::TimePoint asked, Moment now) {
+  const bool is_apart = run_ && asked - run_->last > (is_resting(now.at) ? 2 * rest_pause : max_gap);
+  tried_ = asked;
+  failing_since_.reset();
+  hidden_ = false;
   blind_since_.reset();
-  const bool is_first = !run_;
-  if (is_first || run_->leader.renewed != leader.renewed || run_->leader.holder != leader.holder) {
-    const bool renewed = !is_first && !leader.holder.empty();
-    run_ = Run{.leader = leader, .first = now, .last = now.at, .renewals = renewed ? run_->renewals + 1 : 0};
+  const bool differs = run_ && (run_->leader.renewed != leader.renewed || run_->leader.holder != leader.holder);
+  if (!run_ || differs || is_apart) {
+    const bool renewed = differs && !leader.holder.empty();
+    run_ = Run{.leader = leader, .first = now, .last = asked, .renewals = renewed ? run_->renewals + 1 : 0};
     if (renewed && note_.proven && !back_at_) back_at_ = now.at;
     wake_ = wake_ || (renewed && back_at_);
   } else {
-    run_->last = now.at;
+    run_->last = asked;
     run_->renewals = 0;
   }
   judge(now);
 }
 
-void SilenceJudge::not_looked(Moment now) {
+void SilenceJudge::not_looked(NoLook why, Moment now) {
   tried_ = now.at;
-  failed_ = true;
+  hidden_ = why == NoLook::hidden;
+  if (!failing_since_) failing_since_ = now.at;
   if (!blind_since_) blind_since_ = now.at;
   judge(now);
 }
@@ -165,14 +209,22 @@ void SilenceJudge::see(const OrdersSight& orders, bool answers, Moment now) {
   const bool acted = orders.acted && (!orders_.acted || *orders_.acted < *orders.acted);
   orders_ = orders;
   answers_ = answers;
-  if (!answers && !blind_since_) blind_since_ = now.at;
-  if (orders.count > 0)
+  if (now.at - *began_ >= settling_time) resumes_ = false;
+  if (orders.all.count > 0)
     idle_since_.reset();
   else if (!idle_since_)
     idle_since_ = now.at;
   if (back_at_ && now.at - *back_at_ >= back_time) back_at_.reset();
   // Looks begin anew with the next order that waits too long: what lies between two of them proves nothing.
-  if (!waits(now.at) && note_.words.empty() && !back_at_ && !acted) run_.reset();
+  if (!waits(now.at) && note_.words.empty() && !back_at_ && !acted && !resumes_) {
+    run_.reset();
+    failing_since_.reset();
+    blind_since_.reset();
+  }
+  if (!answers) {
+    failing_since_.reset();
+    if (!blind_since_) blind_since_ = now.at;
+  }
   if (acted && is_stale()) void_ = run_->leader.renewed;
   if (acted && !note_.words.empty()) untell(now.at);
   judge(now);
@@ -180,33 +232,41 @@ void SilenceJudge::see(const OrdersSight& orders, bool answers, Moment now) {
 
 void SilenceJudge::judge(Moment now) {
   if (untold_at_ && now.at - *untold_at_ >= calm_time) pause_ = {};
-  judge_told(now.at);
-  if (!answers_ || !waits(now.at) || back_at_) return;
-  const bool proven = is_proven() && !failed_;
+  judge_told(now);
+  if (!answers_ || back_at_ || (!waits(now.at) && !resumes_)) return;
+  const bool proven = is_proven(now.at);
   if (note_.words.empty()) {
     // Where the Lease can be read and is renewed, the provider only takes its time.
-    const bool unreadable = failed_ || (is_stale() && run_->leader.renewed == void_);
-    if ((proven || unreadable) && (!untold_at_ || now.at - *untold_at_ >= pause_)) tell(proven, now);
+    const bool unread = waits_anew(now.at) && is_unreadable(now.at);
+    if ((proven || unread) && (!untold_at_ || now.at - *untold_at_ >= pause_)) tell(proven, now);
   } else if (proven && !note_.proven && now.at - *told_at_ >= std::max(pause_, first_pause)) {
     tell(true, now);
   }
 }
 
-void SilenceJudge::judge_told(kube::TimePoint now) {
+void SilenceJudge::judge_told(Moment now) {
   if (note_.words.empty()) return;
-  const bool idle = idle_since_ && now - *idle_since_ >= idle_time;
+  const bool idle = idle_since_ && now.at - *idle_since_ >= idle_time;
   const bool back = run_ && run_->renewals >= 2;
-  const bool blind = note_.proven && blind_since_ && now - *blind_since_ >= blind_time;
+  const bool blind = note_.proven && blind_since_ && now.at - *blind_since_ >= blind_time;
   // What home only sees ends with what waits.
-  const bool unseen = !note_.proven && idle_since_;
-  if (idle || back || blind || unseen) return untell(now);
-  if (note_.proven && now - proven_at_ >= closing_time) note_.closes = true;
+  const bool unseen = !note_.proven && orders_.fresh.count == 0;
+  if (idle || back || blind || unseen) return untell(now.at);
+  if (note_.proven && now.at - proven_at_ >= closing_time) note_.closes = true;
+  if (tells_orders_ && run_ && is_resting(now.at)) {
+    note_.words = forge_words(true, now);
+    tells_orders_ = false;
+  }
 }
 
 void SilenceJudge::tell(bool proven, Moment now) {
-  note_ = {.words = forge_words(proven, now), .proven = proven, .closes = false};
+  note_ = {.words = forge_words(proven, now), .proven = proven, .closes = proven && resumes_};
+  tells_orders_ = orders_.all.count > 0;
   told_at_ = now.at;
-  if (proven) proven_at_ = now.at;
+  if (proven) {
+    proven_at_ = now.at;
+    resumes_ = false;
+  }
   pause_ = pause_ == kube::Duration{} ? first_pause : std::min<kube::Duration>(pause_ * 2, max_pause);
 }
 
@@ -218,13 +278,14 @@ void SilenceJudge::untell(kube::TimePoint now) {
 
 std::string SilenceJudge::forge_words(bool proven, Moment now) const {
   if (!proven)
-    return "cluster " + cluster_ + std::string(not_acted) + count_text(orders_.count) + " since " +
-           time_text(orders_.oldest->wall, now.wall) + ": ask its operator whether Liqo runs there";
+    return "cluster " + cluster_ + std::string(not_acted) + count_text(orders_.fresh.count) + " since " +
+           time_text(orders_.fresh.oldest->wall, now.wall) + ": ask its operator whether Liqo runs there";
   kube::WallTime since = run_->first.wall;
   if (const auto said = kube::parse_time(run_->leader.renewed); said && *said <= since && since - *said <= oldest_shown)
     since = *said;
-  return "Liqo of cluster " + cluster_ + std::string(not_running) + time_text(since, now.wall) + "; it has " +
-         count_text(orders_.count) + ": ask its operator to start liqod";
+  const std::size_t count = orders_.all.count;
+  return "Liqo of cluster " + cluster_ + std::string(not_running) + time_text(since, now.wall) +
+         (count > 0 ? "; it has " + count_text(count) : std::string()) + ": ask its operator to start liqod";
 }
 
 }  // namespace liqo::core

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,8 +50,12 @@ class OpenOrders {
   std::size_t size() const { return waiting_.size(); }
   /// Since when an order waits; null = it does not.
   const Moment* since(std::string_view order) const;
-  /// Since when the oldest one waits; nothing = none does.
-  std::optional<Moment> oldest() const;
+  /// Those that were opened at that time or later.
+  struct Part {
+    std::size_t count = 0;
+    std::optional<Moment> oldest;  ///< since when the oldest one waits; nothing = none does
+  };
+  Part opened_from(kube::TimePoint begin) const;
   /// When the provider last acted upon one; nothing = it never did.
   const std::optional<kube::TimePoint>& acted() const { return acted_; }
 
@@ -61,12 +66,11 @@ class OpenOrders {
 
 /// What waits for a provider, of all parts of home together.
 struct OrdersSight {
-  std::size_t count = 0;
-  std::optional<Moment> oldest;
-  std::optional<kube::TimePoint> acted;
-
-  void add(const OpenOrders& orders);
+  OpenOrders::Part all;
+  std::optional<kube::TimePoint> acted;  ///< when the provider last acted upon one
+  OpenOrders::Part fresh;                ///< those that were opened since then
 };
+OrdersSight sight_of(std::span<const OpenOrders* const> parts);
 
 /// What a Lease says. The provider writes it, so each part is a claim.
 struct LeaderSight {
@@ -93,21 +97,30 @@ SilenceNote silence_note(const kube::Object& foreign_cluster);
 /// Judges one provider, which may write anything into its Lease: absence is proven by our own clock alone, and what is
 /// told changes at a bounded rate. Pure: the owner looks at the Lease when told to, and calls see() from time to time.
 ///
-/// Proven absent: nobody holds the Lease, or it was not renewed for its duration, while no order was acted upon. What
-/// is told stays until an order is acted upon, the Lease is renewed in two looks in a row, no look succeeds for a
-/// minute, or nothing waits for ten minutes. A Lease that was stale while orders were acted upon proves nothing until
-/// it is renewed.
+/// Proven absent: two looks in a row, and all between them, found that nobody holds the Lease, or that it was not
+/// renewed for its duration, while no order was acted upon. What is told stays until an order is acted upon, the Lease
+/// is renewed in two looks in a row, no look succeeds for a minute, or nothing waits for six hours. A Lease that was
+/// stale while orders were acted upon proves nothing until it is renewed. Without a proof only orders count that were
+/// opened after the provider last acted: it may leave an older one for reasons of its own.
 class SilenceJudge {
  public:
   explicit SilenceJudge(std::string cluster) : cluster_(std::move(cluster)) {}
 
+  /// Takes what an earlier judge has told. Where that closes the Node, the Lease is looked at without an order, and a
+  /// proof closes the Node at once.
+  void resume(const SilenceNote& standing) { resumes_ = standing.closes; }
   /// Takes what waits, and whether the provider's API server answers.
   void see(const OrdersSight& orders, bool answers, Moment now);
   /// Whether a look at the Lease is due. Nothing is looked at while nothing waits or is told.
   bool is_look_due(kube::TimePoint now) const;
-  /// A look has succeeded, or failed.
-  void looked(const LeaderSight& leader, Moment now);
-  void not_looked(Moment now);
+  /// A look that was begun at `asked` has succeeded.
+  void looked(const LeaderSight& leader, kube::TimePoint asked, Moment now);
+  /// Why a look has found nothing.
+  enum class NoLook {
+    hidden,  ///< the provider has no Lease for us
+    failed,  ///< a fault, which may pass
+  };
+  void not_looked(NoLook why, Moment now);
 
   /// What is told.
   const SilenceNote& note() const { return note_; }
@@ -120,30 +133,37 @@ class SilenceJudge {
   /// A run of equal looks.
   struct Run {
     LeaderSight leader;
-    Moment first;
-    kube::TimePoint last{};
-    int renewals = 0;  ///< looks in a row, up to the last one, that found the Lease renewed
+    Moment first;            ///< when the first one was answered
+    kube::TimePoint last{};  ///< when the last one was begun
+    int renewals = 0;        ///< looks in a row, up to the last one, that found the Lease renewed
   };
   bool waits(kube::TimePoint now) const;
+  /// Whether an order waits for too long that was opened after the provider last acted.
+  bool waits_anew(kube::TimePoint now) const;
+  bool is_resting(kube::TimePoint now) const;
   bool is_stale() const;
-  bool is_proven() const;
+  bool is_proven(kube::TimePoint now) const;
+  bool is_unreadable(kube::TimePoint now) const;
   void tell(bool proven, Moment now);
   void untell(kube::TimePoint now);
   void judge(Moment now);
-  void judge_told(kube::TimePoint now);
+  void judge_told(Moment now);
   std::string forge_words(bool proven, Moment now) const;
 
   std::string cluster_;
   OrdersSight orders_;
   bool answers_ = false;
+  bool resumes_ = false;  ///< an earlier judge has closed the Node, and this one does not know yet
   std::optional<kube::TimePoint> began_;
   std::optional<Run> run_;
-  std::optional<std::string> void_;             ///< the renewal of a Lease that proves nothing
-  std::optional<kube::TimePoint> tried_;        ///< the last look
-  bool failed_ = false;                         ///< ... has failed
-  std::optional<kube::TimePoint> blind_since_;  ///< since when no look succeeds, or none can be tried
-  std::optional<kube::TimePoint> idle_since_;   ///< since when nothing waits
+  std::optional<std::string> void_;               ///< the renewal of a Lease that proves nothing
+  std::optional<kube::TimePoint> tried_;          ///< the last look
+  std::optional<kube::TimePoint> failing_since_;  ///< since when every look finds nothing
+  bool hidden_ = false;                           ///< ... the last one because there is no Lease for us
+  std::optional<kube::TimePoint> blind_since_;    ///< since when no look succeeds, or none can be tried
+  std::optional<kube::TimePoint> idle_since_;     ///< since when nothing waits
   SilenceNote note_;
+  bool tells_orders_ = false;               ///< `note_` says how many wait
   std::optional<kube::TimePoint> told_at_;  ///< of `note_`
   kube::TimePoint proven_at_{};
   std::optional<kube::TimePoint> untold_at_;

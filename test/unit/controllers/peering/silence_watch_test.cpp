@@ -92,13 +92,13 @@ struct SilentProvider : Offloading {
 
 }  // namespace
 
-TEST_CASE("a provider without a leader is told of on the pod within 15 s, and closes its Node after a minute") {
+TEST_CASE("a provider without a leader is told of on the pod within 20 s, and closes its Node after a minute") {
   SilentProvider world;
   CHECK(world.looks == 0);
   world.create_pod("web");
   world.pass(9s);
   CHECK(world.looks == 0);
-  REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 6s));
+  REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 11s));
   CHECK(world.told().starts_with("Liqo of cluster milan has not run since "));
   CHECK(world.told().contains("; it has 1 order of yours"));
   CHECK(world.reaches([&] { return world.events("ProviderSilent").size() >= 2; }, 5s));
@@ -141,6 +141,7 @@ TEST_CASE("a provider whose webhooks alone are away is told of in the words of i
   SilentProvider world;
   world.webhook_is_away = true;
   world.create_pod("web");
+  world.create_pod("other");
   world.lead(12s);
   CHECK(world.reaches([&] { return world.told("reason") == "OrderNotTaken"; }, 5s));
   CHECK(world.told() == "cluster milan cannot take the pod at present: failed calling webhook");
@@ -149,7 +150,8 @@ TEST_CASE("a provider whose webhooks alone are away is told of in the words of i
   CHECK(world.closed() == "");
   CHECK(world.note().words == "");
   world.webhook_is_away = false;
-  world.lead(80s);
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 7s));
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "other").has_value(); }, 2s));
   world.run_at_milan("web");
   CHECK(world.reaches([&] { return world.told() == "(none)"; }, 10s));
 }
@@ -164,6 +166,27 @@ TEST_CASE("of a provider that shows no Lease home tells what it sees, and closes
   CHECK(world.closed() == "");
   world.run_at_milan("web");
   CHECK(world.reaches([&] { return world.told() == "(none)" && world.note().words.empty(); }, 10s));
+}
+
+TEST_CASE("the Lease is looked for where it is declared, and only there") {
+  SilentProvider world;
+  kube::Object lease = kube::Object::make(resources::leases, {"liqo-system", "liqod"});
+  lease.mutable_spec() = json::object{{"leaseDurationSeconds", 15}, {"holderIdentity", "liqod-1"}};
+  REQUIRE(world.milan.create(resources::leases, lease.tree(), "milan").has_value());
+  world.change(kinds::foreign_clusters, {"", "milan"}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[core::remote_liqo_namespace] =
+        "liqo-system";
+  });
+  world.create_pod("web");
+  // The one in namespace liqo, which nobody holds, is of an earlier installation.
+  for (int i = 0; i < 60; ++i) {
+    (void)world.milan.update(
+        {resources::leases, {"liqo-system", "liqod"}},
+        [&](json::object& next) { kube::ensure_object(next, "spec")["renewTime"] = std::to_string(i); }, "milan");
+    world.pass(2s);
+  }
+  CHECK(world.looks > 0);
+  CHECK(world.note().words == "");
 }
 
 TEST_CASE("a slice and a twin that wait for nobody say so") {
@@ -182,6 +205,34 @@ TEST_CASE("a pod that home takes back waits for nobody") {
   world.pass(2min);
   CHECK(world.looks == 0);
   CHECK(world.note().words == "");
+}
+
+TEST_CASE("a pod whose name somebody else's ShadowPod has waits for nobody, and says one thing") {
+  SilentProvider world;
+  const kube::Object foreign = kube::Object::make(kinds::shadow_pods, {twin, "web"});
+  REQUIRE(world.milan.create(kinds::shadow_pods, foreign.tree(), "milan").has_value());
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.told("reason") == "FailedReflection"; }, 10s));
+  const std::size_t writes = world.writes();
+  world.pass(5min);
+  CHECK(world.told("reason") == "FailedReflection");
+  CHECK(world.looks == 0);
+  CHECK(world.writes() - writes < 120);  // leases and heartbeats of the Node
+}
+
+TEST_CASE("a line that breaks is no answer to an order") {
+  SilentProvider world;
+  world.admit = [] { return std::string("quota exceeded"); };
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.told("reason") == "OffloadingRefused"; }, 10s));
+  world.webhook_is_away = true;
+  REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 2min));
+  world.to_milan.refuse();
+  world.pass(20s);
+  world.to_milan.heal();
+  world.pass(30s);
+  CHECK(world.told("reason") == "ProviderSilent");
+  CHECK(world.note().proven);
 }
 
 TEST_CASE("a provider that toggles its Lease causes few writes at home") {

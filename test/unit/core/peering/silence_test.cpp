@@ -22,15 +22,14 @@ struct World {
     return {.at = kube::TimePoint{} + 1h + passed, .wall = noon + round<std::chrono::microseconds>(passed)};
   }
   void step() {
-    OrdersSight sight;
-    sight.add(orders);
-    judge.see(sight, answers, now());
+    const OpenOrders* parts[] = {&orders};
+    judge.see(sight_of(parts), answers, now());
     if (judge.is_look_due(now().at)) {
       ++looks;
       if (readable)
-        judge.looked({.holder = holder, .renewed = renewed, .duration = 15s}, now());
+        judge.looked({.holder = holder, .renewed = renewed, .duration = 15s}, now().at, now());
       else
-        judge.not_looked(now());
+        judge.not_looked(no_look, now());
     }
     wakes += judge.take_wake();
     if (judge.note() != last) {
@@ -55,6 +54,7 @@ struct World {
   kube::Duration passed{};
   std::string holder, renewed = "2026-11-21T11:59:58.000000Z";
   bool readable = true, answers = true;
+  SilenceJudge::NoLook no_look = SilenceJudge::NoLook::hidden;
   OpenOrders orders;
   SilenceJudge judge{"milan"};
   SilenceNote last;
@@ -77,11 +77,11 @@ TEST_CASE("a provider is not looked at while nothing waits, nor before an order 
   CHECK(world.looks == 1);
 }
 
-TEST_CASE("a Lease that nobody holds proves at the first look that nobody leads") {
+TEST_CASE("a Lease that nobody holds proves at the second look that nobody leads") {
   World world("");
   world.orders.open("pod a", world.now());
   world.orders.open("pod b", world.now());
-  world.pass(9s);
+  world.pass(12s);
   CHECK(world.words().empty());
   world.pass(1s);
   CHECK(world.words() ==
@@ -215,17 +215,147 @@ TEST_CASE("what is told stays until an order is acted upon, or the Lease is rene
     world.pass(70s);
     CHECK(!world.judge.note().closes);
   }
-  SUBCASE("nothing waits for ten minutes") {
+  SUBCASE("nothing waits: the Node stays closed while the Lease is stale, and is looked at seldom") {
     world.orders.close("pod a", OpenOrders::End::withdrawn, world.now().at);
     world.orders.close("pod b", OpenOrders::End::withdrawn, world.now().at);
-    world.pass(599s);
+    world.pass(11min);
+    CHECK(world.words() == "Liqo of cluster milan has not run since 11:59:58 UTC: ask its operator to start liqod");
+    int before = world.looks;
+    world.pass(5h);
     CHECK(world.judge.note().closes);
-    world.pass(2s);
-    CHECK(world.words().empty());
-    const int before = world.looks;
-    world.pass(60s);
-    CHECK(world.looks == before);
+    CHECK(world.looks - before <= 301);
+    CHECK(world.changes == 2);
+    SUBCASE("... until it is renewed") {
+      world.pass(70s, true);
+      CHECK(world.words().empty());
+    }
+    SUBCASE("... for six hours: another Liqo may be there") {
+      world.pass(1h);
+      CHECK(world.words().empty());
+      before = world.looks;
+      world.pass(60s);
+      CHECK(world.looks == before);
+    }
   }
+}
+
+TEST_CASE("a replica that gives the Lease back to the next one proves nothing") {
+  World world;
+  world.orders.open("pod a", world.now());
+  for (int round = 0; round < 20; ++round) {
+    world.pass(9s, true);
+    world.holder.clear();
+    world.pass(2s);
+    world.holder = "liqod-" + std::to_string(round);
+    world.pass(7s, true);
+  }
+  CHECK(world.words().empty());
+}
+
+TEST_CASE("what lies between two looks that are far apart proves nothing") {
+  World world;
+  world.orders.open("pod a", world.now());
+  world.pass(12s);
+  // The provider's API server is away, and nobody can renew anything.
+  SUBCASE("its probe says so") { world.answers = false; }
+  SUBCASE("its answers do") {
+    world.readable = false;
+    world.no_look = SilenceJudge::NoLook::failed;
+  }
+  world.pass(14s);
+  world.answers = world.readable = true;
+  world.pass(3s);
+  world.pass(60s, true);
+  CHECK(world.changes == 0);
+}
+
+TEST_CASE("a slow answer makes no Lease older than it is") {
+  SilenceJudge judge("milan");
+  OpenOrders orders;
+  const OpenOrders* parts[] = {&orders};
+  const auto at = [](kube::Duration time) {
+    return Moment{.at = kube::TimePoint{} + 1h + time, .wall = noon + round<std::chrono::microseconds>(time)};
+  };
+  const LeaderSight leader{.holder = "liqod-1", .renewed = "x", .duration = 5s};
+  orders.open("pod a", at(0s));
+  for (kube::Duration begin : {10s, 14s}) {
+    judge.see(sight_of(parts), true, at(begin));
+    judge.looked(leader, at(begin).at, at(begin + 4s));
+  }
+  CHECK(judge.note().words.empty());
+  judge.see(sight_of(parts), true, at(20s));
+  judge.looked(leader, at(20s).at, at(20s));
+  CHECK(judge.note().proven);
+}
+
+TEST_CASE("a fault tells nothing before it lasts, and one of hours ago nothing at all") {
+  World world;
+  world.readable = false;
+  world.no_look = SilenceJudge::NoLook::failed;
+  world.orders.open("pod a", world.now());
+  world.pass(20s);
+  CHECK(world.words().empty());
+  SUBCASE("it lasts") {
+    world.pass(10s);
+    CHECK(world.words().contains("has not acted upon 1 order of yours"));
+  }
+  SUBCASE("the order is withdrawn, and hours later another one waits") {
+    world.orders.close("pod a", OpenOrders::End::withdrawn, world.now().at);
+    world.pass(3h);
+    world.readable = true;
+    world.orders.open("pod b", world.now());
+    world.pass(60s, true);
+    CHECK(world.changes == 0);
+  }
+}
+
+TEST_CASE("one order that a provider without a Lease leaves behind is not told of once it acts upon others") {
+  World world;
+  world.readable = false;
+  world.orders.open("stuck", world.now());
+  world.pass(15s);
+  CHECK(world.words().contains("1 order"));
+  for (int i = 0; i < 100; ++i) {
+    const std::string order = "pod " + std::to_string(i);
+    world.orders.open(order, world.now());
+    world.pass(8s);
+    world.act(order.c_str());
+    world.pass(60s);
+  }
+  CHECK(world.changes == 2);
+  CHECK(world.looks < 300);
+  // A new one counts, and is counted alone.
+  world.orders.open("new", world.now());
+  world.pass(12s);
+  CHECK(world.words().contains("has not acted upon 1 order of yours"));
+}
+
+TEST_CASE("a judge that follows one that had closed the Node closes it with its first proof") {
+  World world;
+  world.judge.resume({.words = "x", .proven = true, .closes = true});
+  SUBCASE("with an order") { world.orders.open("pod a", world.now()); }
+  SUBCASE("without one") {}
+  world.pass(20s);
+  CHECK(world.judge.note().closes);
+  CHECK(world.changes == 1);
+}
+
+TEST_CASE("a judge that follows one that had closed the Node opens it where the Lease is renewed") {
+  World world;
+  world.judge.resume({.words = "x", .proven = true, .closes = true});
+  world.pass(10s, true);
+  CHECK(world.judge.is_settled(world.now().at));
+  CHECK(world.words().empty());
+}
+
+TEST_CASE("a judge does not close at once because of what was told long ago") {
+  World world;
+  world.judge.resume({.words = "x", .proven = true, .closes = true});
+  world.pass(5min, true);
+  world.orders.open("pod a", world.now());
+  world.pass(40s);
+  CHECK(world.judge.note().proven);
+  CHECK(!world.judge.note().closes);
 }
 
 TEST_CASE("a Lease that an earlier installation has left closes nothing once orders were acted upon") {
