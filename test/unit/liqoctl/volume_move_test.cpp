@@ -121,9 +121,10 @@ TEST_CASE("of Events about whatever has a name the newest one is told, fit to be
     return made;
   };
   CHECK(model::newest_of_all({}).empty());
-  const kube::Object old = event("2026-11-21T10:00:10Z", "waiting"), late = event("2026-11-21T10:00:50Z", "no\x1bdisk");
-  CHECK(model::newest_of_all({old, late}) == "no?disk");
-  CHECK(model::newest_of_all({late, old}) == "no?disk");
+  const kube::Object old = event("2026-11-21T10:00:10Z", "waiting"),
+                     late = event("2026-11-21T10:00:50Z", "no\x1b[2J disk");
+  CHECK(model::newest_of_all({old, late}) == "no?[2J disk");
+  CHECK(model::newest_of_all({late, old}) == "no?[2J disk");
   CHECK(model::newest_of_all({event("2026-11-21T10:00:10Z", std::string(1000, 'm'))}).size() == 512);
 }
 
