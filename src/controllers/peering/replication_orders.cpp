@@ -83,7 +83,9 @@ void ReplicationSession::see_slice(const kube::WorkKey& work, const std::optiona
     auto& answer = known->second.outdated_answer;
     const auto remote = kind_of(work).provider->find({peer_.remote_namespace, work.object.name});
     const bool is_same_again = since && !is_silent && context_.clock.now() - since->at >= same_answer_time;
-    if (!remote || answer_digest(*remote) != *answer || is_as_asked(*remote) || is_same_again) answer.reset();
+    const bool is_over = !remote || is_same_again;
+    if (is_over || answer_digest(*remote) != *answer || is_as_asked(*remote)) answer.reset();
+    if (is_over) return orders_.close(order, End::withdrawn);
     is_outdated = answer.has_value();
   }
   if (is_answered(*local) && !is_outdated) return orders_.close(order, End::acted);

@@ -95,6 +95,7 @@ class ReplicationSession {
   asio::awaitable<kube::Outcome> work_on(kube::WorkKey work);
   /// Notes what of an object waits for the provider.
   void see_orders(const kube::WorkKey& work);
+  /// Likewise of a slice; `local`: as it is at home, where it is still for this provider.
   void see_slice(const kube::WorkKey& work, const std::optional<kube::Object>& local);
   /// Tells on each slice that waits why it does.
   void tell_silence();
