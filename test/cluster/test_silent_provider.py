@@ -133,7 +133,7 @@ def test_a_provider_whose_webhooks_alone_are_away(pair: Pair) -> None:
     finally:
         pair.provider.daemon.command = command
         pair.provider.daemon.restart()
-    wait_for(lambda: pair.runs("waiting"), 60, "the pod to run")
+    wait_for(lambda: pair.runs("waiting"), 15, "the pod to run")
     assert not pair.told("waiting")
 
 

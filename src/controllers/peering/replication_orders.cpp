@@ -4,16 +4,27 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/core/digest.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/slices/request.hpp"
 
 namespace liqo::controllers {
 namespace {
 
+using namespace std::chrono_literals;
 using End = core::OpenOrders::End;
+
+/// A provider that is there and has not changed its answer for this time answers the same again.
+constexpr kube::Duration same_answer_time = 5min;
 
 std::string slice_order(std::string_view name) { return "slice " + std::string(name); }
 std::string twin_order(std::string_view ns) { return "twin " + std::string(ns); }
+
+/// Whether the answer gives what is asked for now: it need not change.
+bool is_as_asked(const kube::Object& slice) {
+  const api::ResourceSlice view(slice);
+  return view.requested() == view.granted();
+}
 
 bool is_answered(const kube::Object& slice) {
   const api::ResourceSlice view(slice);
@@ -21,6 +32,8 @@ bool is_answered(const kube::Object& slice) {
 }
 
 }  // namespace
+
+std::string answer_digest(const kube::Object& slice) { return core::digest_hex(kube::json::serialize(slice.status())); }
 
 asio::awaitable<kube::Outcome> ReplicationSession::work_on(kube::WorkKey work) {
   kube::Outcome outcome = co_await reconcile(work);
@@ -36,14 +49,7 @@ void ReplicationSession::see_orders(const kube::WorkKey& work) {
                 !core::is_ready_to_replicate(kind.resource, *local)))
     local.reset();
   if (kind.resource == api::kinds::resource_slices) {
-    const std::string order = slice_order(work.object.name);
-    // Slices of other classes wait for controllers that are not Liqo's.
-    if (!local || !core::is_built_in_class(api::ResourceSlice(*local).slice_class()))
-      orders_.close(order, End::withdrawn);
-    else if (is_answered(*local))
-      orders_.close(order, End::acted);
-    else
-      orders_.open(order);
+    see_slice(work, local);
   } else if (kind.resource == api::kinds::namespace_maps) {
     std::set<std::string> wanted, mapped;
     if (local) {
@@ -62,6 +68,31 @@ void ReplicationSession::see_orders(const kube::WorkKey& work) {
     }
     if (!local) asked_.erase(work.object.name);
   }
+}
+
+void ReplicationSession::see_slice(const kube::WorkKey& work, const std::optional<kube::Object>& local) {
+  const std::string order = slice_order(work.object.name);
+  // Slices of other classes wait for controllers that are not Liqo's.
+  if (!local || !core::is_built_in_class(api::ResourceSlice(*local).slice_class()))
+    return orders_.close(order, End::withdrawn);
+  const auto& note = silence_.note();
+  const bool is_silent = note && !note->words.empty();
+  const core::Moment* since = orders_.since(order);
+  bool is_outdated = false;
+  if (const auto known = memory_.find(work); known != memory_.end() && known->second.outdated_answer) {
+    auto& answer = known->second.outdated_answer;
+    const auto remote = kind_of(work).provider->find({peer_.remote_namespace, work.object.name});
+    const bool is_same_again = since && !is_silent && context_.clock.now() - since->at >= same_answer_time;
+    const bool is_over = !remote || is_same_again;
+    if (is_over || answer_digest(*remote) != *answer || is_as_asked(*remote)) answer.reset();
+    if (is_over) return orders_.close(order, End::withdrawn);
+    is_outdated = answer.has_value();
+  }
+  if (is_answered(*local) && !is_outdated) return orders_.close(order, End::acted);
+  if (is_outdated) controller_.enqueue_after(work, same_answer_time);
+  if (!since && is_silent)
+    context_.events.warning(*local, api::kinds::resource_slices, core::provider_silent, note->words);
+  orders_.open(order);
 }
 
 void ReplicationSession::tell_silence() {

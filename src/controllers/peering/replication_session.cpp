@@ -507,6 +507,8 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
     memory_[work].futile_update = std::move(text);
   } else {
     log_.debug("replica updated", {{"kind", kind.resource.kind}, {"object", remote_key}});
+    if (kind.resource == api::kinds::resource_slices && patch.contains("spec"))
+      memory_[work].outdated_answer = answer_digest(*patched);
   }
   kind.provider->observe(std::move(*patched));
   co_return kube::Result<void>();

@@ -32,6 +32,9 @@ inline bool is_refused_access(const kube::Failure& failure) {
   return failure.http_code() == 401 || failure.http_code() == 403;
 }
 
+/// A digest of what the provider says of a ResourceSlice.
+std::string answer_digest(const kube::Object& slice);
+
 /// Copies the objects of one tenant namespace to its image at the provider and brings the status back. It has its own
 /// connection, caches, workers and task group: a provider that is away or refuses costs the others nothing. What it
 /// holds of the provider, and writes at home because of it, counts in the budget of that provider. All it knows is in
@@ -84,12 +87,16 @@ class ReplicationSession {
     std::optional<kube::TimePoint> refusal_told;   ///< when people were last told of a status that is too large
     core::MissingTwins missing;                    ///< of a NamespaceMap
     std::map<std::string, std::string> told;       ///< likewise: what people were told of a twin, by its namespace
+    /// Of a ResourceSlice that asks for something else since it was answered: a digest of that answer.
+    std::optional<std::string> outdated_answer;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// Reconciles, and notes what the provider is to act upon.
   asio::awaitable<kube::Outcome> work_on(kube::WorkKey work);
   /// Notes what of an object waits for the provider.
   void see_orders(const kube::WorkKey& work);
+  /// Likewise of a slice; `local`: as it is at home, where it is still for this provider.
+  void see_slice(const kube::WorkKey& work, const std::optional<kube::Object>& local);
   /// Tells on each slice that waits why it does.
   void tell_silence();
   /// What the ForeignCluster tells of the provider.

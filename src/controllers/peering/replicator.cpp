@@ -27,6 +27,8 @@ constexpr kube::Duration closing_pause = 300ms;
 /// Between the end of a Secret and the letting go of its objects: a Secret that is applied anew comes in time.
 constexpr kube::Duration orphan_patience = 10s;
 constexpr std::size_t max_named = 3;
+/// What was told of a silent provider stands for so long without a session that could know better.
+constexpr kube::Duration unheard_patience = 1min;
 
 bool is_control_plane(const kube::Object& secret) {
   return secret.label(api::labels::identity_type) == api::control_plane_identity;
@@ -192,7 +194,21 @@ std::optional<core::SilenceNote> Replicator::silence(std::string_view cluster) c
   for (const auto& [key, peer] : peers_)
     if (key.name == cluster && peer.session && peer.session->silence() && (!told || told->words.empty()))
       told = peer.session->silence();
+  if (told) return told;
+  const kube::TimePoint now = context_.clock.now();
+  for (const auto& [key, peer] : peers_)
+    if (key.name == cluster && !peer.session && peer.unheard_since && now - *peer.unheard_since >= unheard_patience)
+      told.emplace();
   return told;
+}
+
+void Replicator::see_unheard(const PeerKey& key) {
+  Peer& peer = peers_[key];
+  const kube::TimePoint now = context_.clock.now();
+  if (!peer.unheard_since) peer.unheard_since = now;
+  const kube::Duration waited = now - *peer.unheard_since;
+  if (waited >= unheard_patience) return tell(key.name);
+  sessions_.enqueue_after({key.name, key}, unheard_patience - waited);
 }
 
 bool Replicator::is_lost(std::string_view cluster) const {
@@ -378,7 +394,12 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   entry.credentials = credentials_of(secret);
   entry.session =
       std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), home_, budgets_.of(key.name), context_);
-  entry.session->on_health_change([this, cluster = key.name] { tell(cluster); });
+  entry.session->on_health_change([this, key] {
+    if (const auto found = peers_.find(key);
+        found != peers_.end() && found->second.session && found->second.session->silence())
+      found->second.unheard_since.reset();
+    tell(key.name);
+  });
   entry.session->on_end([this, key] { enqueue_peer(key); });
   entry.restarts.begin(context_.clock.now());
   entry.session->set_peer_lost(is_lost(key.name));
@@ -442,8 +463,10 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   // No object and no Secret is let go during this pause, because nobody has looked at what is left at the provider.
   // Where it is gone for good, nobody will.
   if (const kube::TimePoint at = peers_[key].not_before;
-      !peers_[key].session && context_.clock.now() < at && !(secret.is_deleting() && is_lost(key.name)))
+      !peers_[key].session && context_.clock.now() < at && !(secret.is_deleting() && is_lost(key.name))) {
+    if (!secret.is_deleting()) see_unheard(key);
     co_return Outcome::again_after(at - context_.clock.now());
+  }
   if (peers_[key].session && !goes_on_with(peers_[key], secret)) {
     log_.info("replication starts anew: it leads elsewhere", {{"cluster", key.name}, {"namespace", key.ns}});
     co_await stop_session(key);
@@ -461,6 +484,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
     tell(key.name);
   }
   if (secret.is_deleting()) co_return co_await close(key, secret);
+  if (!peers_[key].session) see_unheard(key);
   co_return Outcome::done();
 }
 

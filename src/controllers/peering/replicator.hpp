@@ -47,7 +47,8 @@ class Replicator final : public Runnable {
   /// What there is to tell of a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
   /// Nothing while no session knows yet, or where there is none.
   std::optional<std::string> withdrawal(std::string_view cluster) const;
-  /// What is told of a provider that does not act; nothing while no session knows yet, or where there is none.
+  /// What is told of a provider that does not act; nothing while no session knows yet, or where there has been none for
+  /// less than a minute.
   std::optional<core::SilenceNote> silence(std::string_view cluster) const;
   /// Called with a cluster ID when server(), answers(), trouble(), clock_ahead(), withdrawal() or silence() may have
   /// changed for it. One reader.
@@ -59,6 +60,7 @@ class Replicator final : public Runnable {
   struct Peer : SessionSlot<ReplicationSession> {
     std::optional<std::string> trouble;            ///< why there is no session
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
+    std::optional<kube::TimePoint> unheard_since;  ///< since when no session knows whether the provider is silent
   };
   asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
   asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);
@@ -89,6 +91,8 @@ class Replicator final : public Runnable {
   bool knows_secrets_of(const std::string& ns) const;
   /// The objects of a namespace that hold something at that provider.
   std::vector<std::string> held_by(const PeerKey& key, bool only_wanted) const;
+  /// Has what was told of a silent provider taken back where no session begins for a minute.
+  void see_unheard(const PeerKey& key);
   void tell(const std::string& cluster) {
     if (changed_) changed_(cluster);
   }

@@ -197,6 +197,67 @@ TEST_CASE("a slice and a twin that wait for nobody say so") {
   CHECK(world.note().words.contains("it has 1 order of yours"));
 }
 
+TEST_CASE("a slice whose request changes waits for another answer") {
+  SilentProvider world;
+  world.give_slice();
+  const kube::ObjectKey replica{"liqo-tenant-rome", "pool"};
+  REQUIRE(world.reaches([&] { return world.milan.get(kinds::resource_slices, replica) != nullptr; }));
+  const auto answer = [&](std::string_view cpu) {
+    (void)world.milan.update(
+        {kinds::resource_slices, replica, "status"},
+        [&](json::object& next) {
+          next["status"] =
+              json::object{{"resources", json::object{{"cpu", cpu}}},
+                           {"conditions", json::array{json::object{{"type", "Resources"}, {"status", "Accepted"}}}}};
+        },
+        "milan");
+  };
+  answer("1");
+  world.pass(1min);
+  CHECK(world.note().words == "");
+  world.change(kinds::resource_slices, {tenant, "pool"}, "",
+               [](json::object& next) { kube::ensure_object(next, "spec")["resources"] = json::object{{"cpu", "2"}}; });
+  REQUIRE(world.reaches([&] { return !world.note().words.empty(); }, 40s));
+  CHECK(world.note().words.contains("it has 1 order of yours"));
+  answer("2");
+  CHECK(world.reaches([&] { return world.note().words.empty(); }, 10s));
+}
+
+TEST_CASE("a slice that is made while a provider is known to be silent says so at once") {
+  SilentProvider world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 20s));
+  world.pass(5s);
+  const std::int64_t before = world.times_told("ProviderSilent");
+  world.give_slice();
+  CHECK(world.reaches([&] { return world.times_told("ProviderSilent") > before; }, 5s));
+}
+
+TEST_CASE("a session that is made anew does not open the Node of a silent provider") {
+  SilentProvider world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.closed() == "silent"; }, 2min));
+  world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "",
+               [](json::object& next) { next["data"] = json::object{{"kubeconfig", kube::encode_base64("anew")}}; });
+  for (int i = 0; i < 90; ++i) {
+    world.pass(2s);
+    REQUIRE(world.closed() == "silent");
+  }
+}
+
+TEST_CASE("what is told ends a minute after the credentials with which more could be found out") {
+  SilentProvider world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.closed() == "silent"; }, 2min));
+  world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "", [](json::object& next) {
+    json::object& annotations = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
+    annotations[api::annotations::remote_tenant_namespace] = "?";
+  });
+  world.pass(30s);
+  CHECK(world.closed() == "silent");
+  CHECK(world.reaches([&] { return world.closed() == ""; }, 45s));
+}
+
 TEST_CASE("a pod that home takes back waits for nobody") {
   SilentProvider world;
   world.create_pod("web");
