@@ -64,6 +64,8 @@ class TenantController final : public Runnable {
   static bool outlives_drain(const kube::Object& pod, std::int64_t max_grace);
   /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
+  /// When this process has first seen the heartbeat that the Lease bears now.
+  kube::WallTime heartbeat_seen(const kube::Object& tenant, const kube::Object& lease, kube::WallTime now);
   asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
 
   /// The Tenants of a namespace, oldest first.
@@ -87,7 +89,12 @@ class TenantController final : public Runnable {
   kube::Log log_{"tenant"};
   std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
   std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
-  std::map<std::string, std::string, std::less<>> told_policies_;             ///< why one is unreadable, by the UID
+  struct Heartbeat {
+    std::string time;  ///< as the consumer has written it
+    kube::WallTime seen;
+  };
+  std::map<std::string, Heartbeat, std::less<>> heartbeats_;       ///< the last of each, by the UID
+  std::map<std::string, std::string, std::less<>> told_policies_;  ///< why one is unreadable, by the UID
   /// How far the ShadowPods of a drained Tenant were deleted, while not all are; by the UID.
   std::map<std::string, kube::ObjectKey, std::less<>> deleted_up_to_;
   kube::Controller controller_;
