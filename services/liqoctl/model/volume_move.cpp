@@ -104,7 +104,7 @@ kube::Object forge_carrier(const CarrierRequest& request) {
   const json::object container{
       {"name", "carrier"},
       {"image", text(request.image)},
-      {"command", json::array{program, verb, what}},
+      {"command", json::array{text(program), text(verb), text(what)}},
       {"securityContext", security},
       {"resources", json::object{{"requests", json::object{{"cpu", "50m"}, {"memory", "64Mi"}}},
                                  {"limits", json::object{{"cpu", "1"}, {"memory", "256Mi"}}}}},

@@ -85,6 +85,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
           told_conditions_.erase(std::string(before->uid()));
           told_namesakes_.erase(std::string(before->uid()));
           told_policies_.erase(std::string(before->uid()));
+          heartbeats_.erase(std::string(before->uid()));
           deleted_up_to_.erase(std::string(before->uid()));
         }
         controller_.enqueue_all(tenants_->store(), tenant.key.ns);

@@ -65,6 +65,8 @@ class TenantController final : public Runnable {
   static bool outlives_drain(const kube::Object& pod, std::int64_t max_grace);
   /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
+  /// When this process has first seen the heartbeat that the Lease bears now.
+  kube::WallTime heartbeat_seen(const kube::Object& tenant, const kube::Object& lease, kube::WallTime now);
   asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
 
   /// The Tenants of a namespace, oldest first.
@@ -88,6 +90,11 @@ class TenantController final : public Runnable {
   kube::Log log_{"tenant"};
   std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
   std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
+  struct Heartbeat {
+    std::string time;  ///< as the consumer has written it
+    kube::WallTime seen;
+  };
+  std::map<std::string, Heartbeat, std::less<>> heartbeats_;  ///< the last of each, by the UID
   /// Why a policy is unreadable, and until when that need not be told again; by the UID.
   std::map<std::string, std::pair<std::string, kube::TimePoint>, std::less<>> told_policies_;
   /// How far the ShadowPods of a drained Tenant were deleted, while not all are; by the UID.

@@ -75,6 +75,14 @@ void TenantController::tell_policy(const kube::Object& tenant) {
              {{"tenant", tenant.key()}, {"cluster", consumer}, {"error", told}});
 }
 
+kube::WallTime TenantController::heartbeat_seen(const kube::Object& tenant, const kube::Object& lease,
+                                                kube::WallTime now) {
+  const std::string_view time = kube::string_at(lease.spec(), {"renewTime"});
+  Heartbeat& last = heartbeats_[std::string(tenant.uid())];
+  if (last.time != time) last = {.time = std::string(time), .seen = now};
+  return last.seen;
+}
+
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::watch_heartbeat(kube::Object tenant) {
   const kube::Duration max_silence = context_.settings.max_tenant_silence;
   if (max_silence <= kube::Duration::zero() || api::Tenant(tenant).condition() != api::TenantCondition::active)
@@ -85,9 +93,11 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::w
   if (!lease && lease.error().is_not_found())
     lease = co_await home.create(kube::resources::leases, core::forge_heartbeat_lease(tenant));
   if (!lease) co_return kube::fail(std::move(lease.error()), "looking for the heartbeat of the consumer");
-  const core::SilencePlan plan = core::plan_silence(*lease, tenant, context_.clock.wall(), max_silence);
+  const kube::WallTime now = context_.clock.wall();
+  const core::SilencePlan plan = core::plan_silence(
+      {.lease = *lease, .tenant = tenant, .now = now, .seen = heartbeat_seen(tenant, *lease, now)}, max_silence);
   if (const auto* wait = std::get_if<core::silence_action::LookAgain>(&plan)) co_return wait->after;
-  const std::string& last = std::get<core::silence_action::Cordon>(plan).last;
+  const auto& [last, since] = std::get<core::silence_action::Cordon>(plan);
   auto patched = co_await kube::merge_patch(home, *tenants_, tenant.key(),
                                             {.body = json::serialize(core::silence_patch(tenant, last)),
                                              .phase = "cordoning a tenant of which nobody has heard"});
@@ -95,7 +105,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::w
   if (!*patched) co_return std::nullopt;
   const std::string consumer(api::Tenant(tenant).cluster_id());
   context_.events.warning(tenant, api::kinds::tenants, "TenantSilent",
-                          "nobody has heard of cluster " + consumer + " since " + last +
+                          "nobody has heard of cluster " + consumer + " since " + since +
                               ": it is cordoned; liqoctl uncordon tenant " + std::string(tenant.name()) +
                               " lets it go on");
   co_return std::nullopt;

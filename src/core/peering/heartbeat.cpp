@@ -21,13 +21,15 @@ json::object heartbeat_patch(std::string_view consumer, kube::WallTime now) {
   return {{"spec", json::object{{"holderIdentity", consumer}, {"renewTime", kube::format_micro_time(now)}}}};
 }
 
-SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, kube::WallTime now,
-                         kube::Duration max_silence) {
-  const std::string_view last = kube::string_at(lease.spec(), {"renewTime"});
+SilencePlan plan_silence(const HeartbeatSight& sight, kube::Duration max_silence) {
+  const std::string_view last = kube::string_at(sight.lease.spec(), {"renewTime"});
   const auto time = kube::parse_time(last);
+  const bool is_far_ahead = time && *time - sight.seen > max_silence;
   // A consumer that writes an unreadable time is there all the same, so it is not cordoned.
-  if (time && now - *time >= max_silence && tenant.annotation(api::annotations::silent_since) != last)
-    return silence_action::Cordon{std::string(last)};
+  if (time && sight.now - (is_far_ahead ? sight.seen : *time) >= max_silence &&
+      sight.tenant.annotation(api::annotations::silent_since) != last)
+    return silence_action::Cordon{.last = std::string(last),
+                                  .since = is_far_ahead ? kube::format_time(sight.seen) : std::string(last)};
   return silence_action::LookAgain{
       std::clamp<kube::Duration>(max_silence / 10, std::chrono::seconds(1), heartbeat_interval)};
 }

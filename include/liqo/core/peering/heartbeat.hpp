@@ -28,16 +28,25 @@ struct LookAgain {
 };
 /// The tenant has been silent for max_silence: cordon it (silence_patch).
 struct Cordon {
-  std::string last;  ///< the last heartbeat
+  std::string last;   ///< the last heartbeat, as the consumer has written it
+  std::string since;  ///< when it was heard, for people
 };
 }  // namespace silence_action
+
+/// What is known of the heartbeat of an active tenant.
+struct HeartbeatSight {
+  const kube::Object& lease;
+  const kube::Object& tenant;
+  kube::WallTime now;
+  kube::WallTime seen;  ///< when the last heartbeat was seen for the first time
+};
 
 /// What a provider does about the silence of an active tenant.
 using SilencePlan = std::variant<silence_action::LookAgain, silence_action::Cordon>;
 /// Looks at the heartbeat of an active tenant. `max_silence` is how long a consumer may be silent. A consumer without
-/// any heartbeat, as all of the Go version are, is not silent.
-SilencePlan plan_silence(const kube::Object& lease, const kube::Object& tenant, kube::WallTime now,
-                         kube::Duration max_silence);
+/// any heartbeat, as all of the Go version are, is not silent. A heartbeat that is further ahead than that counts from
+/// when it was seen, or its consumer would never be silent.
+SilencePlan plan_silence(const HeartbeatSight& sight, kube::Duration max_silence);
 /// JSON merge patch that cordons the Tenant, with its resourceVersion.
 kube::json::object silence_patch(const kube::Object& tenant, std::string_view last);
 

@@ -30,6 +30,7 @@ TEST_CASE("a tenant that has beaten and is silent for too long is cordoned, once
     kube::Object lease, tenant;
     std::chrono::seconds later;
     bool cordon;
+    std::chrono::seconds seen = 0s;
   };
   const Case cases[] = {
       {"it has just beaten", lease(last), tenant(), 1h, false},
@@ -42,16 +43,33 @@ TEST_CASE("a tenant that has beaten and is silent for too long is cordoned, once
       {"a clock that is ahead", lease("2026-11-21T23:00:00Z"), tenant(), 1h, false},
       {"the first year", lease("0001-01-01T00:00:00.000000Z"), tenant(), 0s, true},
       {"long before there were clusters", lease("1600-01-01T00:00:00Z"), tenant(), 0s, true},
-      {"in centuries", lease("2300-01-01T00:00:00Z"), tenant(), 240h, false},
-      {"the last year, in a leap second", lease("9999-12-31T23:59:60Z"), tenant(), 240h, false},
+      {"in centuries, seen just now", lease("2300-01-01T00:00:00Z"), tenant(), 240h, false, 240h - 1s},
+      {"in centuries, and nothing since", lease("2300-01-01T00:00:00Z"), tenant(), 24h, true},
+      {"in centuries, uncordoned", lease("2300-01-01T00:00:00Z"), tenant("2300-01-01T00:00:00Z"), 240h, false},
+      {"the last year, in a leap second", lease("9999-12-31T23:59:60Z"), tenant(), 24h, true},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);
-    const SilencePlan plan = plan_silence(c.lease, c.tenant, at(c.later), 24h);
+    const SilencePlan plan =
+        plan_silence({.lease = c.lease, .tenant = c.tenant, .now = at(c.later), .seen = at(c.seen)}, 24h);
     const auto* wait = std::get_if<silence_action::LookAgain>(&plan);
     CHECK((wait == nullptr) == c.cordon);
     if (wait) CHECK(wait->after == 10min);
   }
+}
+
+TEST_CASE("people are told since when a consumer is silent, whatever its clock says") {
+  const kube::Object active = tenant();
+  const auto told = [&](std::string_view renewed) {
+    const kube::Object beats = lease(renewed);
+    const SilencePlan plan = plan_silence({.lease = beats, .tenant = active, .now = at(25h), .seen = at(30min)}, 24h);
+    const auto* cordon = std::get_if<silence_action::Cordon>(&plan);
+    REQUIRE(cordon);
+    CHECK(cordon->last == renewed);
+    return cordon->since;
+  };
+  CHECK(told("2026-11-21T10:00:00.000000Z") == "2026-11-21T10:00:00.000000Z");
+  CHECK(told("2300-01-01T00:00:00Z") == "2026-11-21T10:30:00Z");
 }
 
 TEST_CASE("what both sides write of a heartbeat") {
