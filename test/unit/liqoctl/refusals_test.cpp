@@ -65,7 +65,9 @@ TEST_CASE("refusals of all consumers come newest first, those of other namespace
 TEST_CASE("where nothing is recorded, that is what is said") {
   const auto liqod = [](const std::string& port) {
     return parsed(
-        (R"({"spec":{"template":{"spec":{"containers":[{"args":["--webhook-port=)" + port + R"("]}]}}}})").c_str());
+        (R"({"metadata":{"name":"liqod"},"spec":{"template":{"spec":{"containers":[{"args":["--webhook-port=)" + port +
+         R"("]}]}}}})")
+            .c_str());
   };
   const kube::Object on = liqod("9443"), off = liqod("0");
   CHECK(no_refusals(&on) == "nothing was refused");
@@ -83,8 +85,8 @@ TEST_CASE("the table has whole sentences") {
   CHECK(refusal_table(all, now) ==
         "LAST   COUNT   CLUSTER   KIND        NAME            REASON\n"
         "90s    12      rome      ShadowPod   shop-rome/web   quota liqo-tenant-rome/pool has not enough cpu: asked 2, "
-        "used 7 of 8, free\n"
-        "                                                     1; ask for less or for a larger slice\n");
+        "used 7 of 8,\n"
+        "                                                     free 1; ask for less or for a larger slice\n");
 }
 
 TEST_CASE("programs read the same") {

@@ -20,7 +20,8 @@ TEST_CASE("all that is in the way is named at once, by who ends it") {
   uses.slices = {parsed(R"({"metadata": {"name": "pool", "namespace": "liqo-tenant-milan",
                      "labels": {"liqo.io/remote-cluster-id": "milan"}}, "spec": {"providerClusterID": "milan"}})"),
                  parsed(R"({"metadata": {"name": "batch", "namespace": "liqo-tenant-turin",
-                     "labels": {"liqo.io/replicated": "true"}}, "spec": {"consumerClusterID": "turin"}})")};
+                     "labels": {"liqo.io/replicated": "true", "liqo.io/originID": "turin"}},
+                     "spec": {"consumerClusterID": "turin"}})")};
   uses.virtual_nodes = {
       parsed(R"({"metadata": {"name": "pool", "namespace": "liqo-tenant-milan"}, "spec": {"clusterID": "milan"}})")};
   uses.tenants = {

@@ -226,7 +226,7 @@ TEST_CASE("an API server that no probe proves counts because the cluster lists i
 
 TEST_CASE("what is denied and refused later is kept too, once, by the leader") {
   Cluster cluster;
-  json::object labels{{"liqo.io/replicated", "true"}};
+  json::object labels{{"liqo.io/replicated", "true"}, {"liqo.io/originID", "rome"}};
   const kube::ObjectKey slice{tenant, "pool"}, pod{"shop-rome", "web"};
   cluster.server.create(
       kinds::resource_slices,

@@ -162,7 +162,7 @@ TEST_CASE("a ConfigMap that somebody has changed is read as far as it can be") {
     CHECK(all.size() == each.entries);
     for (const RefusedObject& one : all) CHECK(one.count == 1);
   }
-  kube::Object odd = parse(R"({"apiVersion": "v1", "kind": "ConfigMap"})");
+  kube::Object odd = kube::Object::make(kube::resources::config_maps, {"liqo-tenant-rome", "liqo-refusals"});
   odd.tree()["data"] = 7;
   CHECK(RefusalRing::read(odd).empty());
 }
