@@ -129,7 +129,9 @@ TEST_CASE("a port answers for its own node") {
       {"a pod of another node", 2, "admin", "/containerLogs/rome/web/main", 404,
        "pod rome/web does not run on node turin\n"},
       {"a pod of another node, exec", 2, "admin", "/exec/rome/web/main?command=sh&output=1", 404,
-       "pod rome/web does not run on node turin\n"},
+       R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pod rome/web does not run on )"
+       R"(node turin","reason":"NotFound","code":404})"
+       "\n"},
       {"a pod of another node, with the right on that one only", 2, "local", "/containerLogs/rome/web/main", 403, ""},
       {"a pod of another node, with the right on this one only", 1, "local", "/containerLogs/rome/elsewhere/main", 404,
        "pod rome/elsewhere does not run on node milan\n"},

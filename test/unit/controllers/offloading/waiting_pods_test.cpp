@@ -53,10 +53,8 @@ struct Home : ClusterFixture {
     if (!disk.empty()) made.mutable_spec()["nodeSelector"] = json::object{{"disk", disk}};
     apply(resources::pods, made);
     change(resources::pods, {ns, name}, "status", [](json::object& next) {
-      next["status"] = json::object{
-          {"phase", "Pending"},
-          {"conditions",
-           json::array{json::object{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}}}}};
+      kube::ensure_object(next, "status")["conditions"] =
+          json::array{json::object{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}}};
     });
   }
   std::vector<std::string> told() { return events("VirtualNodeClosed"); }
