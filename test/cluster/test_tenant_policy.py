@@ -170,6 +170,7 @@ def test_a_cordon_is_a_state_that_both_sides_see_and_its_pod_is_told_why(two: Tw
     wait_for(lambda: two.checks(parma)["peer bari"][0] == "good", SOON, "check to find nothing wrong")
 
 
+@pytest.mark.refusals
 def test_a_drained_tenant_is_shown_as_such_by_both_sides(two: Two) -> None:
     parma, bari = two.parma, two.bari
     bari.liqoctl("drain", "tenant", "parma", "--skip-confirm")

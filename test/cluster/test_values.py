@@ -558,7 +558,8 @@ def test_a_dry_run_shows_what_an_upgrade_would_change_and_changes_nothing(instal
     def versions() -> dict[tuple[str, str], str]:
         found = json.loads(installed.carpi.kubectl("get", "deployment,configmap,secret", "-n", "liqo", "-o", "json"))
         # liqod renews what is its own.
-        ours = [one for one in found["items"] if one["metadata"]["labels"].get("app.kubernetes.io/instance") == "liqo"]
+        labels = lambda one: one["metadata"].get("labels", {})  # noqa: E731
+        ours = [one for one in found["items"] if labels(one).get("app.kubernetes.io/instance") == "liqo"]
         name = lambda one: (one["kind"], one["metadata"]["name"])  # noqa: E731
         return {name(one): one["metadata"].get("generation", 0) or one["data"] for one in ours}
 
