@@ -46,6 +46,7 @@ std::vector<PeeringUser> peering_users(const std::vector<kube::Object>& bindings
 
 std::string listing(const std::vector<PeeringUser>& users, kube::WallTime now) {
   std::vector<text::Row> rows;
+  rows.reserve(users.size());
   for (const PeeringUser& user : users)
     rows.push_back({text::shown(user.consumer), text::shown(user.ns), user.is_peered ? "yes" : "no",
                     user.is_whole ? "" : "half made: liqoctl delete peering-user", text::age_of(user.created, now)});

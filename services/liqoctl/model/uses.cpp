@@ -23,6 +23,7 @@ class Names {
   bool empty() const { return kinds_.empty(); }
   std::string text() const {
     std::vector<std::string> parts;
+    parts.reserve(kinds_.size());
     for (const auto& [kind, names] : kinds_) parts.push_back(kind + " " + kube::join_some(names, max_named));
     return kube::join(parts, ", ");
   }

@@ -47,7 +47,7 @@ struct Rome {
   }
   void grant(const kube::ObjectKey& key, std::string_view cpu, std::string_view foreign = "") {
     REQUIRE(server.update(
-        {kinds::resource_slices, key},
+        {kinds::resource_slices, key, "status"},
         [&](json::object& next) {
           json::object resources{{"cpu", cpu}};
           if (!foreign.empty()) resources[foreign] = "1";

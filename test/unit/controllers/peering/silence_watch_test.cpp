@@ -36,6 +36,15 @@ struct SilentProvider : Offloading {
     pass(2min);
     looks = 0;
   }
+  static std::string kubeconfig(const std::string& token) {
+    return kube::encode_base64(
+        "clusters: [{name: milan, cluster: {server: 'https://milan:6443', certificate-authority-data: Y2E=}}]\n"
+        "users: [{name: rome, user: {token: " +
+        token +
+        "}}]\n"
+        "contexts: [{name: rome, context: {cluster: milan, user: rome}}]\n"
+        "current-context: rome\n");
+  }
   static void prepare(Offloading& world) {
     for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews})
       world.milan.serve(kind);
@@ -44,6 +53,7 @@ struct SilentProvider : Offloading {
     secret.set_label(api::labels::remote_cluster_id, "milan");
     secret.set_label(api::labels::identity_type, api::control_plane_identity);
     secret.set_annotation(api::annotations::remote_tenant_namespace, "liqo-tenant-rome");
+    secret.tree()["data"] = json::object{{"kubeconfig", kubeconfig("first")}};
     world.apply(resources::secrets, secret);
     kube::Object lease = kube::Object::make(resources::leases, lease_key);
     lease.mutable_spec() = json::object{{"leaseDurationSeconds", 15}, {"renewTime", "2020-01-01T00:00:00.000000Z"}};
@@ -202,6 +212,8 @@ TEST_CASE("a slice whose request changes waits for another answer") {
   world.give_slice();
   const kube::ObjectKey replica{"liqo-tenant-rome", "pool"};
   REQUIRE(world.reaches([&] { return world.milan.get(kinds::resource_slices, replica) != nullptr; }));
+  // Home signs what it asks for.
+  world.pass(2s);
   const auto answer = [&](std::string_view cpu) {
     (void)world.milan.update(
         {kinds::resource_slices, replica, "status"},
@@ -237,8 +249,9 @@ TEST_CASE("a session that is made anew does not open the Node of a silent provid
   SilentProvider world;
   world.create_pod("web");
   REQUIRE(world.reaches([&] { return world.closed() == "silent"; }, 2min));
-  world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "",
-               [](json::object& next) { next["data"] = json::object{{"kubeconfig", kube::encode_base64("anew")}}; });
+  world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "", [](json::object& next) {
+    next["data"] = json::object{{"kubeconfig", SilentProvider::kubeconfig("second")}};
+  });
   for (int i = 0; i < 90; ++i) {
     world.pass(2s);
     REQUIRE(world.closed() == "silent");
