@@ -133,13 +133,13 @@ void add_tenant_policy(CommandLine& line) {
   app.list("--allow", change.allow, "Switch a key on, add names to a list, or set a bound")
       .type_name("KEY[=VALUE,...]");
   app.list("--forbid", change.forbid,
-           "Switch a key off, take names off a list (all if none is given), or add to refusedServiceTypes")
+           "Switch a key off, take names off a list (all if none is given), or refuse a type of Service")
       .type_name("KEY[=VALUE,...]");
   app.list("--unset", change.unset,
            "Take a key out of the policy, so that the default applies; of a bound, these names")
       .type_name("KEY[=NAME,...]");
   app.flag("--replace", change.replace,
-           "Begin with an empty policy, and keep nothing of the stored one, readable or not: its limits end, too");
+           "Begin with an empty policy: nothing of the stored one is kept, its limits neither");
   line.check(app, [flags]() -> Result<void> {
     if (!flags->change.is_empty()) return {};
     return kube::fail(Errc::invalid_input,
