@@ -77,6 +77,7 @@ def test_a_dry_run_drains_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
 
 def test_what_was_refused_is_listed_for_people_and_programs(tmp_path: pathlib.Path) -> None:
     milan = provider_of_rome()
+    milan.selects = True
     ns = milan.add_tenant_namespace("rome")
     now = datetime.now(UTC)
     reason = "hostPath is not allowed by the policy of cluster milan: " + "word " * 40 + "end\x1b[2J"
