@@ -133,7 +133,7 @@ void add_tenant_policy(CommandLine& line) {
   app.list("--allow", change.allow, "Switch a key on, add names to a list, or set a bound")
       .type_name("KEY[=VALUE,...]");
   app.list("--forbid", change.forbid,
-           "Switch a key off, take names off a list (all if none is given), or refuse a type of Service")
+           "Switch a key off, take names off a list (without names: all), or refuse a type of Service")
       .type_name("KEY[=VALUE,...]");
   app.list("--unset", change.unset,
            "Take a key out of the policy, so that the default applies; of a bound, these names")

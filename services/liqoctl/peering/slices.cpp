@@ -112,12 +112,13 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
     if (!seen.done) return seen;
     const std::string text = model::answer_text(ResourceSlice(*object));
     if (text != done.old_answer) {
-      if (answer.denial.empty() || done.done != Ensured::changed) return seen;
+      if (answer.denial.empty() || done.done == Ensured::created) return seen;
       // Where its policy has changed a moment ago, the provider may have denied the request before once more, in other
-      // words. No answer says of which request it speaks, so it has to stand for as long as one may take.
+      // words, or not have looked at it again yet. No answer says of which request it speaks, or when it was given, so
+      // it has to stand for as long as one may take.
       if (text != denied) denied = text, denied_at = cluster.clock().now();
       if (cluster.clock().now() - denied_at >= old_answer_patience) return seen;
-      return {.seen = answer.denial + "; that may still be the answer to the request before"};
+      return {.seen = answer.denial + "; that may still be an answer of before"};
     }
     const std::string slice_class(ResourceSlice(*object).slice_class());
     const bool is_custom = !liqo::core::is_built_in_class(slice_class);
