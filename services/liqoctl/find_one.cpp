@@ -53,6 +53,13 @@ asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer) {
   co_return kube::fail(Errc::missing, describe_stranger(peer, *all));
 }
 
+asio::awaitable<Result<std::string>> find_tenant_namespace(Cluster& cluster, std::string peer) {
+  auto found = co_await cluster.existing_tenant_namespace(peer);
+  if (found || found.error().code() != Errc::missing) co_return found;
+  if (auto known = co_await check_peer(cluster, peer); !known) co_return std::unexpected(std::move(known.error()));
+  co_return found;
+}
+
 asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer) {
   auto all = co_await list_peers(cluster);
   if (!all) co_return std::unexpected(std::move(all.error()));

@@ -18,6 +18,9 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
 asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster);
 /// Fails where that is no peer, and names those that there are.
 asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer);
+/// The tenant namespace of a peer. Errors: those of Cluster::existing_tenant_namespace, and for a stranger those of
+/// check_peer.
+asio::awaitable<Result<std::string>> find_tenant_namespace(Cluster& cluster, std::string peer);
 /// "milano is not a peer: the peers are milan".
 std::string describe_stranger(const std::string& name, const std::vector<Object>& peers);
 /// The ForeignCluster about a peer that liqod takes. One that people made may have any name.

@@ -4,8 +4,10 @@
 
 #include "find_one.hpp"
 #include "kube/async/timeout.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "model/check.hpp"
 #include "model/events.hpp"
 #include "model/peer_info.hpp"
 #include "text/duration.hpp"
@@ -28,11 +30,22 @@ bool may_pass(const kube::Failure& failure) {
 /// A Warning that is still true is written again every five minutes, so an older one is out of date.
 constexpr kube::Duration warning_age = std::chrono::minutes(10);
 
+/// Events have whole seconds of the clock of another machine.
+constexpr std::chrono::seconds clock_tolerance(2);
+
+/// Why a wait takes long: nobody is there to do what is waited for, or what `reason` says.
+asio::awaitable<std::string> why_it_takes_long(Cluster& cluster, bool needs_liqod, const Reason& reason) {
+  std::string why;
+  if (needs_liqod) why = co_await absence_of_liqod(cluster);
+  if (why.empty() && reason) why = co_await reason();
+  co_return why;
+}
+
 }  // namespace
 
 asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::function<asio::awaitable<Result<Look>>()> look,
                                        Reason reason) {
-  const auto& [what, deadline] = wait;
+  const auto& [what, deadline, needs_liqod] = wait;
   kube::async::Clock& clock = cluster.clock();
   cluster.output().doing(cluster.scope(), "waiting for " + what);
   const auto started = clock.now();
@@ -46,10 +59,11 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
     seen = found ? found->seen : found.error().text();
     const bool gives_up = clock.now() >= deadline.at;
     // A cluster that did not answer the look would not answer this.
-    if (reason && found && !gives_up && clock.now() >= ask_at) {
+    if ((needs_liqod || reason) && found && !gives_up && clock.now() >= ask_at) {
       ask_at = clock.now() + question_pause;
       const kube::Deadline patience{std::min(deadline.at, clock.now() + answer_patience)};
-      const auto said = co_await kube::async::with_deadline(clock, reason(), patience);
+      const auto said =
+          co_await kube::async::with_deadline(clock, why_it_takes_long(cluster, needs_liqod, reason), patience);
       if (said && !said->empty() && std::exchange(why, *said) != *said) {
         cluster.output().warn(cluster.scope(), why);
         cluster.output().doing(cluster.scope(), "waiting for " + what);
@@ -72,6 +86,7 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
 asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, AwaitedObject object,
                                               std::function<Look(const Object*)> look) {
   std::string uid, peer;
+  const kube::WallTime began = cluster.clock().wall();
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
@@ -84,7 +99,7 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, Await
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const Reason reason = [&]() -> asio::awaitable<std::string> {
     if (std::string silence = co_await silence_of(cluster, peer); !silence.empty()) co_return silence;
-    co_return co_await last_warning(cluster, object.resource, object.key, uid);
+    co_return co_await last_warning(cluster, object, uid, began);
   };
   co_return co_await wait_for(cluster, std::move(wait), probe, object.blame == Blame::warnings ? reason : Reason());
 }
@@ -122,15 +137,28 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Sele
   co_return co_await wait_for(cluster, std::move(wait), probe, reason);
 }
 
-asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
-                                          std::string uid) {
+asio::awaitable<std::string> last_warning(Cluster& cluster, AwaitedObject object, std::string uid,
+                                          std::optional<kube::WallTime> began) {
+  const kube::ObjectKey& key = object.key;
   auto events = co_await cluster.list(
       kube::resources::events, key.ns.empty() ? "default" : key.ns, "",
-      "type=Warning,involvedObject.name=" + key.name + ",involvedObject.kind=" + std::string(resource.kind));
+      "type=Warning,involvedObject.name=" + key.name + ",involvedObject.kind=" + std::string(object.resource.kind));
   if (!events) co_return "";
-  const auto since = cluster.clock().wall() - std::chrono::duration_cast<kube::WallTime::duration>(warning_age);
+  const std::chrono::seconds ahead = cluster.api().clock_ahead().value_or(std::chrono::seconds(0));
+  const kube::WallTime since =
+      began ? *began + ahead - clock_tolerance
+            : cluster.clock().wall() - std::chrono::duration_cast<kube::WallTime::duration>(warning_age);
   const std::string words = model::newest_message(*events, uid, since);
   co_return words.empty() ? "" : "liqod says: " + words;
+}
+
+asio::awaitable<std::string> absence_of_liqod(Cluster& cluster) {
+  // Not everybody may look there.
+  const auto there = co_await cluster.find(liqo::api::kinds::deployments, {cluster.liqo_namespace(), "liqod"});
+  const std::string alert = there && *there ? model::daemon_alert(&**there) : "";
+  if (alert.empty()) co_return "";
+  const std::string who = cluster.is_remote() ? "cluster " + cluster.scope() : "this cluster (" + cluster.scope() + ")";
+  co_return "liqod of " + who + " " + alert;
 }
 
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "cluster.hpp"
@@ -21,17 +22,18 @@ using Reason = std::function<asio::awaitable<std::string>()>;
 struct Wait {
   std::string what;  ///< completes "waiting for"
   kube::Deadline deadline;
+  bool needs_liqod = true;  ///< who waits in vain is told where liqod of that cluster does not run
 };
 
 /// Looks at once and then again and again, soon at first and every half second later, until it is done. What is still
-/// missing is told every ten seconds. After two seconds `reason` is asked, and told once it says something: it is
-/// cancelled after three seconds and at the deadline, and not asked where `look` got no answer. Failures:
-/// Errc::timeout, and at once those of `look` that will not pass.
+/// missing is told every ten seconds. After two seconds the Deployment of liqod is looked at and `reason` is asked, and
+/// told what explains the wait: this is cancelled after three seconds and at the deadline, and not asked where `look`
+/// got no answer. Failures: Errc::timeout, and at once those of `look` that will not pass.
 asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::function<asio::awaitable<Result<Look>>()> look,
                                        Reason reason = {});
 
-/// What explains a long wait: nothing, or the Warnings about the object, unless the peer that it is about does not
-/// answer.
+/// What explains a long wait: nothing, or the Warnings about the object since it began, unless the peer that it is
+/// about does not answer.
 enum class Blame { nobody, warnings };
 
 struct AwaitedObject {
@@ -51,9 +53,13 @@ asio::awaitable<Result<void>> wait_for_object_to_go(Cluster& cluster, Wait wait,
 /// Waits until none of the objects is left, and says so where the peer that holds them does not answer.
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Selection selection);
 
-/// What liqod has warned of an object lately: "liqod says: ..."; "" where that is nothing, or this user may not see it.
-asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
-                                          std::string uid);
+/// What liqod has warned of an object since a command began, or without that lately: "liqod says: ..."; "" where that
+/// is nothing, or this user may not see it. A Warning of before may be about what was asked for then.
+asio::awaitable<std::string> last_warning(Cluster& cluster, AwaitedObject object, std::string uid,
+                                          std::optional<kube::WallTime> began = {});
+
+/// "liqod of this cluster (rome) is scaled to none: kubectl scale ..."; "" where it runs, or nobody says.
+asio::awaitable<std::string> absence_of_liqod(Cluster& cluster);
 
 /// "milan does not answer since ...", as liqod of the user's own cluster sees it; "" where it does, or nobody says.
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer);

@@ -105,7 +105,7 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  auto ns = co_await cluster.existing_tenant_namespace(flags.consumer);
+  auto ns = co_await find_tenant_namespace(cluster, flags.consumer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   const kube::ObjectKey key{*ns, flags.name};
   auto found = co_await cluster.find(kinds::resource_slices, key);

@@ -44,7 +44,8 @@ asio::awaitable<Result<void>> generate_identity(Session& session, const Generate
     if (kube::string_at(tenant.spec(), {"clusterID"}) != flags.peer) continue;
     const auto& params = kube::object_at(tenant.status(), {"authParams"});
     if (params.empty()) {
-      const std::string why = co_await last_warning(cluster, kinds::tenants, tenant.key(), std::string(tenant.uid()));
+      const std::string why =
+          co_await last_warning(cluster, {.resource = kinds::tenants, .key = tenant.key()}, std::string(tenant.uid()));
       co_return kube::fail(Errc::missing, "Tenant " + std::string(tenant.name()) + " has no credentials yet" +
                                               (why.empty() ? "" : " (" + why + ")"));
     }

@@ -8,6 +8,8 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespaces/belonging.hpp"
+#include "model/check.hpp"
 #include "model/local_info.hpp"
 #include "model/peer_info.hpp"
 #include "model/selectors.hpp"
@@ -64,6 +66,8 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
   objects.version = version ? std::move(*version) : "unknown (" + why_unread(version.error()) + ")";
   std::vector<std::string> unread;
   if (!version) unread.emplace_back("the version of liqod");
+  const auto deployment = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
+  if (deployment && *deployment) objects.daemon_alert = model::daemon_alert(&**deployment);
   struct Part {
     const kube::Resource& resource;
     std::string ns, selector;
@@ -72,13 +76,16 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
     const char* name;
   };
   const std::string of_ours = kube::label_is(labels::type, labels::type_virtual_node);
+  std::vector<Object> tenant_namespaces;
   for (const Part& part :
        {Part{kube::resources::pods, cluster.liqo_namespace(), "", objects.pods, "health", "pods of Liqo"},
         Part{kinds::foreign_clusters, "", "", objects.foreign_clusters, "peerings", "ForeignClusters"},
         Part{kinds::virtual_nodes, "", "", objects.virtual_nodes, "peerings", "VirtualNodes"},
         Part{kube::resources::nodes, "", of_ours, objects.nodes, "peerings", "Nodes"},
         Part{kinds::resource_slices, "", "", objects.lending.slices, "peerings", "ResourceSlices"},
-        Part{kinds::tenants, "", "", objects.lending.tenants, "peerings", "Tenants"}}) {
+        Part{kinds::tenants, "", "", objects.lending.tenants, "peerings", "Tenants"},
+        Part{kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector, tenant_namespaces,
+             "peerings", "tenant namespaces"}}) {
     auto found = co_await cluster.list(part.resource, part.ns, part.selector);
     if (found) {
       part.into = std::move(*found);
@@ -87,6 +94,7 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
       unread.emplace_back(part.name);
     }
   }
+  model::add_policies(objects.lending.tenants, tenant_namespaces);
   const std::string path = kube::lower_case(flags.get) == "clusterid" ? "local.clusterid" : flags.get;
   const text::Palette& palette = session.output().palette();
   auto shown = show(session, model::local_info(objects), path,

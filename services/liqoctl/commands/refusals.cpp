@@ -2,6 +2,7 @@
 #include "model/refusals.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "kube/base/duration.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
@@ -23,7 +24,7 @@ struct RefusalFlags {
 asio::awaitable<Result<std::vector<Object>>> read_maps(Cluster& cluster, std::string peer) {
   std::string ns;
   if (!peer.empty()) {
-    auto named = co_await cluster.existing_tenant_namespace(peer);
+    auto named = co_await find_tenant_namespace(cluster, peer);
     if (!named) co_return std::unexpected(std::move(named.error()));
     ns = std::move(*named);
   }

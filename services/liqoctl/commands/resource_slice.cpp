@@ -2,6 +2,7 @@
 #include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/objects.hpp"
@@ -30,7 +31,7 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
   if (!resources) co_return std::unexpected(std::move(resources.error()));
   request.resources = std::move(*resources);
   request.create_virtual_node = !flags.no_virtual_node;
-  auto ns = co_await cluster.existing_tenant_namespace(request.provider);
+  auto ns = co_await find_tenant_namespace(cluster, request.provider);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   request.ns = std::move(*ns);
   co_return request;

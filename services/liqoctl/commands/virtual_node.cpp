@@ -3,6 +3,7 @@
 #include "checked_flags.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "model/objects.hpp"
@@ -71,7 +72,7 @@ asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) 
   // What is not given is left to the VkOptionsTemplate.
   if (flags.create_node_flag->given()) request.create_node = flags.create_node;
   if (flags.network_check_flag->given()) request.disable_network_check = flags.disable_network_check;
-  auto ns = co_await cluster.existing_tenant_namespace(request.provider);
+  auto ns = co_await find_tenant_namespace(cluster, request.provider);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   request.ns = std::move(*ns);
   Result<void> taken;

@@ -70,7 +70,8 @@ asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
 
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {
   const std::function<asio::awaitable<Result<Look>>()> look = [&cluster] { return look_at_daemon(cluster); };
-  co_return co_await wait_for(cluster, {.what = "liqod to run", .deadline = session.deadline()}, look);
+  co_return co_await wait_for(cluster, {.what = "liqod to run", .deadline = session.deadline(), .needs_liqod = false},
+                              look);
 }
 
 }  // namespace liqoctl

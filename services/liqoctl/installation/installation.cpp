@@ -121,7 +121,7 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
   }
   for (const kube::ObjectKey& key : served) {
     auto done = co_await wait_for_object(
-        cluster, {.what = "kind " + key.name + " to be served", .deadline = session.deadline()},
+        cluster, {.what = "kind " + key.name + " to be served", .deadline = session.deadline(), .needs_liqod = false},
         {.resource = kinds::custom_resource_definitions, .key = key}, [](const Object* definition) {
           return Look{.done = definition && kube::has_condition(*definition, "Established")};
         });

@@ -6,6 +6,10 @@ namespace liqoctl::model {
 
 std::string advised(const kube::Failure& failure) {
   const std::string& said = failure.text();
+  if (said.contains("failed calling webhook") && said.contains(".liqo.io"))
+    return "liqod does not answer the API server, which asks it about every such change: liqoctl check says why there "
+           "(" +
+           said + ")";
   if (said.contains("liqoctl ")) return said;
   // A webhook that refuses says itself why, in other words than these.
   if (failure.is_forbidden() && said.contains(" cannot ") && said.contains(" in API group "))

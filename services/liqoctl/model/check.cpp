@@ -153,6 +153,14 @@ Finding judge_daemon(const kube::Object* deployment, std::string_view trouble) {
   return good("liqod", counted(std::size_t(replicas), "replica runs", "replicas run"));
 }
 
+std::string daemon_alert(const kube::Object* deployment) {
+  if (!deployment) return {};
+  const auto of_status = [deployment](std::string_view key) { return kube::int_at(deployment->status(), {key}); };
+  const bool is_down = of_status("observedGeneration") > 0 && of_status("availableReplicas") == 0;
+  const Finding finding = judge_daemon(deployment, is_down ? "no replica answers" : "");
+  return finding.state == State::bad ? finding.text : "";
+}
+
 Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program) {
   const auto bare = [](std::string_view version) { return version.starts_with('v') ? version.substr(1) : version; };
   // An image may have any tag.
@@ -322,9 +330,11 @@ std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers, const C
 }
 
 void put_first_things_first(std::vector<Finding>& findings) {
-  const auto found = std::ranges::find_if(
-      findings, [](const Finding& finding) { return finding.about == "webhooks" && finding.state == State::bad; });
-  if (found != findings.end()) std::rotate(findings.begin(), found, found + 1);
+  for (const std::string_view about : {"webhooks", "liqod"}) {
+    const auto found = std::ranges::find_if(
+        findings, [about](const Finding& finding) { return finding.about == about && finding.state == State::bad; });
+    if (found != findings.end()) std::rotate(findings.begin(), found, found + 1);
+  }
 }
 
 bool all_well(const std::vector<Finding>& findings) {

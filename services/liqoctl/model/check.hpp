@@ -43,6 +43,9 @@ std::string trouble_of(const kube::Object& pod);
 
 /// `trouble`: what keeps the Deployment from running, "" = nothing.
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble);
+/// What to say of a daemon that does not run, as the rest of a sentence about it; "" where a replica answers, or nobody
+/// can tell: there is no Deployment, or nobody has looked after it yet.
+std::string daemon_alert(const kube::Object* deployment);
 /// The versions of the daemon here, of the peer's, and of this program; "" = not known, and nothing to compare.
 Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program);
 
@@ -143,8 +146,8 @@ std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>
 /// One finding for each peer. What is cordoned or drained is a state: somebody wants it so.
 std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers, const ClosingObjects& objects = {});
 
-/// Webhooks that the API server does not reach come first: what keeps it from them keeps it from the rest, and while it
-/// does nothing new is admitted.
+/// A daemon that does not run comes first, and after it webhooks that the API server does not reach: what keeps it from
+/// them keeps it from the rest, and while it does nothing new is admitted.
 void put_first_things_first(std::vector<Finding>& findings);
 bool all_well(const std::vector<Finding>& findings);
 /// A line for each.

@@ -7,6 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "model/peer_info.hpp"
+#include "model/tenant_policy.hpp"
 #include "text/box.hpp"
 #include "text/shown.hpp"
 #include "text/table.hpp"
@@ -56,6 +57,8 @@ Section health_section(const json::value& health, const text::Palette& palette) 
   const json::object& bad = object_at(health, {"unhealthyPods"});
   if (const auto why = string_at(health, {"unknown"}); !why.empty()) {
     out.lines.push_back(unknown(why, palette));
+  } else if (const auto alert = string_at(health, {"liqod"}); !alert.empty()) {
+    out.lines.push_back(palette.bad("✖") + "  liqod " + kube::printable(alert));
   } else if (int_at(health, {"pods"}) == 0) {
     out.lines.push_back(palette.faint("•") + "  no pods in Liqo's namespace: liqod runs elsewhere, or not at all");
   } else if (bad.empty()) {
@@ -113,12 +116,13 @@ json::object local_info(const LocalObjects& objects) {
                  {"networkingStatus", string_at(info, {"network", "status"})},
                  {"authenticationStatus", string_at(info, {"authentication", "status"})},
                  {"offloadingStatus", string_at(info, {"offloading", "status"})}};
+    json::array alerts;
     for (const kube::Object& tenant : objects.lending.tenants) {
       if (string_at(tenant.spec(), {"clusterID"}) != id) continue;
       peers[id]["tenantCondition"] = tenant_condition(tenant);
       peers[id]["lent"] = lent_to(id, objects.lending.slices);
+      if (const std::string alert = policy_alert(tenant); !alert.empty()) alerts.emplace_back(alert);
     }
-    json::array alerts;
     for (const std::string& alert : {server_alert(peer), silence_alert(peer), clock_alert(peer)})
       if (!alert.empty()) alerts.emplace_back(alert);
     for (const std::string& closing : closings_with(id, objects.lending)) alerts.emplace_back(closing);
@@ -127,9 +131,10 @@ json::object local_info(const LocalObjects& objects) {
   json::array list;
   for (auto& [id, peer] : peers) list.push_back(std::move(peer));
   const auto is_unknown = [&](std::string_view section) { return objects.unknown.contains(section); };
-  json::object health{{"healthy", unhealthy.empty() && !is_unknown("health")},
+  json::object health{{"healthy", unhealthy.empty() && objects.daemon_alert.empty() && !is_unknown("health")},
                       {"pods", objects.pods.size()},
                       {"unhealthyPods", std::move(unhealthy)}};
+  if (!objects.daemon_alert.empty()) health["liqod"] = objects.daemon_alert;
   json::object peerings{{"peers", std::move(list)}};
   for (auto& [section, into] : {std::pair<std::string_view, json::object&>{"health", health}, {"peerings", peerings}})
     if (const auto why = objects.unknown.find(section); why != objects.unknown.end()) into["unknown"] = why->second;

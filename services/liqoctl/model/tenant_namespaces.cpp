@@ -59,6 +59,15 @@ void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Ob
   }
 }
 
+std::string policy_alert(const kube::Object& tenant) {
+  const std::string_view policy = tenant.annotation(annotation_key);
+  const std::string why = admission::why_unreadable(policy);
+  if (why.empty()) return {};
+  const std::string consumer = shown(kube::string_at(tenant.spec(), {"clusterID"}), max_shown);
+  return "its policy cannot be read (" + why +
+         "), so nothing new of it is admitted: " + admission::policy_remedy(policy, consumer);
+}
+
 std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_namespaces) {
   constexpr std::string_view about = "policies";
   std::vector<std::string> unreadable;

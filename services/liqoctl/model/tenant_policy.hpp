@@ -67,6 +67,9 @@ kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube:
 /// is not there, or another peer's, gets none.
 void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces);
 
+/// Of a Tenant that add_policies() has seen: that its policy cannot be read, and what to do; "" where it can be.
+std::string policy_alert(const kube::Object& tenant);
+
 /// Whether the policies of all consumers can be read; nothing where there is no consumer.
 std::optional<Finding> judge_policies(const std::vector<kube::Object>& tenant_namespaces);
 

@@ -90,7 +90,7 @@ asio::awaitable<Result<void>> Mover::wait_for_copy_volume() {
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const Reason reason = [&]() -> asio::awaitable<std::string> {
-    std::string said = co_await last_warning(cluster_, kinds::claims, copy_key(), uid);
+    std::string said = co_await last_warning(cluster_, {.resource = kinds::claims, .key = copy_key()}, uid);
     if (!target_.empty() || uid.empty()) co_return said;
     // In this cluster the claim that is to hold the data has the name of that UID. Whoever is to make its volume says
     // long before liqod does why there is none.

@@ -31,6 +31,15 @@ TEST_CASE("what says already what to do stays as it is") {
   CHECK(advised(other) == "no answer in time");
 }
 
+TEST_CASE("where liqod does not answer its API server, that comes before the API server's words") {
+  const auto failed =
+      answer(500, R"(Internal error occurred: failed calling webhook "tenant.mutate.liqo.io": no endpoints)");
+  CHECK(advised(failed).starts_with("liqod does not answer the API server"));
+  CHECK(advised(failed).ends_with("liqoctl check says why there (" + failed.text() + ")"));
+  const auto of_others = answer(500, R"(failed calling webhook "policy.example.com": no endpoints)");
+  CHECK(advised(of_others) == of_others.text());
+}
+
 TEST_CASE("a cluster without Liqo's kinds is told as such") {
   const auto missing = answer(404, "404 page not found").in("/apis/core.liqo.io/v1beta1/foreignclusters");
   CHECK(advised(missing).ends_with("404 page not found; is Liqo installed there? (liqoctl install --help)"));

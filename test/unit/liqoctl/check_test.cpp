@@ -113,6 +113,18 @@ TEST_CASE("the daemon runs, or it is told why not") {
      "ErrImagePull: kubectl logs -n liqo -l app.kubernetes.io/name=liqod --prefix --tail=200");
 }
 
+TEST_CASE("a daemon that does not run is told to who waits for it, once that is known") {
+  CHECK(model::daemon_alert(nullptr).empty());
+  auto there = deployment();
+  CHECK(model::daemon_alert(&there).empty());
+  there.mutable_status()["observedGeneration"] = 1;
+  CHECK(model::daemon_alert(&there).starts_with("is not up: no replica answers: kubectl logs -n liqo "));
+  there.mutable_status()["availableReplicas"] = 1;
+  CHECK(model::daemon_alert(&there).empty());
+  there.mutable_spec()["replicas"] = 0;
+  CHECK(model::daemon_alert(&there) == "is scaled to none: kubectl scale -n liqo deployment/liqod --replicas=2");
+}
+
 TEST_CASE("versions are compared where they are versions") {
   is(model::judge_versions("", "", "0.1.0"), "open");
   is(model::judge_versions("v0.1.0", "0.1.0", "0.1.0"), "good");
@@ -126,6 +138,10 @@ TEST_CASE("webhooks are asked when what they refuse is refused in their words") 
   is(model::judge_webhooks(&off, 0, std::nullopt), "open", "switched off");
   is(model::judge_webhooks(&on, 1, "denied"), "bad", "not there");
   is(model::judge_webhooks(nullptr, 2, std::nullopt), "bad", "took what they refuse");
+  auto none = deployment();
+  none.mutable_spec()["replicas"] = 0;
+  CHECK(model::judge_webhooks(&none, 2, "failed calling webhook: no endpoints").text ==
+        "the API server does not reach them, because liqod does not run");
   is(model::judge_webhooks(&on, 2, "failed calling webhook: refused"), "bad", "port 9443");
   const auto moved = deployment(R"(["--webhook-port=10250"])");
   is(model::judge_webhooks(&moved, 2, "failed calling webhook: refused"), "bad", "port 10250");
@@ -258,7 +274,7 @@ TEST_CASE("a setting of what is shared that cannot be read is named, wherever it
   is(model::judge_sharing(&good, {tenant("101")}), "bad", "Tenant liqo-tenant-rome/rome");
 }
 
-TEST_CASE("webhooks that are not reached come before all that is wrong for the same reason") {
+TEST_CASE("a daemon that does not run and webhooks that are not reached come before what is wrong for that reason") {
   using model::State;
   std::vector<model::Finding> findings{
       {"kinds", State::bad, ""}, {"webhooks", State::bad, ""}, {"figures", State::bad, ""}};
@@ -269,6 +285,9 @@ TEST_CASE("webhooks that are not reached come before all that is wrong for the s
   };
   model::put_first_things_first(findings);
   CHECK(order() == "webhooks kinds figures ");
+  findings = {{"kinds", State::bad, ""}, {"liqod", State::bad, ""}, {"webhooks", State::bad, ""}};
+  model::put_first_things_first(findings);
+  CHECK(order() == "liqod webhooks kinds ");
   findings = {{"kinds", State::good, ""}, {"webhooks", State::good, ""}, {"figures", State::bad, ""}};
   model::put_first_things_first(findings);
   CHECK(order() == "kinds webhooks figures ");

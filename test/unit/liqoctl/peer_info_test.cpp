@@ -228,6 +228,28 @@ TEST_CASE("a provider that does not answer is told of, with the time, everywhere
   CHECK(model::render_local(model::local_info(local), "", {}).contains(since));
 }
 
+TEST_CASE("a consumer whose policy cannot be read has an alert") {
+  model::LocalObjects local{.cluster_id = "milan"};
+  local.foreign_clusters = {parsed(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome"}})")};
+  local.lending.tenants = {parsed(R"({"metadata":{"name":"rome","annotations":{
+      "liqo.io/pod-policy":"{\"maxResorces\":{}}"}},"spec":{"clusterID":"rome"}})")};
+  const auto told = [&local] { return model::render_local(model::local_info(local), "", {}); };
+  CHECK(told().contains("!  its policy cannot be read ("));
+  CHECK(told().contains("liqoctl set tenant rome"));
+  local.lending.tenants.front().set_annotation("liqo.io/pod-policy", R"({"hostPorts":true})");
+  CHECK_FALSE(told().contains("!"));
+}
+
+TEST_CASE("a liqod that does not run is no healthy installation") {
+  model::LocalObjects local{.cluster_id = "rome"};
+  local.daemon_alert = "is scaled to none: kubectl scale";
+  const json::value document = model::local_info(local);
+  CHECK_FALSE(kube::bool_at(document, {"health", "healthy"}));
+  const std::string told = model::render_local(document, "", {});
+  CHECK(told.contains("✖  liqod is scaled to none: kubectl scale"));
+  CHECK_FALSE(told.contains("runs elsewhere"));
+}
+
 TEST_CASE("what may not be read is unknown, not absent") {
   model::LocalObjects objects{.cluster_id = "rome"};
   objects.unknown = {{"health", "forbidden"}, {"peerings", "forbidden"}};

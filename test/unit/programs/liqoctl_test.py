@@ -108,7 +108,7 @@ def test_what_was_refused_is_listed_for_people_and_programs(tmp_path: pathlib.Pa
     assert lines[1].split()[1:5] == ["7", "rome", "ShadowPod", "shop-rome/web"]
     assert table.stdout.count("word") == 80 and table.stdout.count("end") == 2 and "\x1b" not in table.stdout
     assert [(one["name"], one["count"], one["cluster"]) for one in json.loads(recent.stdout)] == [("web", 7, "rome")]
-    assert stranger.returncode == 1 and "no tenant namespace for turin" in stranger.stderr
+    assert stranger.returncode == 1 and "turin is not a peer" in stranger.stderr
     assert wrong.returncode == 2 and "yesterday" in wrong.stderr
 
 
@@ -219,6 +219,31 @@ def test_who_names_no_peer_is_told_which_there_are(tmp_path: pathlib.Path) -> No
     assert right.returncode == 0 and "there are no resource slices" in right.stderr, right.stderr
 
 
+def test_who_misspells_a_consumer_is_told_which_peers_there_are(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.selects = True
+    milan.add(CORE, "ForeignCluster", "foreignclusters", "rome", spec={"clusterID": "rome"})
+    commands = (
+        ("get", "refusals", "--remote-cluster-id", "rom"),
+        ("cordon", "resourceslice", "milan", "--remote-cluster-id", "rom"),
+        ("create", "resourceslice", "pool", "--remote-cluster-id", "rom"),
+    )
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        for command in commands:
+            wrong = liqoctl(*command, "--kubeconfig", kubeconfig)
+            assert (wrong.returncode, wrong.stderr) == (1, "ERRO: rom is not a peer: the peers are rome\n"), command
+
+
+def test_info_shows_a_consumer_whose_policy_cannot_be_read(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.add(CORE, "ForeignCluster", "foreignclusters", "rome", spec={"clusterID": "rome"})
+    metadata = milan.objects["/api/v1/namespaces/liqo-tenant-rome"]["metadata"]
+    metadata["annotations"] = {"liqo.io/pod-policy": '{"maxResorces": {}}'}
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        told = liqoctl("info", "--kubeconfig", kubeconfig).stdout
+    assert "!  its policy cannot be read (" in told, told
+
+
 def test_what_is_described_is_whole_and_a_document(tmp_path: pathlib.Path) -> None:
     rome = consumer_of_milan()
     message = "m" * 600 + " end"
@@ -277,6 +302,32 @@ def test_who_waits_is_told_what_liqod_has_warned_of(tmp_path: pathlib.Path) -> N
     rome.objects[f"{EVENTS}/one"] = {"metadata": {"name": "one"}, **event}
     rome.before_reading = lambda path: deny(rome) if path == EVENTS else None
     assert "WARN: rome: liqod says: milan is away\n" in ask_for_pool(rome, tmp_path / "rome.yaml")
+
+
+def test_what_liqod_has_warned_of_before_is_not_told_to_who_waits_now(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    before = (datetime.now(UTC) - timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    event = {"involvedObject": {"uid": SLICE}, "lastTimestamp": before, "message": "milan denies it"}
+    rome.objects[f"{EVENTS}/one"] = {"metadata": {"name": "one"}, **event}
+    rome.before_reading = lambda path: deny(rome) if path == EVENTS else None
+    assert "liqod says" not in ask_for_pool(rome, tmp_path / "rome.yaml")
+
+
+NO_LIQOD = "is scaled to none: kubectl scale -n liqo deployment/liqod --replicas=2"
+
+
+def test_who_waits_in_vain_is_told_that_liqod_of_this_cluster_does_not_run(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    rome.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+    silent_milan(rome)  # it is not to blame
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--timeout", "4s")
+        done = liqoctl("create", "resourceslice", "pool", *to_milan)
+        shown = liqoctl("info", "--kubeconfig", kubeconfig)
+    assert done.returncode == 1
+    assert f"WARN: rome: liqod of this cluster (rome) {NO_LIQOD}\n" in done.stderr, done.stderr
+    assert done.stderr.endswith(f" (liqod of this cluster (rome) {NO_LIQOD})\n"), done.stderr
+    assert f"✖  liqod {NO_LIQOD}" in shown.stdout, shown.stdout
 
 
 def test_events_that_are_never_told_to_their_end_hold_up_nobody(tmp_path: pathlib.Path) -> None:
