@@ -101,7 +101,7 @@ def test_a_policy_that_cannot_be_read_is_refused_and_a_stored_one_is_told(two: T
 
     def told(namespace: str, about: str) -> bool:
         return any(
-            event["reason"] == "PolicyUnreadable" and "liqoctl set tenant parma corrects it" in event["message"]
+            event["reason"] == "PolicyUnreadable" and "liqoctl set tenant parma --unset maxResorces mends it" in event["message"]
             for event in bari.cluster.events(namespace, about)
         )
 
@@ -113,7 +113,7 @@ def test_a_policy_that_cannot_be_read_is_refused_and_a_stored_one_is_told(two: T
     assert "cannot be read" in bari.liqoctl("describe", "tenant", "parma")
 
     done = bari.liqoctl.attempt("set", "tenant", "parma", "--max", "cpu=3")
-    assert done.code == 1 and "maxResorces" in done.err, done
+    assert done.code == 1 and "add --unset maxResorces" in done.err, done
     bari.liqoctl("set", "tenant", "parma", "--unset", "maxResorces", "--max", "cpu=9")
     assert two.policy() == {"maxResources": {"cpu": "9"}}
 

@@ -56,8 +56,8 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const Told
   session.output().print(model::policy_diff(policy));
   for (const std::string& unknown : policy.unknown)
     session.output().warn(cluster.scope(),
-                          "this liqoctl does not know the key " + unknown + (unknown.ends_with('?') ? "" : ":") +
-                              " if the liqod of this cluster does not either, it admits nothing new of the "
+                          "this liqoctl does not know the key " + unknown +
+                              ": if the liqod of this cluster does not either, it admits nothing new of the "
                               "consumer; --unset takes a key away");
   for (const std::string& narrowed : policy.narrowed) session.output().warn(cluster.scope(), narrowed);
   if (replaces && policy.is_unlimited())

@@ -7,6 +7,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/admission/pod_policy_keys.hpp"
+#include "liqo/core/admission/tenant_policy.hpp"
 #include "liqo/core/nearest.hpp"
 #include "model/resources.hpp"
 #include "text/shown.hpp"
@@ -320,6 +321,13 @@ kube::Result<json::object> read_keys(std::string_view annotation) {
   return std::move(*policy);
 }
 
+/// liqod would refuse the result, for a mistake that is not among the flags.
+std::unexpected<kube::Failure> refuse_misspelt(std::string_view keys) {
+  const std::string flags = admission::mending_flags(keys);
+  return wrong("the policy that is stored cannot be read: " + admission::why_unreadable(keys) + " add " +
+               (flags.empty() ? "--replace, which keeps nothing of it" : flags));
+}
+
 std::vector<std::string> narrowed_lists(const ChangedPolicy& policy) {
   std::vector<std::string> out;
   for (const Narrowing& one : narrowings) {
@@ -391,14 +399,17 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   }
   if (!change.replace) out.after = out.before;
   if (auto applied = apply(out.after, change); !applied) return std::unexpected(std::move(applied.error()));
-  json::object known;
+  json::object known, misspelt;
   for (const auto& [key, value] : out.after) {
     if (find_key(key)) {
       known[key] = value;
+    } else if (admission::nearest_policy_key(key).empty()) {
+      out.unknown.push_back(kube::in_quotes(key, max_shown));
     } else {
-      out.unknown.push_back(kube::in_quotes(key, max_shown) + admission::nearest_policy_key(key));
+      misspelt[key] = value;
     }
   }
+  if (!misspelt.empty()) return refuse_misspelt(json::serialize(misspelt));
   const std::string text = out.text();
   if (text.size() > admission::max_policy_bytes)
     return wrong("the policy would have " + std::to_string(text.size()) + " bytes, and no more than " +

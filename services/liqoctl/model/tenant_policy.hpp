@@ -28,7 +28,7 @@ struct PolicyChange {
 
 struct ChangedPolicy {
   kube::json::object before, after;
-  /// Keys of `after` that this version does not know, each with a note which was perhaps meant.
+  /// Keys of `after` that this version does not know.
   std::vector<std::string> unknown;
   /// Lists that `before` lacks: a sentence on each, because without the list more was allowed.
   std::vector<std::string> narrowed;
@@ -42,7 +42,7 @@ struct ChangedPolicy {
 
 /// Changes what is named, and keeps the rest, with the keys that only another version knows. Errors, one line each:
 /// Errc::parse for a policy that is stored and no JSON object, unless it is replaced, Errc::invalid_input with the flag
-/// that is wrong, or for a result that could not be read.
+/// that is wrong, for a result that could not be read, or with the flag that takes away a stored key that is misspelt.
 kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change);
 
 /// A line for each key: those that go ("-"), come ("+") or stay. Of a list that changes, the names that go, come or

@@ -1,5 +1,7 @@
 #include "liqo/core/admission/tenant_policy.hpp"
 
+#include <algorithm>
+
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
@@ -8,17 +10,44 @@
 #include "liqo/core/slices/request.hpp"
 
 namespace liqo::core::admission {
+namespace {
+
+constexpr std::size_t max_mended = 5, max_mended_key = 63;
+
+/// Whether a shell and the flag take the key as it is.
+bool is_plain(std::string_view key) {
+  const auto is_alphanumeric = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  return !key.empty() && key.size() <= max_mended_key && is_alphanumeric(key.front()) &&
+         std::ranges::all_of(key, [&](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+}  // namespace
 
 std::string why_unreadable(std::string_view policy) {
   const auto read = read_pod_policy(policy);
   return read ? "" : kube::printable(kube::cut_text(read.error().text(), max_mistake));
 }
 
+std::string mending_flags(std::string_view policy) {
+  if (policy.size() > max_policy_bytes) return {};
+  const auto document = kube::parse_json(policy, 4);
+  const json::object* listed = document ? document->if_object() : nullptr;
+  if (!listed) return {};
+  std::string flags;
+  std::size_t mended = 0;
+  for (const auto& [key, value] : *listed) {
+    if (read_pod_policy(json::serialize(json::object{{key, value}}))) continue;
+    if (!is_plain(key) || ++mended > max_mended) return {};
+    flags += (flags.empty() ? "--unset " : " --unset ") + std::string(key);
+  }
+  return flags;
+}
+
 std::string policy_remedy(std::string_view policy, std::string_view consumer) {
   const std::string command = "liqoctl set tenant " + kube::printable(kube::cut_text(consumer, max_mistake));
-  if (policy.size() <= max_policy_bytes)
-    if (const auto document = kube::parse_json(policy, 4); document && document->is_object())
-      return command + " corrects it";
+  if (const std::string flags = mending_flags(policy); !flags.empty()) return command + " " + flags + " mends it";
   return command + " --replace writes it anew; limits that it does not name are gone then";
 }
 
@@ -29,11 +58,14 @@ Answer validate_tenant_namespace(const Request& request) {
   const std::string why = why_unreadable(request.object.annotation(key));
   if (why.empty()) return Answer::allow();
   const std::string id = kube::printable(request.object.label(api::labels::remote_cluster_id)),
-                    consumer = id.empty() ? "its consumer" : id;
+                    consumer = id.empty() ? "its consumer" : id, named = id.empty() ? "ID" : id;
+  // Who changes another key of what is stored meets a mistake that is not in the change.
+  const std::string_view stored = request.old_object.annotation(key);
   return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
-                         (why.ends_with('?') ? " " : ". ") + "With it " + consumer +
-                         " could create nothing new; liqoctl set tenant " + (id.empty() ? "ID" : id) +
-                         " writes it key by key.");
+                         (why.ends_with('?') ? " " : ". ") + "With it " + consumer + " could create nothing new; " +
+                         (why_unreadable(stored).empty()
+                              ? "liqoctl set tenant " + named + " writes it key by key."
+                              : "nor can the policy be read that is stored: " + policy_remedy(stored, named) + "."));
 }
 
 }  // namespace liqo::core::admission

@@ -13,6 +13,10 @@ namespace liqo::core::admission {
 /// bytes at most.
 std::string why_unreadable(std::string_view policy);
 
+/// The flags of `liqoctl set tenant` that take away what cannot be read of a policy, e.g. "--unset maxResorces"; ""
+/// where no few flags do: it is no JSON object, or has many such keys, or one that a shell would not take as it is.
+std::string mending_flags(std::string_view policy);
+
 /// Which command mends a policy that cannot be read: one that is no JSON object cannot be changed key by key. A clause.
 std::string policy_remedy(std::string_view policy, std::string_view consumer);
 
