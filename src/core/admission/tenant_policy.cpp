@@ -3,16 +3,37 @@
 #include <algorithm>
 
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/admission/pod_policy_keys.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
+#include "liqo/core/nearest.hpp"
 #include "liqo/core/slices/request.hpp"
 
 namespace liqo::core::admission {
 namespace {
 
 constexpr std::size_t max_mended = 5, max_mended_key = 63;
+
+/// The types of Service that a policy refuses, readable or not.
+std::vector<std::string> refused_types(std::string_view policy) {
+  if (policy.size() > max_policy_bytes) return {};
+  const auto document = kube::parse_json(policy, 4);
+  const json::object* listed = document ? document->if_object() : nullptr;
+  const json::value* types = listed ? listed->if_contains("refusedServiceTypes") : nullptr;
+  auto names = types ? kube::read_strings(*types) : std::nullopt;
+  return names ? std::move(*names) : std::vector<std::string>();
+}
+
+/// The first mistake among the types that the policy refuses and the stored one does not.
+std::string new_mistaken_type(std::string_view policy, std::string_view stored) {
+  const std::vector<std::string> before = refused_types(stored);
+  for (const std::string& name : refused_types(policy))
+    if (std::string why = why_no_service_type(name); !why.empty() && std::ranges::find(before, name) == before.end())
+      return why;
+  return {};
+}
 
 /// Whether a shell and the flag take the key as it is.
 bool is_plain(std::string_view key) {
@@ -51,16 +72,32 @@ std::string policy_remedy(std::string_view policy, std::string_view consumer) {
   return command + " --replace writes it anew; limits that it does not name are gone then";
 }
 
+std::string why_no_service_type(std::string_view name) {
+  static const std::vector<std::string> known{"LoadBalancer", "NodePort", "ExternalName"};
+  if (name == "*" || std::ranges::find(known, name) != known.end()) return {};
+  const std::string_view meant = kube::cut_text(name, max_mended_key);
+  const auto same = std::ranges::find_if(
+      known, [meant](const std::string& one) { return kube::lower_case(one) == kube::lower_case(meant); });
+  const std::string near = same == known.end() ? nearest(meant, known) : *same;
+  return kube::in_quotes(name, max_mended_key) + " is no type of Service that can be refused" +
+         (near.empty() ? ": there are " + kube::join(known, ", ") + ", and * for all of them"
+                       : "; did you mean " + near + "?");
+}
+
 Answer validate_tenant_namespace(const Request& request) {
   if (!request.writes_object() || !is_tenant_namespace(request.object)) return Answer::allow();
   const std::string_view key = api::annotations::pod_policy;
   if (request.object.annotation(key) == request.old_object.annotation(key)) return Answer::allow();
   const std::string why = why_unreadable(request.object.annotation(key));
-  if (why.empty()) return Answer::allow();
+  const std::string_view stored = request.old_object.annotation(key);
+  if (why.empty()) {
+    const std::string type = new_mistaken_type(request.object.annotation(key), stored);
+    if (type.empty()) return Answer::allow();
+    return Answer::invalid("the annotation " + std::string(key) + ", refusedServiceTypes: " + type);
+  }
   const std::string id = kube::printable(request.object.label(api::labels::remote_cluster_id)),
                     consumer = id.empty() ? "its consumer" : id, named = id.empty() ? "ID" : id;
   // Who changes another key of what is stored meets a mistake that is not in the change.
-  const std::string_view stored = request.old_object.annotation(key);
   return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
                          (why.ends_with('?') ? " " : ". ") + "With it " + consumer + " could create nothing new; " +
                          (why_unreadable(stored).empty()

@@ -66,6 +66,27 @@ TEST_CASE("where the mistake is stored already the refusal names the flag that m
         "tenant rome --unset maxResorces mends it.");
 }
 
+TEST_CASE("a type of Service that nobody knows would forbid nothing: a new one is refused") {
+  const auto refusing = [](std::string_view types) {
+    return tenant_namespace(R"({"refusedServiceTypes":[)" + std::string(types) + "]}");
+  };
+  const std::string stored = refusing(R"("Loadbalancer")");
+  CHECK(validate_tenant_namespace(test::creating(stored)).message ==
+        "the annotation liqo.io/pod-policy, refusedServiceTypes: \"Loadbalancer\" is no type of Service that can be "
+        "refused; did you mean LoadBalancer?");
+  CHECK(validate_tenant_namespace(test::updating(stored, refusing(R"("Loadbalancer","NodePort")"))).allowed);
+  CHECK(validate_tenant_namespace(test::updating(stored, tenant_namespace(fine))).allowed);
+  CHECK_FALSE(validate_tenant_namespace(test::updating(stored, refusing(R"("Loadbalancer","nodeport")"))).allowed);
+  CHECK(validate_tenant_namespace(test::creating(refusing(R"("LoadBalancer","NodePort","ExternalName","*")"))).allowed);
+  CHECK(why_unreadable(R"({"refusedServiceTypes":["Loadbalancer"]})") == "");
+  CHECK(why_no_service_type("EXTERNALNAME").ends_with("did you mean ExternalName?"));
+  CHECK(
+      why_no_service_type("ClusterIP") ==
+      "\"ClusterIP\" is no type of Service that can be refused: there are LoadBalancer, NodePort, ExternalName, and * "
+      "for all of them");
+  CHECK(why_no_service_type(std::string(300'000, '\x1b')).size() < 300);
+}
+
 TEST_CASE("the refusal is a whole sentence where the label of the consumer is missing") {
   const Answer answer = validate_tenant_namespace(test::creating(R"({"metadata":{"name":"x",
       "labels":{"liqo.io/tenant-namespace":"true"},"annotations":{"liqo.io/pod-policy":"[]"}}})"));
