@@ -104,7 +104,7 @@ def test_a_provider_that_is_scaled_to_none_and_back(pair: Pair) -> None:
     wait_for(lambda: pair.taint() == "silent", 90, "the node to take no new pods")
     pair.create("newcomer")
     wait_for(lambda: pair.closed("newcomer"), 60, "the pod that comes now to say why nothing takes it")
-    assert "nobody runs Liqo in cluster tyre" in pair.closed("newcomer"), pair.closed("newcomer")
+    assert "Liqo does not run in cluster tyre" in pair.closed("newcomer"), pair.closed("newcomer")
     stays(lambda: pair.runs("before") and pair.taint() == "silent", 10, "what runs, and the node")
 
     pair.provider.daemon.start()

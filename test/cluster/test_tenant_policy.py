@@ -72,14 +72,18 @@ def test_a_consumer_is_limited_by_command(two: Two) -> None:
     assert two.policy()["maxResources"] == {"cpu": "4", "memory": "8Gi"}
     parma.liqoctl(*asked, "--cpu=2", "--memory=1Gi", "--pods=5")
 
-    for arguments, words in {
-        ("parm", "--max", "cpu=3"): "there is no tenant namespace of cluster parm here; did you mean parma?",
-        ("parma", "--max", "cpu=-1"): "--max cpu: '-1' is not a valid quantity",
-        ("parma", "--allow", "hostPort"): "did you mean hostPorts?",
-        ("parma", "--allow", "hostPorts", "--forbid", "hostPorts"): "cannot be both allowed and forbidden",
+    for arguments, (code, words) in {
+        ("parm", "--max", "cpu=3"): (1, "there is no tenant namespace of cluster parm here; did you mean parma?"),
+        ("parma", "--max", "cpu=-1"): (2, "--max cpu: '-1' is not a valid quantity"),
+        ("parma", "--max", "cpu=3,cpu=4"): (2, "--max: cpu is given twice"),
+        ("parma", "--allow", "hostPort"): (2, "did you mean hostPorts?"),
+        ("parma", "--forbid", "refusedServiceTypes=Loadbalancer"): (2, "did you mean LoadBalancer?"),
+        ("parma", "--allow", "hostPorts", "--forbid", "hostPorts"): (2, "cannot be both allowed and forbidden"),
     }.items():
         done = bari.liqoctl.attempt("set", "tenant", *arguments)
-        assert done.code == 1 and words in done.err and done.err.count("\n") == 1, done
+        assert done.code == code and words in done.err and done.err.count("\n") == 1, done
+    done = parma.liqoctl.attempt("set", "tenant", "bari", "--max", "cpu=3")
+    assert done.code == 1 and "bari is a provider of this cluster" in done.err, done
     done = bari.liqoctl.attempt("set", "tenant", "parma")
     assert done.code == 2 and "nothing is to be set" in done.err, done
     bari.liqoctl("set", "tenant", "parma", "--unset", "hostPorts", "--unset", "maxResources")
@@ -101,7 +105,7 @@ def test_a_policy_that_cannot_be_read_is_refused_and_a_stored_one_is_told(two: T
 
     def told(namespace: str, about: str) -> bool:
         return any(
-            event["reason"] == "PolicyUnreadable" and "liqoctl set tenant parma corrects it" in event["message"]
+            event["reason"] == "PolicyUnreadable" and "liqoctl set tenant parma --unset maxResorces mends it" in event["message"]
             for event in bari.cluster.events(namespace, about)
         )
 
@@ -113,7 +117,7 @@ def test_a_policy_that_cannot_be_read_is_refused_and_a_stored_one_is_told(two: T
     assert "cannot be read" in bari.liqoctl("describe", "tenant", "parma")
 
     done = bari.liqoctl.attempt("set", "tenant", "parma", "--max", "cpu=3")
-    assert done.code == 1 and "maxResorces" in done.err, done
+    assert done.code == 1 and "add --unset maxResorces" in done.err, done
     bari.liqoctl("set", "tenant", "parma", "--unset", "maxResorces", "--max", "cpu=9")
     assert two.policy() == {"maxResources": {"cpu": "9"}}
 

@@ -2,10 +2,13 @@
 #include "model/tenant_policy.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "find_one.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "model/selectors.hpp"
 #include "session.hpp"
 
 namespace liqoctl {
@@ -56,8 +59,8 @@ void tell(Session& session, const Cluster& cluster, const Object& ns, const Told
   session.output().print(model::policy_diff(policy));
   for (const std::string& unknown : policy.unknown)
     session.output().warn(cluster.scope(),
-                          "this liqoctl does not know the key " + unknown + (unknown.ends_with('?') ? "" : ":") +
-                              " if the liqod of this cluster does not either, it admits nothing new of the "
+                          "this liqoctl does not know the key " + unknown +
+                              ": if the liqod of this cluster does not either, it admits nothing new of the "
                               "consumer; --unset takes a key away");
   for (const std::string& narrowed : policy.narrowed) session.output().warn(cluster.scope(), narrowed);
   if (replaces && policy.is_unlimited())
@@ -83,12 +86,26 @@ asio::awaitable<Result<std::string>> find_namespace(Cluster& cluster, std::strin
   co_return kube::fail(Errc::missing, model::unknown_consumer(consumer, *known));
 }
 
+/// Refuses a peer that only provides. Who may not see what there is of it is not refused.
+asio::awaitable<Result<void>> check_consumer(Cluster& cluster, std::string consumer, std::string ns) {
+  auto peer = co_await find_peer(cluster, consumer);
+  if (!peer || !*peer) co_return Result<void>();
+  const auto tenants = co_await cluster.list(liqo::api::kinds::tenants, ns);
+  const auto users = co_await cluster.list(liqo::api::kinds::role_bindings, ns, model::of_peering_user(consumer));
+  if (!tenants || !users) co_return Result<void>();
+  co_return model::check_is_consumer(
+      consumer, {.peer = std::move(*peer), .has_tenant = !tenants->empty(), .has_user = !users->empty()});
+}
+
 asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto name = co_await find_namespace(cluster, flags.consumer);
   if (!name) co_return std::unexpected(std::move(name.error()));
+  if (!flags.change.only_takes_away())
+    if (auto checked = co_await check_consumer(cluster, flags.consumer, *name); !checked)
+      co_return std::unexpected(std::move(checked.error()));
   model::PolicyChange change = flags.change;
   change.consumer = flags.consumer;
   for (int attempt = 1;; ++attempt) {
@@ -141,7 +158,7 @@ void add_tenant_policy(CommandLine& line) {
   app.flag("--replace", change.replace,
            "Begin with an empty policy: nothing of the stored one is kept, its limits neither");
   line.check(app, [flags]() -> Result<void> {
-    if (!flags->change.is_empty()) return {};
+    if (!flags->change.is_empty()) return model::check_change(flags->change);
     return kube::fail(Errc::invalid_input,
                       "nothing is to be set: give --max, --max-slice, --allow, --forbid, --unset or --replace");
   });

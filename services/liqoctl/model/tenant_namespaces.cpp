@@ -47,6 +47,17 @@ kube::Result<void> check_tenant_namespace(std::string_view consumer, const kube:
                                              shown(consumer, max_shown));
 }
 
+kube::Result<void> check_is_consumer(std::string_view id, const PeerTraces& traces) {
+  const bool provides = traces.peer && kube::string_at(traces.peer->status(), {"role"}) == "Provider";
+  if (!provides || traces.has_tenant || traces.has_user) return {};
+  const std::string name = shown(id, max_shown);
+  return kube::fail(Errc::invalid_input,
+                    name +
+                        " is a provider of this cluster, not a consumer: a policy here would limit nothing; the "
+                        "operator of " +
+                        name + " sets limits there");
+}
+
 void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces) {
   for (kube::Object& tenant : tenants) {
     const auto ns = std::ranges::find(namespaces, tenant.ns(), [](const kube::Object& one) { return one.name(); });

@@ -1,12 +1,14 @@
 #include "model/tenant_policy.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/admission/pod_policy_keys.hpp"
+#include "liqo/core/admission/tenant_policy.hpp"
 #include "liqo/core/nearest.hpp"
 #include "model/resources.hpp"
 #include "text/shown.hpp"
@@ -241,6 +243,10 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
       break;
   }
   if (!(*key)->forbids) return remove_names(policy, given);
+  if (given.key == "refusedServiceTypes" && !given.value.empty())
+    for (const std::string_view type : kube::split(given.value, ','))
+      if (const std::string why = admission::why_no_service_type(type); !why.empty())
+        return wrong(given.text() + ": " + why);
   const Given all{.flag = given.flag, .key = given.key, .value = "*", .has_value = true};
   return add_names(policy, given.has_value ? given : all);
 }
@@ -286,8 +292,43 @@ kube::Result<void> check_twice(const PolicyChange& change) {
   return {};
 }
 
+/// One amount of each resource.
+kube::Result<void> check_once(const Given& given, const std::vector<std::string>& texts) {
+  std::set<std::string_view> names;
+  for (const std::string_view text : texts)
+    for (const std::string_view pair : kube::split(text, ','))
+      if (const std::string_view name = pair.substr(0, pair.find('=')); !names.insert(name).second)
+        return wrong(given.text() + ": " + shown(name, max_shown) + " is given twice");
+  return {};
+}
+
+/// Whether the value of a key can be judged without the list that is stored.
+kube::Result<void> check_allowed(const Given& given) {
+  const PolicyKey* key = find_key(given.key);
+  if (key && key->forbids && key->value == PolicyValue::names) return {};
+  json::object scratch;
+  if (auto done = allow(scratch, given); !done) return done;
+  if (key && key->value == PolicyValue::amounts) return check_once(given, {std::string(given.value)});
+  return {};
+}
+
+kube::Result<void> check_forbidden(const Given& given) {
+  const PolicyKey* key = find_key(given.key);
+  const bool is_list = key && (key->value == PolicyValue::names || key->value == PolicyValue::ranges);
+  if (is_list && !key->forbids) return {};
+  json::object scratch;
+  return forbid(scratch, given);
+}
+
+kube::Result<void> check_bounds(const Given& given, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    json::object scratch;
+    if (auto done = set_amounts(scratch, {.flag = given.flag, .key = given.key, .value = text}); !done) return done;
+  }
+  return check_once(given, texts);
+}
+
 kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
-  if (auto checked = check_twice(change); !checked) return checked;
   using Step = kube::Result<void> (*)(json::object&, const Given&);
   for (const auto& [flag, texts, step] :
        {std::tuple<std::string_view, const std::vector<std::string>&, Step>{"--unset", change.unset, unset},
@@ -318,6 +359,13 @@ kube::Result<json::object> read_keys(std::string_view annotation) {
   json::object* policy = stored->if_object();
   if (!policy) return kube::fail(Errc::parse, "it is not a JSON object");
   return std::move(*policy);
+}
+
+/// liqod would refuse the result, for a mistake that is not among the flags.
+std::unexpected<kube::Failure> refuse_misspelt(std::string_view keys) {
+  const std::string flags = admission::mending_flags(keys);
+  return wrong("the policy that is stored cannot be read: " + admission::why_unreadable(keys) + " add " +
+               (flags.empty() ? "--replace, which keeps nothing of it" : flags));
 }
 
 std::vector<std::string> narrowed_lists(const ChangedPolicy& policy) {
@@ -380,6 +428,17 @@ std::string changed_lines(std::string_view key, const json::value& before, const
 
 }  // namespace
 
+kube::Result<void> check_change(const PolicyChange& change) {
+  for (const std::string& text : change.allow)
+    if (auto checked = check_allowed(read_given("--allow", text)); !checked) return checked;
+  for (const std::string& text : change.forbid)
+    if (auto checked = check_forbidden(read_given("--forbid", text)); !checked) return checked;
+  if (auto checked = check_bounds({.flag = "--max", .key = "maxResources"}, change.max); !checked) return checked;
+  if (auto checked = check_bounds({.flag = "--max-slice", .key = "maxSliceResources"}, change.max_slice); !checked)
+    return checked;
+  return check_twice(change);
+}
+
 kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const PolicyChange& change) {
   ChangedPolicy out;
   if (auto stored = read_keys(annotation)) {
@@ -391,14 +450,17 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   }
   if (!change.replace) out.after = out.before;
   if (auto applied = apply(out.after, change); !applied) return std::unexpected(std::move(applied.error()));
-  json::object known;
+  json::object known, misspelt;
   for (const auto& [key, value] : out.after) {
     if (find_key(key)) {
       known[key] = value;
+    } else if (admission::nearest_policy_key(key).empty()) {
+      out.unknown.push_back(kube::in_quotes(key, max_shown));
     } else {
-      out.unknown.push_back(kube::in_quotes(key, max_shown) + admission::nearest_policy_key(key));
+      misspelt[key] = value;
     }
   }
+  if (!misspelt.empty()) return refuse_misspelt(json::serialize(misspelt));
   const std::string text = out.text();
   if (text.size() > admission::max_policy_bytes)
     return wrong("the policy would have " + std::to_string(text.size()) + " bytes, and no more than " +
@@ -437,7 +499,7 @@ PolicyFields policy_fields(const json::object& policy) {
 std::string policy_in_words(std::string_view annotation, std::size_t max) {
   if (annotation.empty()) return "default";
   const auto read = admission::read_pod_policy(annotation);
-  if (!read) return shown("✖ " + read.error().text(), max);
+  if (!read) return cut_with_mark("✖ " + shown(read.error().text()), max);
   std::vector<std::string> keys;
   const auto policy = kube::parse_json(annotation);
   if (policy && policy->is_object())

@@ -28,7 +28,10 @@ bool is_waiting(const kube::Object& pod) {
 struct Words {
   std::string why;
   std::string_view until;
+  std::string_view advice = {};
 };
+
+constexpr std::string_view ask_operator = "; ask the operator of that cluster";
 
 Words words_of(const ClosedNode& node) {
   const std::string cluster = "cluster " + kube::printable(kube::cut_text(node.cluster, max_word)),
@@ -36,13 +39,15 @@ Words words_of(const ClosedNode& node) {
   if (node.why == closed_word(Closed::cordoned))
     return {.why = cluster + " has cordoned " + name, .until = "it is uncordoned there"};
   if (node.why == closed_word(Closed::denied))
-    return {.why = cluster + " grants nothing for " + name + " any more (drained or denied)",
-            .until = "it grants something again"};
+    return {.why = cluster + " has drained or denied the slice of " + name + " and grants it nothing any more",
+            .until = "it grants something again",
+            .advice = ask_operator};
   if (node.why == closed_word(Closed::nothing_granted))
     return {.why = cluster + " grants no cpu or no memory for " + name + " at present", .until = "it grants some"};
   if (node.why == closed_word(Closed::silent))
-    return {.why = "nobody runs Liqo in " + cluster + ", where the pods of " + name + " run",
-            .until = "somebody does again"};
+    return {.why = "Liqo does not run in " + cluster + ", which is behind " + name,
+            .until = "it runs there again",
+            .advice = ask_operator};
   if (node.why == closed_word(Closed::full))
     return {.why = cluster + " has no room left on " + name, .until = "other pods there end"};
   return {.why = cluster + " takes no new pods on " + name + " at present (" +
@@ -134,7 +139,7 @@ std::string why_in_words(const ClosedNode& node) { return words_of(node).why; }
 std::string closed_in_words(const ClosedNode& node) {
   const Words words = words_of(node);
   return words.why + ": this pod waits until " + std::string(words.until) +
-         ", or until another node takes it, if nothing else keeps it";
+         ", or until another node takes it, if nothing else keeps it" + std::string(words.advice);
 }
 
 }  // namespace liqo::core

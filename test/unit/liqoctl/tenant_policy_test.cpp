@@ -117,9 +117,18 @@ TEST_CASE("a list that is new keeps the consumer's default names, and says what 
   CHECK(allowing("", "capabilities=NET_ADMIN").narrowed.empty());
 }
 
-TEST_CASE("a key of another version is kept, and told with the one that was perhaps meant") {
-  const auto done = change_policy(R"({"maxResorces":{"cpu":"3"},"weather":1})", {.allow = {"hostPorts"}}).value();
-  CHECK(done.unknown == std::vector<std::string>{"\"maxResorces\"; did you mean maxResources?", "\"weather\""});
+TEST_CASE("a key of another version is kept, and told") {
+  const auto done = change_policy(R"({"weather":1})", {.allow = {"hostPorts"}}).value();
+  CHECK(done.unknown == std::vector<std::string>{"\"weather\""});
+}
+
+TEST_CASE("a misspelt key that is stored is refused with the flag that takes it away, before anything is written") {
+  const std::string_view stored = R"({"maxResorces":{"cpu":"3"},"weather":1})";
+  CHECK(changed(stored, {.max = {"cpu=3"}}) ==
+        "the policy that is stored cannot be read: \"maxResorces\" is not a key of it; did you mean maxResources? add "
+        "--unset maxResorces");
+  CHECK(changed(stored, {.unset = {"maxResorces"}, .max = {"cpu=3"}}) == R"({"weather":1,"maxResources":{"cpu":"3"}})");
+  CHECK(changed(R"({"max Resources":1})", {.max = {"cpu=3"}}).ends_with("add --replace, which keeps nothing of it"));
 }
 
 TEST_CASE("what is wrong is refused in one short line") {
@@ -162,16 +171,58 @@ TEST_CASE("what is wrong is refused in one short line") {
        "priorityClasses=high cannot be both allowed and forbidden"},
       {{.forbid = {"maxObjects"}}, "--allow maxObjects=... sets it"},
       {{.forbid = {"capabilities=NET_ADMIN"}}, "the policy does not name \"NET_ADMIN\" there"},
+      {{.forbid = {"refusedServiceTypes=NodePort,Loadbalancer"}},
+       "--forbid refusedServiceTypes: \"Loadbalancer\" is no type of Service that can be refused; did you mean "
+       "LoadBalancer?"},
+      {{.max = {"cpu=3,cpu=4"}}, "--max: cpu is given twice"},
+      {{.max_slice = {"cpu=3", "memory=8Gi,cpu=4"}}, "--max-slice: cpu is given twice"},
+      {{.allow = {"twinQuota=count/secrets=5,count/secrets=6"}}, "--allow twinQuota: count/secrets is given twice"},
       {{.unset = {"maxResorces"}}, "did you mean maxResources?"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.says);
-    const std::string told = changed("", row.change);
+    // Flags that are wrong whatever is stored are refused before anything is asked; both refuse alike.
+    const auto checked = check_change(row.change);
+    const std::string told = checked ? changed("", row.change) : checked.error().text();
     CAPTURE(told.substr(0, 400));
     CHECK(told.contains(row.says));
     CHECK(told.size() < 500);
     CHECK_FALSE(told.contains('\n'));
   }
+}
+
+TEST_CASE("flags are judged without what is stored, as far as they can be") {
+  const auto mistake = [](const PolicyChange& change) {
+    const auto checked = check_change(change);
+    return checked ? std::string() : checked.error().text();
+  };
+  CHECK(mistake({.max = {"cpu=3", "memory=8Gi"}, .max_slice = {"cpu=3"}}) == "");
+  CHECK(mistake({.allow = {"refusedServiceTypes=Loadbalancer"}}) == "");
+  CHECK(mistake({.allow = {"priorityClasses=a", "priorityClasses=b=c"}}) == "");
+  CHECK(mistake({.forbid = {"capabilities=NET_ADMIN", "endpointCIDRs", "refusedServiceTypes", "hostPorts"}}) == "");
+  CHECK(mistake({.unset = {"keyOfANewerLiqo"}}) == "");
+  CHECK(mistake({.max = {"cpu=-1"}}).starts_with("--max cpu: "));
+  CHECK(mistake({.max = {"abc"}}).starts_with("--max: 'abc' is not name=amount"));
+  CHECK(mistake({.allow = {"foo"}}).starts_with("--allow: \"foo\" is no key of a policy"));
+  CHECK(mistake({.forbid = {"foo"}}).starts_with("--forbid: \"foo\" is no key of a policy"));
+  CHECK(mistake({.forbid = {"maxObjects"}}).contains("is a bound"));
+}
+
+TEST_CASE("a peer that only provides is bound by no policy") {
+  const auto refusal = [](std::string_view role, bool has_tenant, bool has_user) {
+    kube::Object peer(json::object{{"status", json::object{{"role", role}}}});
+    const auto checked =
+        check_is_consumer("milan", {.peer = std::move(peer), .has_tenant = has_tenant, .has_user = has_user});
+    return checked ? std::string() : checked.error().text();
+  };
+  CHECK(refusal("Provider", false, false) ==
+        "milan is a provider of this cluster, not a consumer: a policy here would limit nothing; the operator of milan "
+        "sets limits there");
+  CHECK(refusal("Provider", true, false) == "");
+  CHECK(refusal("Provider", false, true) == "");
+  CHECK(refusal("ConsumerAndProvider", false, false) == "");
+  CHECK(refusal("Unknown", false, false) == "");
+  CHECK(check_is_consumer("milan", {}));
 }
 
 TEST_CASE("--unset takes away what is there, and nothing more") {
@@ -254,6 +305,7 @@ TEST_CASE("a policy in one line") {
   CHECK(policy_in_words("{}", 60) == "default");
   CHECK(policy_in_words(R"({"maxResources":{"cpu":"3"},"hostPorts":true})", 60) == "maxResources (cpu 3), hostPorts");
   CHECK(policy_in_words(R"({"maxResources":{"cpu":"3"},"hostPorts":true})", 20) == "maxResources (cpu 3)…");
+  CHECK(policy_in_words(R"({"maxResorces":{}})", 20) == "✖ \"maxResorces\" is…");
   CHECK(policy_in_words(R"({"maxResorces":{}})", 80) ==
         "✖ \"maxResorces\" is not a key of it; did you mean maxResources?");
 }
@@ -300,10 +352,10 @@ TEST_CASE("check looks at the policies that there are") {
                       tenant_namespace("b", "paris", "maxResources=3"), tenant_namespace("c", "", "[]")});
   REQUIRE(wrong);
   CHECK(wrong->state == State::bad);
-  CHECK(
-      wrong->text.starts_with("nothing new of a consumer is admitted whose policy cannot be read: that of rome "
-                              "(\"maxResorces\" is not a key of "
-                              "it; did you mean maxResources?): liqoctl set tenant rome corrects it, that of paris ("));
+  CHECK(wrong->text.starts_with(
+      "nothing new of a consumer is admitted whose policy cannot be read: that of rome "
+      "(\"maxResorces\" is not a key of "
+      "it; did you mean maxResources?): liqoctl set tenant rome --unset maxResorces mends it, that of paris ("));
   CHECK(wrong->text.contains("): liqoctl set tenant paris --replace writes it anew"));
   CHECK(wrong->text.contains(
       "that of namespace c (it is not a JSON object): label it with liqo.io/remote-cluster-id=ID"));

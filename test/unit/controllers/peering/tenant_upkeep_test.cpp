@@ -162,7 +162,7 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
   const std::string told =
       "the policy of cluster rome (annotation liqo.io/pod-policy of namespace liqo-tenant-rome) cannot be read "
       "(\"maxResorces\" is not a key of it; did you mean maxResources?), so nothing new of rome is admitted: liqoctl "
-      "set tenant rome corrects it";
+      "set tenant rome --unset maxResorces mends it";
   CHECK(milan.events("PolicyUnreadable") == std::vector<std::string>{told, told});
   // Other changes of the Tenant and the namespace tell nothing new.
   milan.set_condition("Cordoned");

@@ -58,6 +58,35 @@ TEST_CASE("the refusal names the key, the one that was meant, and the command th
         "create nothing new; liqoctl set tenant rome writes it key by key.");
 }
 
+TEST_CASE("where the mistake is stored already the refusal names the flag that mends it") {
+  constexpr std::string_view more = R"({"maxResorces":{"cpu":"3"},"hostPorts":true})";
+  CHECK(validate_tenant_namespace(test::updating(tenant_namespace(typo), tenant_namespace(more))).message ==
+        "the annotation liqo.io/pod-policy cannot be read: \"maxResorces\" is not a key of it; did you mean "
+        "maxResources? With it rome could create nothing new; nor can the policy be read that is stored: liqoctl set "
+        "tenant rome --unset maxResorces mends it.");
+}
+
+TEST_CASE("a type of Service that nobody knows would forbid nothing: a new one is refused") {
+  const auto refusing = [](std::string_view types) {
+    return tenant_namespace(R"({"refusedServiceTypes":[)" + std::string(types) + "]}");
+  };
+  const std::string stored = refusing(R"("Loadbalancer")");
+  CHECK(validate_tenant_namespace(test::creating(stored)).message ==
+        "the annotation liqo.io/pod-policy, refusedServiceTypes: \"Loadbalancer\" is no type of Service that can be "
+        "refused; did you mean LoadBalancer?");
+  CHECK(validate_tenant_namespace(test::updating(stored, refusing(R"("Loadbalancer","NodePort")"))).allowed);
+  CHECK(validate_tenant_namespace(test::updating(stored, tenant_namespace(fine))).allowed);
+  CHECK_FALSE(validate_tenant_namespace(test::updating(stored, refusing(R"("Loadbalancer","nodeport")"))).allowed);
+  CHECK(validate_tenant_namespace(test::creating(refusing(R"("LoadBalancer","NodePort","ExternalName","*")"))).allowed);
+  CHECK(why_unreadable(R"({"refusedServiceTypes":["Loadbalancer"]})") == "");
+  CHECK(why_no_service_type("EXTERNALNAME").ends_with("did you mean ExternalName?"));
+  CHECK(
+      why_no_service_type("ClusterIP") ==
+      "\"ClusterIP\" is no type of Service that can be refused: there are LoadBalancer, NodePort, ExternalName, and * "
+      "for all of them");
+  CHECK(why_no_service_type(std::string(300'000, '\x1b')).size() < 300);
+}
+
 TEST_CASE("the refusal is a whole sentence where the label of the consumer is missing") {
   const Answer answer = validate_tenant_namespace(test::creating(R"({"metadata":{"name":"x",
       "labels":{"liqo.io/tenant-namespace":"true"},"annotations":{"liqo.io/pod-policy":"[]"}}})"));
@@ -69,7 +98,12 @@ TEST_CASE("the refusal is a whole sentence where the label of the consumer is mi
 TEST_CASE("what mends a stored policy depends on whether it has keys") {
   const std::string anew =
       "liqoctl set tenant rome --replace writes it anew; limits that it does not name are gone then";
-  CHECK(policy_remedy(typo, "rome") == "liqoctl set tenant rome corrects it");
+  CHECK(policy_remedy(typo, "rome") == "liqoctl set tenant rome --unset maxResorces mends it");
+  CHECK(policy_remedy(R"({"maxResorces":{},"hostPorts":true,"nodeName":1})", "rome") ==
+        "liqoctl set tenant rome --unset maxResorces --unset nodeName mends it");
+  CHECK(policy_remedy(R"({"a;reboot":1})", "rome") == anew);
+  CHECK(policy_remedy(R"({"--yes":1})", "rome") == anew);
+  CHECK(policy_remedy(R"({"a":1,"b":1,"c":1,"d":1,"e":1,"f":1})", "rome") == anew);
   CHECK(policy_remedy("{maxResources:3}", "rome") == anew);
   CHECK(policy_remedy("[]", "rome") == anew);
   CHECK(policy_remedy("{\"" + std::string(20'000, 'x') + "\":1}", "rome") == anew);

@@ -178,12 +178,16 @@ TEST_CASE("the words name the cluster, the node and why") {
       words("cordoned") ==
       "cluster milan has cordoned node batch: this pod waits until it is uncordoned there, or until another node takes "
       "it, if nothing else keeps it");
-  CHECK(words("denied").contains("(drained or denied)"));
+  CHECK(words("denied") ==
+        "cluster milan has drained or denied the slice of node batch and grants it nothing any more: this pod waits "
+        "until "
+        "it grants something again, or until another node takes it, if nothing else keeps it; ask the operator of that "
+        "cluster");
   CHECK(words("nothing-granted").contains("no cpu or no memory"));
   CHECK(words("full").contains("has no room left on node batch"));
-  CHECK(
-      words("silent").starts_with("nobody runs Liqo in cluster milan, where the pods of node batch run: this pod waits "
-                                  "until somebody does again, "));
+  CHECK(words("silent") ==
+        "Liqo does not run in cluster milan, which is behind node batch: this pod waits until it runs there again, or "
+        "until another node takes it, if nothing else keeps it; ask the operator of that cluster");
   CHECK(words("of-a-newer-liqo")
             .starts_with("cluster milan takes no new pods on node batch at present (of-a-newer-liqo): "));
   CHECK(why_in_words({.name = "batch", .cluster = "milan", .why = "cordoned"}) ==
