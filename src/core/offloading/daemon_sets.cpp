@@ -13,8 +13,6 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
-
 json::object not_virtual() {
   return requirement(api::labels::type, "NotIn", {json::value(api::labels::type_virtual_node)});
 }
@@ -26,7 +24,8 @@ const json::object& template_of(const kube::Object& daemon_set) {
 /// The required node affinity of the template, made where there is none.
 json::object& affinity_of(kube::Object& daemon_set) {
   json::object& spec = kube::ensure_object(kube::ensure_object(daemon_set.mutable_spec(), "template"), "spec");
-  return kube::ensure_object(kube::ensure_object(kube::ensure_object(spec, "affinity"), "nodeAffinity"), required);
+  return kube::ensure_object(kube::ensure_object(kube::ensure_object(spec, "affinity"), "nodeAffinity"),
+                             required_terms);
 }
 
 /// Takes the required node affinity out, and what is empty without it.
@@ -34,7 +33,7 @@ void drop_affinity(kube::Object& daemon_set) {
   json::object& spec = kube::ensure_object(kube::ensure_object(daemon_set.mutable_spec(), "template"), "spec");
   json::object& affinity = kube::ensure_object(spec, "affinity");
   json::object& of_nodes = kube::ensure_object(affinity, "nodeAffinity");
-  of_nodes.erase(required);
+  of_nodes.erase(required_terms);
   if (of_nodes.empty()) affinity.erase("nodeAffinity");
   if (affinity.empty()) spec.erase("affinity");
 }
@@ -83,7 +82,7 @@ bool keep_off_virtual_nodes(kube::Object& daemon_set) {
 
 bool let_onto_virtual_nodes(kube::Object& daemon_set) {
   const json::object wanted = not_virtual();
-  if (kube::array_at(template_of(daemon_set), {"spec", "affinity", "nodeAffinity", required, "nodeSelectorTerms"})
+  if (kube::array_at(template_of(daemon_set), {"spec", "affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"})
           .empty())
     return false;
   json::array& terms = kube::ensure_array(affinity_of(daemon_set), "nodeSelectorTerms");

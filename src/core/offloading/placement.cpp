@@ -6,8 +6,6 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
-
 bool selects(const json::object& node_selector, const json::object& labels) {
   return std::ranges::all_of(node_selector, [&labels](const auto& wanted) {
     const json::value* has = labels.if_contains(wanted.key());
@@ -18,7 +16,7 @@ bool selects(const json::object& node_selector, const json::object& labels) {
 }  // namespace
 
 NodeChoice::NodeChoice(const json::object& pod) : node_selector_(&kube::object_at(pod, {"spec", "nodeSelector"})) {
-  const json::value* affinity = kube::find(pod, {"spec", "affinity", "nodeAffinity", required});
+  const json::value* affinity = kube::find(pod, {"spec", "affinity", "nodeAffinity", required_terms});
   has_affinity_ = affinity && affinity->is_object();
   if (!has_affinity_) return;
   if (auto read = NodeSelector::parse(affinity->get_object())) affinity_ = std::move(*read);

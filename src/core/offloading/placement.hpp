@@ -10,6 +10,9 @@
 
 namespace liqo::core {
 
+/// Where an affinity of a pod has its terms that must hold.
+inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
+
 /// nodeSelector and required node affinity of a pod, or of a template of one, read once for many nodes.
 class NodeChoice {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/offloading/placement.hpp"
 #include "liqo/core/node_selector.hpp"
 #include "liqo/core/selector_text.hpp"
 
@@ -10,8 +11,6 @@ namespace json = kube::json;
 namespace {
 
 using api::PodOffloadingStrategy;
-
-constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
 
 bool is_mirror(const json::object& pod) {
   return kube::find(pod, {"metadata", "annotations", "kubernetes.io/config.mirror"}) != nullptr;

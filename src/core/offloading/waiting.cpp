@@ -15,7 +15,6 @@ namespace {
 /// The longest word that is shown; a Node is written by others, too.
 constexpr std::size_t max_word = 63;
 constexpr std::size_t max_entries = 500;
-constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 bool is_waiting(const kube::Object& pod) {
   const json::object* scheduled = kube::find_condition(pod.status(), "PodScheduled");
@@ -58,7 +57,7 @@ Words words_of(const ClosedNode& node) {
 /// What nobody here can judge: where other pods are, and which devices there are.
 bool depends_on_more(const kube::Object& pod) {
   for (const std::string_view kind : {"podAffinity", "podAntiAffinity"})
-    if (!kube::array_at(pod.spec(), {"affinity", kind, required}).empty()) return true;
+    if (!kube::array_at(pod.spec(), {"affinity", kind, required_terms}).empty()) return true;
   if (!kube::array_at(pod.spec(), {"resourceClaims"}).empty()) return true;
   return std::ranges::any_of(kube::array_at(pod.spec(), {"topologySpreadConstraints"}), [](const json::value& spread) {
     return kube::string_at(spread, {"whenUnsatisfiable"}) != "ScheduleAnyway";
@@ -77,7 +76,7 @@ bool has_room_for(const Resources& allocatable, const Resources& demand) {
 bool is_too_choosy(const kube::Object& pod) {
   const json::object& spec = pod.spec();
   std::size_t entries = kube::array_at(spec, {"tolerations"}).size() + kube::object_at(spec, {"nodeSelector"}).size();
-  const json::array& terms = kube::array_at(spec, {"affinity", "nodeAffinity", required, "nodeSelectorTerms"});
+  const json::array& terms = kube::array_at(spec, {"affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"});
   for (const json::value& term : terms)
     for (const std::string_view kind : {"matchExpressions", "matchFields"})
       for (const json::value& expression : kube::array_at(term, {kind}))
