@@ -519,7 +519,7 @@ def test_data_goes_both_ways_in_a_namespace_whose_pods_may_not_run_at_home(three
         back = liqoctl.attempt(*words, "rome-1", timeout=240)
         stranded = "the pods of StatefulSet accounts will find no node, because namespace accounts has the strategy"
         assert back.code == 0 and stranded in back.err, back
-        assert back.err.index(stranded) < back.err.index("copied and compared"), back
+        assert back.err.index(stranded) < back.err.index("copied, and compared"), back
         assert listed(three.data_of(name)) == expected
         # Who only says that a pod carries a volume is not let be: the maker's rights are asked for.
         pod = {"metadata": {"name": "sneaks"}, "spec": {"restartPolicy": "Never", "activeDeadlineSeconds": 600}}
