@@ -59,7 +59,7 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
     seen = found ? found->seen : found.error().text();
     const bool gives_up = clock.now() >= deadline.at;
     // A cluster that did not answer the look would not answer this.
-    if ((needs_liqod || reason) && found && !gives_up && clock.now() >= ask_at) {
+    if ((needs_liqod || reason) && found && !found->says_why && !gives_up && clock.now() >= ask_at) {
       ask_at = clock.now() + question_pause;
       const kube::Deadline patience{std::min(deadline.at, clock.now() + answer_patience)};
       const auto said =

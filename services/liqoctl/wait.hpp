@@ -14,6 +14,8 @@ namespace liqoctl {
 struct Look {
   bool done = false;
   std::string seen = {};  ///< "condition Ready is False: ..."; for the message of a time-out
+  /// `seen` says why, so that nobody else is asked for the reason.
+  bool says_why = false;
 };
 
 /// Why the wait takes long, in the words of another component, such as an Event; "" = nobody says.

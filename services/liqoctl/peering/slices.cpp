@@ -118,7 +118,7 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
       // it has to stand for as long as one may take.
       if (text != denied) denied = text, denied_at = cluster.clock().now();
       if (cluster.clock().now() - denied_at >= old_answer_patience) return seen;
-      return {.seen = answer.denial + "; that may still be an answer of before"};
+      return {.seen = answer.denial + "; that may still be an answer of before", .says_why = true};
     }
     const std::string slice_class(ResourceSlice(*object).slice_class());
     const bool is_custom = !liqo::core::is_built_in_class(slice_class);
