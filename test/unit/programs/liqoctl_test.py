@@ -202,6 +202,21 @@ def test_a_denial_of_the_request_before_is_no_answer_to_this_one(tmp_path: pathl
     assert "whether the nodes of milan have that much is not shown here: pods that find no room" in done.stderr
 
 
+def test_amounts_that_are_not_named_stay(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    rome.add(AUTHENTICATION, "ResourceSlice", "resourceslices", "pool", "liqo-tenant-milan")
+    rome.objects[SLICE]["spec"] = {"class": "share", "resources": {"cpu": "2", "memory": "4Gi"}}
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--wait=false")
+        done = liqoctl("create", "resourceslice", "pool", "--cpu", "3", *to_milan)
+        spec = rome.objects[SLICE]["spec"]
+        assert (spec["resources"], spec["class"]) == ({"cpu": "3", "memory": "4Gi"}, "share"), done.stderr
+        assert done.stderr.endswith("ResourceSlice pool updated: cpu 2 → 3, memory 4Gi\n"), done.stderr
+        done = liqoctl("create", "resourceslice", "pool", "--class", "default", *to_milan)
+    assert rome.objects[SLICE]["spec"]["resources"] == {"cpu": "3", "memory": "4Gi"}
+    assert done.stderr.endswith("cpu 3, memory 4Gi, class share → default\n"), done.stderr
+
+
 def test_a_denial_says_no_more_than_its_reason(tmp_path: pathlib.Path) -> None:
     rome = consumer_of_milan()
     rome.before_reading = lambda path: deny(rome) if path == SLICE and SLICE in rome.objects else None
