@@ -10,6 +10,7 @@
 #include "peering/addresses.hpp"
 #include "peering/foreign_cluster.hpp"
 #include "peering/handshake.hpp"
+#include "peering/progress.hpp"
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
 #include "peering/unauthenticate.hpp"
@@ -153,8 +154,8 @@ asio::awaitable<Result<void>> peer(Session& session, const PeerFlags& flags) {
     if (!offloaded) co_return kube::fail(std::move(offloaded.error()), "offloading");
   }
   if (!session.flags().dry_run)
-    session.output().success(
-        "", pair->consumer_id + " is peered with " + pair->provider_id + "; next: liqoctl offload namespace NAME");
+    session.output().success("", pair->consumer_id + " is peered with " + pair->provider_id +
+                                     co_await find_step_after_peering(*pair->consumer, pair->provider_id));
   co_return Result<void>();
 }
 

@@ -75,6 +75,26 @@ def test_a_dry_run_drains_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
     assert (milan.objects[tenant], milan.objects[granted]) == before
 
 
+def test_who_ends_a_drain_is_told_which_pods_it_does_not_keep(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.selects = True
+    tenant = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/tenants/rome"]
+    tenant["spec"]["tenantCondition"] = "Drained"
+    labels = {"liqo.io/managed-by": "shadowpod", "offloading.liqo.io/origin": "rome"}
+    for name in ("ends", "ends-too", "runs"):
+        milan.add("/api/v1", "Pod", "pods", name, "demo-rome", labels)
+        if name != "runs":
+            milan.objects[f"/api/v1/namespaces/demo-rome/pods/{name}"]["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
+    milan.add("/api/v1", "Pod", "pods", "own", "default")
+    milan.objects["/api/v1/namespaces/default/pods/own"]["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        done = liqoctl("uncordon", "tenant", "rome", "--kubeconfig", kubeconfig)
+        again = liqoctl("activate", "tenant", "rome", "--kubeconfig", kubeconfig)
+    told = "INFO: milan: 2 pods that the drain is ending end and start anew\nINFO: milan: Tenant rome is Active again\n"
+    assert (done.returncode, done.stderr) == (0, told)
+    assert "pods" not in again.stderr
+
+
 def test_what_was_refused_is_listed_for_people_and_programs(tmp_path: pathlib.Path) -> None:
     milan = provider_of_rome()
     milan.selects = True
@@ -343,6 +363,30 @@ def test_who_waits_in_vain_is_told_that_liqod_of_this_cluster_does_not_run(tmp_p
     assert f"WARN: rome: liqod of this cluster (rome) {NO_LIQOD}\n" in done.stderr, done.stderr
     assert done.stderr.endswith(f" (liqod of this cluster (rome) {NO_LIQOD})\n"), done.stderr
     assert f"✖  liqod {NO_LIQOD}" in shown.stdout, shown.stdout
+
+
+def test_a_change_that_liqod_cannot_review_says_so_in_one_sentence(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.unreviewed = "tenant.validate.liqo.io"
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        cordon = ("cordon", "tenant", "rome", "--skip-confirm", "--kubeconfig", kubeconfig)
+        unknown = liqoctl(*cordon)
+        milan.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+        known = liqoctl(*cordon)
+    told = "ERRO: liqod of this cluster (milan), which reviews this request, does not answer"
+    assert known.stderr == f"{told}: it {NO_LIQOD}\n"
+    ask = "kubectl get pods -n liqo shows whether it runs there, and liqoctl check what is wrong"
+    assert unknown.stderr == f"{told} (dial tcp 10.96.0.9:443: connect: connection refused): {ask}\n"
+
+
+def test_check_tells_a_liqod_that_does_not_run_once(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    rome.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        done = liqoctl("check", "--kubeconfig", kubeconfig)
+    assert re.search(f"^✖ liqod +{NO_LIQOD}", done.stdout, re.MULTILINE), done.stdout
+    for about in ("webhooks", "kubelet API", "metrics", "pod metrics"):
+        assert re.search(f"^• {about} +not looked at: liqod does not run$", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_events_that_are_never_told_to_their_end_hold_up_nobody(tmp_path: pathlib.Path) -> None:
