@@ -473,7 +473,7 @@ TEST_CASE("what ails a peer is told with its name") {
   const kube::Object going = object(
       R"({"metadata":{"name":"batch","deletionTimestamp":"2026-11-21T10:00:00Z","labels":{
       "liqo.io/remote-cluster-id":"milan"}}})");
-  const kube::Object its_node = object(R"({"metadata":{"name":"batch","labels":{"liqo.io/resource-slice-name":"batch"}},
+  const kube::Object its_node = object(R"({"metadata":{"name":"batch","labels":{"liqo.io/resourceslice-name":"batch"}},
       "spec":{"clusterID":"milan"}})");
   is(model::judge_peers({some}, {.slices = {}, .tenants = {}, .virtual_nodes = {its_node}}).front(), "bad",
      "SomeNotReady");

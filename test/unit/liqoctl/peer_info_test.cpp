@@ -198,8 +198,10 @@ TEST_CASE("a virtual node that is deleted with its slice is no failure, and anot
   module = {
       {"enabled", true},
       {"conditions", json::array{json::object{{"type", "OffloadingVirtualNodeStatus"}, {"status", "SomeNotReady"}}}}};
+  objects.virtual_nodes.front().mutable_status()["conditions"] =
+      json::array{json::object{{"type", "VirtualKubelet"}, {"status", "Running"}}};
   const kube::Object well = objects.virtual_nodes.front();
-  kube::Object going = parsed(R"({"metadata":{"name":"batch","labels":{"liqo.io/resource-slice-name":"batch"}},
+  kube::Object going = parsed(R"({"metadata":{"name":"batch","labels":{"liqo.io/resourceslice-name":"batch"}},
       "spec":{"clusterID":"cool-firefly"},"status":{"conditions":[{"type":"VirtualKubelet","status":"Draining"}]}})");
   going.mutable_metadata()["namespace"] = well.ns();
   going.mutable_spec()["clusterID"] = kube::string_at(well.spec(), {"clusterID"});

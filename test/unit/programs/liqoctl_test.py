@@ -81,12 +81,11 @@ def test_who_ends_a_drain_is_told_which_pods_it_does_not_keep(tmp_path: pathlib.
     tenant = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/tenants/rome"]
     tenant["spec"]["tenantCondition"] = "Drained"
     labels = {"liqo.io/managed-by": "shadowpod", "offloading.liqo.io/origin": "rome"}
-    for name in ("ends", "ends-too", "runs"):
-        milan.add("/api/v1", "Pod", "pods", name, "demo-rome", labels)
+    for name, its in (("ends", labels), ("ends-too", labels), ("own", {}), ("runs", labels)):
+        milan.add("/api/v1", "Pod", "pods", name, "demo-rome", its)
         if name != "runs":
-            milan.objects[f"/api/v1/namespaces/demo-rome/pods/{name}"]["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
-    milan.add("/api/v1", "Pod", "pods", "own", "default")
-    milan.objects["/api/v1/namespaces/default/pods/own"]["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
+            pod = milan.objects[f"/api/v1/namespaces/demo-rome/pods/{name}"]
+            pod["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
     with milan.served(tmp_path / "milan.yaml") as kubeconfig:
         done = liqoctl("uncordon", "tenant", "rome", "--kubeconfig", kubeconfig)
         again = liqoctl("activate", "tenant", "rome", "--kubeconfig", kubeconfig)
