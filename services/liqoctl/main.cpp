@@ -9,8 +9,8 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/async/task_group.hpp"
-#include "model/advice.hpp"
 #include "session.hpp"
+#include "wait.hpp"
 
 namespace {
 
@@ -39,7 +39,7 @@ asio::awaitable<int> run(Session& session, Run command) {
   group.spawn(end_at_signal(executor, session.output()));
   auto done = co_await command(session);
   session.output().clear();
-  if (!done) session.output().error("", model::advised(done.error()));
+  if (!done) session.output().error("", co_await line_of(session.clusters(), done.error()));
   co_await group.stop();
   co_await session.stop();
   co_return done ? exit_code::ok : exit_code::failed;

@@ -107,6 +107,13 @@ asio::awaitable<bool> Session::answered_yes(std::string question) {
   co_return answer == "y" || answer == "yes";
 }
 
+std::vector<Cluster*> Session::clusters() const {
+  std::vector<Cluster*> out;
+  for (Cluster* one : {local_.get(), remote_.get()})
+    if (one) out.push_back(one);
+  return out;
+}
+
 asio::awaitable<void> Session::stop() {
   if (local_) co_await local_->stop();
   if (remote_) co_await remote_->stop();

@@ -33,6 +33,9 @@ class Session {
   };
   asio::awaitable<Result<Pair>> both();
 
+  /// Those that are connected.
+  std::vector<Cluster*> clusters() const;
+
   /// Asks for a yes. `what` is a sentence about what will happen. Errors: Errc::invalid_input without a terminal to ask
   /// on (naming --skip-confirm), Errc::stopped for any other answer.
   asio::awaitable<Result<void>> confirm(std::string what);

@@ -7,6 +7,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "model/advice.hpp"
 #include "model/check.hpp"
 #include "model/events.hpp"
 #include "model/peer_info.hpp"
@@ -32,6 +33,17 @@ constexpr kube::Duration warning_age = std::chrono::minutes(10);
 
 /// Events have whole seconds of the clock of another machine.
 constexpr std::chrono::seconds clock_tolerance(2);
+
+std::string name_in_words(const Cluster& cluster) {
+  return cluster.is_remote() ? "cluster " + cluster.scope() : "this cluster (" + cluster.scope() + ")";
+}
+
+/// What to say of a liqod that does not run, as the rest of a sentence about it; "" where it runs, or nobody says.
+asio::awaitable<std::string> alert_of_liqod(Cluster& cluster) {
+  // Not everybody may look there.
+  const auto there = co_await cluster.find(liqo::api::kinds::deployments, {cluster.liqo_namespace(), "liqod"});
+  co_return there && *there ? model::daemon_alert(&**there) : "";
+}
 
 /// Why a wait takes long: nobody is there to do what is waited for, or what `reason` says.
 asio::awaitable<std::string> why_it_takes_long(Cluster& cluster, bool needs_liqod, const Reason& reason) {
@@ -153,12 +165,27 @@ asio::awaitable<std::string> last_warning(Cluster& cluster, AwaitedObject object
 }
 
 asio::awaitable<std::string> absence_of_liqod(Cluster& cluster) {
-  // Not everybody may look there.
-  const auto there = co_await cluster.find(liqo::api::kinds::deployments, {cluster.liqo_namespace(), "liqod"});
-  const std::string alert = there && *there ? model::daemon_alert(&**there) : "";
-  if (alert.empty()) co_return "";
-  const std::string who = cluster.is_remote() ? "cluster " + cluster.scope() : "this cluster (" + cluster.scope() + ")";
-  co_return "liqod of " + who + " " + alert;
+  const std::string alert = co_await alert_of_liqod(cluster);
+  co_return alert.empty() ? "" : "liqod of " + name_in_words(cluster) + " " + alert;
+}
+
+asio::awaitable<std::string> line_of(std::vector<Cluster*> clusters, kube::Failure failure) {
+  const auto cause = model::why_unreviewed(failure);
+  if (!cause || clusters.empty()) co_return model::advised(failure);
+  // The failure names its cluster as the kubeconfig does, where two may have one name.
+  std::vector<Cluster*> named;
+  for (Cluster* one : clusters)
+    if (failure.text().contains(" in " + one->api().cluster() + ": ")) named.push_back(one);
+  if (named.empty()) named = std::move(clusters);
+  Cluster* asked = nullptr;
+  std::string alert;
+  for (Cluster* one : named) {
+    if (!alert.empty()) break;
+    asked = one;
+    const auto said = co_await kube::async::with_timeout(one->clock(), alert_of_liqod(*one), answer_patience);
+    if (said) alert = *said;
+  }
+  co_return model::unreviewed(name_in_words(*asked), asked->liqo_namespace(), alert, *cause);
 }
 
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {

@@ -57,6 +57,8 @@ class Checkup {
   /// Whether there is a finding about this already: nothing else is said about it.
   bool is_told(std::string_view about) const;
   void tell(Finding finding);
+  /// Looks at what only a liqod that runs does; where it does not, that is the finding, and this is none of its own.
+  asio::awaitable<void> look_if_it_runs(std::string about, asio::awaitable<void> (Checkup::*look)());
 
   asio::awaitable<void> look_at_installation();
   asio::awaitable<void> look_at_kinds();
@@ -82,7 +84,7 @@ class Checkup {
   Session& session_;
   Cluster& cluster_;
   std::optional<Object> deployment_;
-  std::vector<Object> nodes_, tenants_;
+  std::vector<Object> nodes_, tenants_, virtual_nodes_;
   std::vector<Finding> findings_;
 };
 
@@ -94,6 +96,15 @@ void Checkup::tell(Finding finding) {
   // Other clusters and the API server have written parts of the text.
   finding.text = kube::printable(finding.text);
   if (!is_told(finding.about)) findings_.push_back(std::move(finding));
+}
+
+asio::awaitable<void> Checkup::look_if_it_runs(std::string about, asio::awaitable<void> (Checkup::*look)()) {
+  const bool is_down = !model::daemon_alert(deployment_ ? &*deployment_ : nullptr).empty();
+  if (is_down) {
+    tell({std::move(about), State::open, "not looked at: liqod does not run"});
+  } else {
+    co_await (this->*look)();
+  }
 }
 
 asio::awaitable<std::vector<Object>> Checkup::all(std::string about, kube::Resource kind) {
@@ -366,7 +377,10 @@ asio::awaitable<void> Checkup::look_at_peers() {
   const auto quotas = co_await all("quotas", kinds::quotas);
   tell(model::judge_quotas(quotas));
   if (auto finding = model::judge_capacity(quotas, nodes_)) tell(std::move(*finding));
-  const model::ClosingObjects lending{.slices = co_await all("slices", kinds::resource_slices), .tenants = tenants_};
+  const model::ClosingObjects lending{.slices = co_await all("slices", kinds::resource_slices),
+                                      .tenants = tenants_,
+                                      .virtual_nodes = virtual_nodes_,
+                                      .nodes = nodes_};
   for (Finding& finding : model::judge_peers(peers, lending)) tell(std::move(finding));
 }
 
@@ -392,16 +406,16 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_virtual_kubelets();
   tell(model::judge_clock(cluster_.api().clock_ahead()));
   co_await look_at_versions();
-  co_await look_at_webhooks();
+  co_await look_if_it_runs("webhooks", &Checkup::look_at_webhooks);
   co_await look_at_certificates();
   nodes_ = co_await all("nodes", kube::resources::nodes);
   tenants_ = co_await all("tenants", kinds::tenants);
   co_await look_at_address();
-  if (auto found = model::judge_node_names(co_await all("virtual nodes", kinds::virtual_nodes)))
-    tell(std::move(*found));
-  co_await look_at_kubelet_api();
-  co_await look_at_metrics();
-  co_await look_at_figures();
+  virtual_nodes_ = co_await all("virtual nodes", kinds::virtual_nodes);
+  if (auto found = model::judge_node_names(virtual_nodes_)) tell(std::move(*found));
+  co_await look_if_it_runs("kubelet API", &Checkup::look_at_kubelet_api);
+  co_await look_if_it_runs("metrics", &Checkup::look_at_metrics);
+  co_await look_if_it_runs("pod metrics", &Checkup::look_at_figures);
   co_await look_at_figures_account();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_sharing();

@@ -1,11 +1,15 @@
 // liqoctl cordon|uncordon|drain|activate: what a provider's administrator does to tenants and slices.
+#include <algorithm>
+
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/slices/cordon.hpp"
 #include "model/answers.hpp"
 #include "model/closings.hpp"
+#include "model/ending_pods.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -46,6 +50,23 @@ asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster
   co_return co_await wait_for(cluster, {.what = "the slices to be denied", .deadline = session.deadline()}, probe);
 }
 
+/// Says which pods whoever ends a drain does not keep. Not everybody may look for them.
+asio::awaitable<void> tell_ending_pods(Session& session, Cluster& cluster, std::string selector) {
+  const auto pods = co_await cluster.list(kube::resources::pods, "", std::move(selector));
+  const std::string ending = pods ? model::ending_in_words(*pods) : "";
+  if (!ending.empty()) session.output().info(cluster.scope(), ending);
+}
+
+/// Likewise of a whole Tenant.
+asio::awaitable<Result<void>> tell_ending_pods_of(Session& session, Cluster& cluster, kube::ObjectKey tenant) {
+  auto found = co_await cluster.find(kinds::tenants, tenant);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  if (*found && model::tenant_condition(**found) == "Drained" && (*found)->annotation(annotations::keep_pods) != "true")
+    co_await tell_ending_pods(session, cluster,
+                              model::pods_of_consumer(kube::string_at((*found)->spec(), {"clusterID"}), ""));
+  co_return Result<void>();
+}
+
 asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
@@ -55,6 +76,8 @@ asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags&
   const std::string_view question = flags.keep_pods ? change.keeping_question : change.question;
   if (!question.empty())
     if (auto yes = co_await session.confirm("Tenant " + flags.name + ": " + std::string(question)); !yes) co_return yes;
+  if (change.to == "Active")
+    if (auto told = co_await tell_ending_pods_of(session, cluster, *key); !told) co_return told;
   std::string before, consumer;
   const std::function<bool(Object&)> apply = [&](Object& tenant) {
     before = model::tenant_condition(tenant);
@@ -119,6 +142,9 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
   const std::string what = "ResourceSlice " + flags.name + " of " + flags.consumer;
   if (!change.question.empty())
     if (auto yes = co_await session.confirm(what + ": " + std::string(change.question)); !yes) co_return yes;
+  const bool ends_drain = std::ranges::find(change.unmarks, annotations::drain) != change.unmarks.end();
+  if (ends_drain && liqo::core::is_drained(**found))
+    co_await tell_ending_pods(session, cluster, model::pods_of_consumer(flags.consumer, flags.name));
   const std::function<bool(Object&)> apply = [&change](Object& slice) {
     bool changed = false;
     for (const std::string_view mark : change.marks) {

@@ -84,6 +84,7 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
         Part{kube::resources::nodes, "", of_ours, objects.nodes, "peerings", "Nodes"},
         Part{kinds::resource_slices, "", "", objects.lending.slices, "peerings", "ResourceSlices"},
         Part{kinds::tenants, "", "", objects.lending.tenants, "peerings", "Tenants"},
+        Part{kinds::quotas, "", "", objects.lending.quotas, "peerings", "Quotas"},
         Part{kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector, tenant_namespaces,
              "peerings", "tenant namespaces"}}) {
     auto found = co_await cluster.list(part.resource, part.ns, part.selector);

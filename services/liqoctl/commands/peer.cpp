@@ -6,11 +6,11 @@
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/api/resource_slice.hpp"
 #include "model/selectors.hpp"
 #include "peering/addresses.hpp"
 #include "peering/foreign_cluster.hpp"
 #include "peering/handshake.hpp"
+#include "peering/progress.hpp"
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
 #include "peering/unauthenticate.hpp"
@@ -80,8 +80,6 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
     if (!found) co_return std::unexpected(std::move(found.error()));
     there = std::move(*found);
   }
-  if (request.slice_class.empty())
-    request.slice_class = there ? std::string(liqo::api::ResourceSlice(*there).slice_class()) : "default";
   if (there && !flags.create_node_flag->given())
     request.create_virtual_node = there->annotation(liqo::api::annotations::create_virtual_node) != "false";
   const bool wants_node = request.create_virtual_node;
@@ -90,7 +88,7 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   request.resources = std::move(*resources);
   const kube::ObjectKey key{request.ns, request.name};
   const json::object named = request.resources;
-  auto done = co_await ensure_slice(session, consumer, std::move(request), true);
+  auto done = co_await ensure_slice(session, consumer, std::move(request));
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (done->done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
   auto accepted = co_await wait_for_slice(session, consumer, key, std::move(*done));
@@ -156,8 +154,8 @@ asio::awaitable<Result<void>> peer(Session& session, const PeerFlags& flags) {
     if (!offloaded) co_return kube::fail(std::move(offloaded.error()), "offloading");
   }
   if (!session.flags().dry_run)
-    session.output().success(
-        "", pair->consumer_id + " is peered with " + pair->provider_id + "; next: liqoctl offload namespace NAME");
+    session.output().success("", pair->consumer_id + " is peered with " + pair->provider_id +
+                                     co_await find_step_after_peering(*pair->consumer, pair->provider_id));
   co_return Result<void>();
 }
 

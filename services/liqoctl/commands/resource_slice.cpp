@@ -18,7 +18,7 @@ namespace {
 namespace kinds = liqo::api::kinds;
 
 struct SliceFlags {
-  model::SliceRequest request;
+  model::SliceRequest request{.slice_class = ""};
   model::ResourceFlags resources;
   bool no_virtual_node = false;
   bool wait = true;
@@ -59,12 +59,13 @@ asio::awaitable<Result<void>> create_slice(Session& session, const SliceFlags& f
   }
   if (flags.wait && !session.flags().dry_run)
     if (auto known = co_await check_credentials(**cluster, *request); !known) co_return known;
-  auto done = co_await ensure_slice(session, **cluster, *request, false);
+  auto done = co_await ensure_slice(session, **cluster, *request);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (done->done == Ensured::dry_run || !flags.wait) co_return Result<void>();
+  const bool is_share = done->slice_class == liqo::core::share_class;
   auto accepted = co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(*done));
   // A share is one of what is free.
-  if (accepted && !request->resources.empty() && request->slice_class != liqo::core::share_class)
+  if (accepted && !request->resources.empty() && !is_share)
     session.output().info((*cluster)->scope(),
                           "whether the nodes of " + request->provider +
                               " have that much is not shown here: pods that find no room there stay Pending");
@@ -90,7 +91,7 @@ void add_request_flags(cli::Command app, const std::shared_ptr<SliceFlags>& flag
   check_names(app.option("name", flags->request.name, "Name of the slice").required().type_name("NAME"),
               liqo::core::max_slice_name);
   add_remote_cluster_id(app, flags->request.provider, "ID of the provider");
-  app.option("--class", flags->request.slice_class, "Class: who decides at the provider (default default)")
+  app.option("--class", flags->request.slice_class, "Class: who decides at the provider (default that of the slice, of a new one default)")
       .type_name("NAME");
   add_resource_flags(app, flags->resources);
   app.flag("--no-virtual-node", flags->no_virtual_node, "Make no virtual node of the slice");
@@ -110,8 +111,9 @@ void add_resource_slice(CommandLine& line) {
                     .aliases = aliases,
                     .examples = "  liqoctl create resourceslice gpu-pool --remote-cluster-id cool-firefly \\\n"
                                 "    --cpu 4 --memory 8Gi --pods 30 --resource nvidia.com/gpu=2\n"
-                                "Resources that are not named are the provider's defaults. On a slice that is\n"
-                                "there already, those that are named replace all that were."},
+                                "Amounts that a new slice does not name are the provider's defaults; those of a slice\n"
+                                "that is there already stay. To leave one to the provider again, take it out of\n"
+                                "spec.resources (kubectl edit rslice), or make a new slice."},
                    [create](Session& session) { return create_slice(session, *create); });
   add_request_flags(app, create);
   app.flag("--wait", create->wait, "Wait for the provider's answer (default true)");

@@ -8,8 +8,11 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
+#include "liqo/core/quota/resources.hpp"
 #include "liqo/core/slices/policy.hpp"
+#include "liqo/core/slices/record.hpp"
 #include "model/findings.hpp"
 #include "model/kinds.hpp"
 #include "model/peer_info.hpp"
@@ -54,6 +57,27 @@ std::string role_in_words(std::string_view role) {
   if (role == "ConsumerAndProvider") return "is a consumer and a provider of this cluster";
   return "has no role yet";
 }
+
+/// What is known of one peer.
+PeerObjects objects_of(const kube::Object& peer, const ClosingObjects& all) {
+  const std::string_view id = string_at(peer.spec(), {"clusterID"});
+  PeerObjects out{.foreign_cluster = peer};
+  const auto take = [](const std::vector<kube::Object>& from, std::vector<kube::Object>& into, const auto& is_its) {
+    for (const kube::Object& object : from)
+      if (is_its(object)) into.push_back(object);
+  };
+  take(all.slices, out.slices,
+       [id](const kube::Object& one) { return one.label(liqo::api::labels::remote_cluster_id) == id; });
+  take(all.virtual_nodes, out.virtual_nodes,
+       [id](const kube::Object& one) { return string_at(one.spec(), {"clusterID"}) == id; });
+  take(all.nodes, out.nodes, [&out](const kube::Object& one) {
+    return std::ranges::any_of(out.virtual_nodes, [&one](const kube::Object& it) { return it.name() == one.name(); });
+  });
+  return out;
+}
+
+/// Whether a slice that does not name the resource is given a usual amount of it.
+bool has_usual_amount(std::string_view resource) { return resource == "pods" || resource == "ephemeral-storage"; }
 
 std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec(), {"clusterID"})); }
 
@@ -279,20 +303,33 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
 }
 
 std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes) {
-  json::object all;
-  for (const kube::Object& quota : quotas)
-    for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {
-      const json::value* before = all.if_contains(key);
-      const auto sum = before ? kube::Quantity::from_json(*before) : kube::Quantity();
-      const auto more = kube::Quantity::from_json(amount);
-      if (sum && more) all[key] = (*sum + *more).text();
+  core::Resources granted, held;
+  for (const kube::Object& quota : quotas) {
+    const liqo::api::Quota view(quota);
+    const auto owner = quota.controller();
+    const auto record = core::read_slice_record(quota, owner ? owner->uid : "");
+    const auto amounts = core::read_resources(view.resources()),
+               used = core::read_resources(counted_use(quota.status()));
+    if (!amounts || !used) continue;
+    for (const auto& [key, amount] : *amounts) {
+      const bool is_usual = has_usual_amount(key) && !(record && record->request.contains(key));
+      if (is_usual || view.is_drained()) {
+        held[key] += core::amount(*used, key);
+      } else {
+        granted[key] += amount;
+      }
     }
+  }
+  core::Resources all = granted;
+  core::add(all, held);
+  core::drop_zeros(all);
   if (all.empty() || nodes.empty()) return std::nullopt;
-  if (const std::string beyond = beyond_nodes(all, nodes); !beyond.empty())
-    return open("capacity", "granted to all together more than the cluster has: " + beyond +
-                                "; pods that find no room stay Pending");
+  if (const std::string beyond = beyond_nodes(core::write_resources(all), nodes); !beyond.empty())
+    return open("capacity",
+                "lent to all together more than the cluster has: " + beyond + "; pods that find no room stay Pending");
+  const json::object told = core::write_resources(granted);
   return good("capacity",
-              "granted to all together: " + in_words(all) + "; the nodes have " + in_words(had_by_nodes(all, nodes)));
+              "lent to all together: " + in_words(told) + "; the nodes have " + in_words(had_by_nodes(told, nodes)));
 }
 
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {
@@ -309,7 +346,7 @@ std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers, const C
   std::vector<Finding> out;
   for (const kube::Object& peer : peers) {
     const std::string id = peer_id(peer), about = "peer " + id;
-    const json::object info = peer_info({.foreign_cluster = peer});
+    const json::object info = peer_info(objects_of(peer, objects));
     std::vector<std::string> alerts;
     for (const json::value& condition : array_at(peer.status(), {"conditions"}))
       if (!is_well(string_at(condition, {"status"})))

@@ -131,7 +131,9 @@ std::optional<Finding> judge_storage(const kube::Object* config_map, const std::
 Finding judge_quotas(const std::vector<kube::Object>& quotas);
 
 /// Whether the nodes have what all Quotas grant together. More is a state: a provider may lend it, because not all use
-/// it at once. Nothing where nothing is granted, or no node is known.
+/// it at once. Of `pods` and `ephemeral-storage`, which each slice is given by default, what a slice has not named
+/// counts with what its pods hold, and so does all of a drained Quota. Nothing where nothing is granted, or no node is
+/// known.
 std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes);
 
 /// k3s and RKE2 reach kubelets through tunnels, which virtual nodes do not have. Nothing where the cluster is of
@@ -143,7 +145,7 @@ inline constexpr std::string_view virtual_kubelets = "offloading.liqo.io/compone
 /// Virtual kubelets would write the same Nodes and pods as liqod. Nothing where there is none.
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments);
 
-/// One finding for each peer. What is cordoned or drained is a state: somebody wants it so.
+/// One finding for each peer. What is cordoned, drained or being deleted is a state: somebody wants it so.
 std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers, const ClosingObjects& objects = {});
 
 /// A daemon that does not run comes first, and after it webhooks that the API server does not reach: what keeps it from

@@ -43,8 +43,6 @@ Finding judge_webhooks(const kube::Object* deployment, std::size_t configuration
     return bad("webhooks", "the API server took what they refuse: it does not reach them, or is not told to");
   if (refusal->contains("must be called")) return good("webhooks", "the API server reaches them, and they answer");
   if (!refusal->contains("failed calling webhook")) return bad("webhooks", "cannot be tried out: " + shown(*refusal));
-  if (!daemon_alert(deployment).empty())
-    return bad("webhooks", "the API server does not reach them, because liqod does not run");
   return bad("webhooks", "the API server does not reach them (" + shown(*refusal) +
                              "): liqod has to run, and its port " + shown(port.empty() ? "9443" : port) +
                              " to be open for the API server");

@@ -1,9 +1,11 @@
 #include "model/closings.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/quota/resources.hpp"
 #include "liqo/core/slices/cordon.hpp"
@@ -21,7 +23,7 @@ namespace reasons = core::slice_reasons;
 using kube::string_at;
 using text::shown;
 
-constexpr std::string_view cordoned = "Cordoned", drained = "Drained";
+constexpr std::string_view cordoned = "Cordoned", drained = "Drained", deleting = "Deleting";
 constexpr std::size_t max_name = 63;
 
 /// Whether this cluster lends the slice.
@@ -52,11 +54,37 @@ std::string_view closing_of(const kube::Object& slice) {
 }
 
 std::string_view state_of_slice(const kube::Object& slice) {
+  if (slice.is_deleting()) return deleting;
   if (const std::string_view closing = closing_of(slice); !closing.empty()) return closing;
   const std::string_view resources = status_of(slice, liqo::api::slice_conditions::resources),
                          authentication = status_of(slice, liqo::api::slice_conditions::authentication);
   if (resources == "Denied" || authentication == "Denied") return "Denied";
   return resources == "Accepted" && authentication == "Accepted" ? "Accepted" : "Pending";
+}
+
+const kube::json::object& granted_now(const kube::Object& slice) {
+  static const kube::json::object nothing;
+  return closing_of(slice) == drained ? nothing : kube::object_at(slice.status(), {"resources"});
+}
+
+bool is_quota_drained(const kube::Object& quota, const std::vector<kube::Object>& tenants) {
+  return liqo::api::Quota(quota).is_drained() || std::ranges::any_of(tenants, [&](const kube::Object& tenant) {
+           return tenant.ns() == quota.ns() && tenant_condition(tenant) == drained;
+         });
+}
+
+std::string answer_in_words(const kube::Object& slice, std::string_view message) {
+  if (!is_lent(slice)) return std::string(message);
+  // Both names change places at once: "the provider has cordoned this cluster" is said to the consumer.
+  constexpr std::string_view provider = "the provider", consumer = "this cluster";
+  const std::string who = "consumer " + std::string(slice.label(labels::remote_cluster_id));
+  std::string out;
+  while (!message.empty()) {
+    const bool is_provider = message.starts_with(provider), is_consumer = message.starts_with(consumer);
+    out += is_provider ? consumer : is_consumer ? std::string_view(who) : message.substr(0, 1);
+    message.remove_prefix(is_provider ? provider.size() : is_consumer ? consumer.size() : 1);
+  }
+  return out;
 }
 
 std::string tenant_condition(const kube::Object& tenant) {
@@ -77,30 +105,50 @@ std::vector<std::string> closings_with(std::string_view peer, const ClosingObjec
   }
   for (const kube::Object& slice : objects.slices) {
     const std::string_view closing = closing_of(slice);
-    if (closing.empty() || !is_with(slice, peer)) continue;
+    if (!is_with(slice, peer) || (closing.empty() && !slice.is_deleting())) continue;
     const std::string name = shown(slice.name(), max_name);
-    if (!is_lent(slice)) {
+    if (slice.is_deleting()) {
+      told.push_back("slice " + name + " is being deleted");
+    } else if (!is_lent(slice)) {
       told.push_back("slice " + name + " is " + std::string(closing) + " by " + shown(peer, max_name));
     } else if (!is_tenant_closed) {
       told.push_back("slice " + name + " is " + std::string(closing) + " here (liqoctl uncordon resourceslice " + name +
                      consumer + ")");
     }
   }
+  for (const kube::Object& node : objects.virtual_nodes)
+    if (node.is_deleting() && string_at(node.spec(), {"clusterID"}) == peer)
+      told.push_back("virtual node " + shown(node.name(), max_name) + " is being deleted");
   return told;
 }
 
-std::string lent_to(std::string_view consumer, const std::vector<kube::Object>& slices) {
-  core::Resources lent;
+std::string lent_to(std::string_view consumer, const ClosingObjects& objects) {
+  core::Resources lent, held;
   std::size_t count = 0;
-  for (const kube::Object& slice : slices) {
-    if (!is_lent(slice) || !is_with(slice, consumer) || closing_of(slice) == drained) continue;
-    const auto granted = core::read_resources(kube::object_at(slice.status(), {"resources"}));
+  bool is_drained = false;
+  std::set<std::string_view> namespaces;
+  for (const kube::Object& tenant : objects.tenants) {
+    if (string_at(tenant.spec(), {"clusterID"}) != consumer) continue;
+    namespaces.insert(tenant.ns());
+    is_drained = is_drained || tenant_condition(tenant) == drained;
+  }
+  for (const kube::Object& slice : objects.slices) {
+    if (!is_lent(slice) || !is_with(slice, consumer)) continue;
+    namespaces.insert(slice.ns());
+    is_drained = is_drained || closing_of(slice) == drained;
+    const auto granted = core::read_resources(granted_now(slice));
     if (!granted || granted->empty()) continue;
     ++count;
     core::add(lent, *granted);
   }
-  if (count == 0) return "nothing yet";
-  return counted(count, "slice", "slices") + " (" + in_words(core::write_resources(lent)) + ")";
+  if (count > 0) return counted(count, "slice", "slices") + " (" + in_words(core::write_resources(lent)) + ")";
+  if (!is_drained) return "nothing yet";
+  for (const kube::Object& quota : objects.quotas)
+    if (namespaces.contains(quota.ns()))
+      if (const auto used = core::read_resources(counted_use(quota.status()))) core::add(held, *used);
+  core::drop_zeros(held);
+  return "nothing new: drained" +
+         (held.empty() ? "" : "; its pods hold " + in_words(core::write_resources(held)) + " still");
 }
 
 }  // namespace liqoctl::model

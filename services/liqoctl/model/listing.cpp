@@ -5,6 +5,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "model/closings.hpp"
@@ -47,6 +48,13 @@ std::string policy_of(const Object& tenant) {
   return tenant.has_annotation(key) ? policy_in_words(tenant.annotation(key), max_policy) : "?";
 }
 
+/// What new pods find of what a Quota grants; one that is closed takes none.
+std::string free_in_words(const Object& quota) {
+  const liqo::api::Quota view(quota);
+  if (view.is_drained()) return "nothing";
+  return view.is_cordoned() ? "nothing (cordoned)" : in_words(free_of(quota));
+}
+
 struct Column {
   std::string title;
   std::string (*cell)(const Object&);
@@ -63,7 +71,7 @@ std::vector<Column> columns(const kube::Resource& resource) {
             {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
             {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
             {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
-            {"GRANTED", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }},
+            {"GRANTED", [](const Object& o) { return in_words(granted_now(o)); }},
             {"AUTHENTICATION",
              [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }, true}};
   if (resource == kinds::virtual_nodes)
@@ -89,9 +97,13 @@ std::vector<Column> columns(const kube::Resource& resource) {
             {"ENFORCEMENT", [](const Object& o) { return shown(string_at(o.spec(), {"limitsEnforcement"})); }},
             {"CORDONED",
              [](const Object& o) { return std::string(kube::bool_at(o.tree(), {"spec", "cordoned"}) ? "true" : ""); }},
-            {"GRANTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
+            {"GRANTED",
+             [](const Object& o) {
+               return liqo::api::Quota(o).is_drained() ? "nothing (drained)"
+                                                       : in_words(liqo::api::Quota(o).resources());
+             }},
             {"USED", [](const Object& o) { return in_words(counted_use(o.status())); }},
-            {"FREE", [](const Object& o) { return in_words(free_of(o)); }}};
+            {"FREE", free_in_words}};
   if (resource == kinds::namespace_offloadings)
     return {{"STRATEGY", [](const Object& o) { return shown(string_at(o.spec(), {"podOffloadingStrategy"})); }},
             {"MAPPING", [](const Object& o) { return shown(string_at(o.spec(), {"namespaceMappingStrategy"})); }},
@@ -211,6 +223,7 @@ void add_consumers(std::vector<Object>& quotas, const std::vector<Object>& tenan
   for (Object& quota : quotas) {
     const auto found = std::ranges::find(tenants, quota.ns(), [](const Object& tenant) { return tenant.ns(); });
     if (found != tenants.end()) quota.set_label(labels::remote_cluster_id, string_at(found->spec(), {"clusterID"}));
+    if (is_quota_drained(quota, tenants)) quota.set_annotation(liqo::api::annotations::drained, "true");
   }
 }
 
@@ -258,10 +271,11 @@ std::string description(const Object& object, const std::vector<Object>& events,
   const auto whole = [](std::string_view words) { return kube::printable(words); };
   std::vector<text::Row> rows;
   for (const json::value& condition : array_at(object.status(), {"conditions"}))
-    rows.push_back({whole(string_at(condition, {"type"})), whole(string_at(condition, {"status"})),
-                    whole(string_at(condition, {"reason"})),
-                    text::age_of(string_at(condition, {"lastTransitionTime"}), now),
-                    whole(string_at(condition, {"message"}))});
+    rows.push_back(
+        {whole(string_at(condition, {"type"})), whole(string_at(condition, {"status"})),
+         whole(string_at(condition, {"reason"})), text::age_of(string_at(condition, {"lastTransitionTime"}), now),
+         whole(object.kind() == kinds::resource_slices.kind ? answer_in_words(object, string_at(condition, {"message"}))
+                                                            : std::string(string_at(condition, {"message"})))});
   if (!rows.empty())
     out += text::render({.title = "Conditions"}) +
            indented(text::table({"TYPE", "STATUS", "REASON", "AGE", "MESSAGE"}, rows));

@@ -20,7 +20,7 @@ struct ListedKind {
 };
 const std::vector<ListedKind>& listed_kinds();
 
-/// Puts on each Quota the label of the consumer whose it is, to be shown: that of the Tenant in its namespace.
+/// Puts on each Quota what is shown of the Tenant in its namespace: its consumer, and that it is drained.
 void add_consumers(std::vector<kube::Object>& quotas, const std::vector<kube::Object>& tenants);
 
 /// A table of objects of one kind, sorted by namespace and name. `wide` adds columns. Tenants have their policies on

@@ -110,6 +110,8 @@ json::object local_info(const LocalObjects& objects) {
     PeerObjects one{.foreign_cluster = peer, .nodes = objects.nodes};
     for (const kube::Object& node : objects.virtual_nodes)
       if (string_at(node.spec(), {"clusterID"}) == id) one.virtual_nodes.push_back(node);
+    for (const kube::Object& slice : objects.lending.slices)
+      if (slice.label(liqo::api::labels::remote_cluster_id) == id) one.slices.push_back(slice);
     const json::value info = peer_info(one);
     peers[id] = {{"clusterID", id},
                  {"role", string_at(info, {"info", "role"})},
@@ -120,7 +122,7 @@ json::object local_info(const LocalObjects& objects) {
     for (const kube::Object& tenant : objects.lending.tenants) {
       if (string_at(tenant.spec(), {"clusterID"}) != id) continue;
       peers[id]["tenantCondition"] = tenant_condition(tenant);
-      peers[id]["lent"] = lent_to(id, objects.lending.slices);
+      peers[id]["lent"] = lent_to(id, objects.lending);
       if (const std::string alert = policy_alert(tenant); !alert.empty()) alerts.emplace_back(alert);
     }
     for (const std::string& alert : {server_alert(peer), silence_alert(peer), clock_alert(peer)})

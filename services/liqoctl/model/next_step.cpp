@@ -28,4 +28,9 @@ std::string next_step(const Progress& progress) {
   return "; next: liqoctl offload namespace";
 }
 
+std::string step_after_peering(std::string_view provider, bool has_slice, bool has_offloadings) {
+  if (!has_slice) return "; next: liqoctl create resourceslice NAME --remote-cluster-id " + std::string(provider);
+  return has_offloadings ? "" : "; next: liqoctl offload namespace NAME";
+}
+
 }  // namespace liqoctl::model

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/k8s/object.hpp"
@@ -19,5 +20,8 @@ struct Progress {
 
 /// "; next: liqoctl peer …", to be put behind what was done; "" = nothing is due.
 std::string next_step(const Progress& progress);
+
+/// Likewise, once a consumer has peered with this provider. `has_slice`: it has asked for a slice there.
+std::string step_after_peering(std::string_view provider, bool has_slice, bool has_offloadings);
 
 }  // namespace liqoctl::model

@@ -28,7 +28,7 @@ json::object forge_list(json::array items);
 /// What a ResourceSlice is to ask for.
 struct SliceRequest {
   std::string name, ns, provider;
-  std::string slice_class = "default";
+  std::string slice_class = "default";  ///< "" = likewise
   json::object resources;
   bool create_virtual_node = true;
 };

@@ -8,6 +8,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/offloading/waiting.hpp"
 #include "liqo/core/peering/clock_skew.hpp"
+#include "liqo/core/peering/offloading_part.hpp"
 #include "liqo/core/peering/silence.hpp"
 #include "liqo/core/slices/grant.hpp"
 #include "model/answers.hpp"
@@ -35,12 +36,13 @@ constexpr std::size_t max_policy = 160;
 /// Reason of the condition of a slice whose grant stands but takes no new pods.
 constexpr std::string_view cordoned = liqo::core::slice_reasons::cordoned;
 
-/// "Type: what it says", for each condition that is not as it should be.
-json::array alerts(const json::array& conditions, bool (*well)(std::string_view)) {
+/// "Type: what it says", for each condition that is not as it should be; `slice`: it has them.
+json::array alerts(const json::array& conditions, bool (*well)(std::string_view), const kube::Object* slice = nullptr) {
   json::array out;
   for (const json::value& condition : conditions) {
     if (well(string_at(condition, {"status"}))) continue;
-    const std::string_view message = string_at(condition, {"message"});
+    std::string message(string_at(condition, {"message"}));
+    if (slice) message = answer_in_words(*slice, message);
     out.emplace_back(shown(string_at(condition, {"type"})) + " is " + shown(string_at(condition, {"status"})) +
                      (message.empty() ? "" : ": " + shown(message)));
   }
@@ -56,11 +58,11 @@ json::object ordered(const json::object& resources) {
 json::object slice_info(const kube::Object& slice) {
   const json::array& conditions = array_at(slice.status(), {"conditions"});
   const auto accepted = [](std::string_view status) { return status == "Accepted"; };
-  json::array told = alerts(conditions, accepted);
+  json::array told = alerts(conditions, accepted, &slice);
   const bool all_accepted = !conditions.empty() && told.empty();
   for (const json::value& condition : conditions)
     if (accepted(string_at(condition, {"status"})) && string_at(condition, {"reason"}) == cordoned)
-      told.emplace_back("Cordoned: " + shown(string_at(condition, {"message"})));
+      told.emplace_back("Cordoned: " + shown(answer_in_words(slice, string_at(condition, {"message"}))));
   // Of a class of the provider's own, the marks alone say so.
   if (const std::string_view closing = closing_of(slice); !closing.empty() && told.empty())
     told.emplace_back(std::string(closing) +
@@ -72,7 +74,7 @@ json::object slice_info(const kube::Object& slice) {
           {"accepted", all_accepted},
           {"answered", !conditions.empty()},
           {"alerts", std::move(told)},
-          {"resources", ordered(object_at(slice.status(), {"resources"}))}};
+          {"resources", ordered(granted_now(slice))}};
 }
 
 /// The Node of a VirtualNode; null where there is none, or where it is that of another VirtualNode of the name.
@@ -84,7 +86,31 @@ const kube::Object* find_node(const std::vector<kube::Object>& nodes, const kube
   return cluster.empty() || cluster == string_at(virtual_node.spec(), {"clusterID"}) ? &*found : nullptr;
 }
 
-json::object node_info(const kube::Object& node, const std::vector<kube::Object>& nodes) {
+/// Whether the virtual node goes, by itself or with its slice.
+bool is_ending(const kube::Object& virtual_node, const std::vector<kube::Object>& slices) {
+  const std::string_view slice = virtual_node.label(labels::resource_slice_name);
+  return virtual_node.is_deleting() || std::ranges::any_of(slices, [&](const kube::Object& one) {
+           return one.is_deleting() && one.name() == slice && one.ns() == virtual_node.ns();
+         });
+}
+
+/// Whether virtual nodes that go are all that is not well: somebody wants it so.
+bool is_only_ending(const PeerObjects& objects) {
+  bool ends = false;
+  for (const kube::Object& one : objects.virtual_nodes) {
+    if (is_ending(one, objects.slices)) {
+      ends = true;
+      continue;
+    }
+    const liqo::core::OffloadingPart part = liqo::core::part_of_virtual_node(one);
+    const kube::Object* node = find_node(objects.nodes, one);
+    if (!part.is_well || (part.has_node && !(node && liqo::core::part_of_node(*node).is_well))) return false;
+  }
+  return ends;
+}
+
+json::object node_info(const kube::Object& node, const PeerObjects& objects) {
+  const std::vector<kube::Object>& nodes = objects.nodes;
   const bool wants_node = bool_at(node.tree(), {"spec", "createNode"}, true);
   const kube::Object* shown_node = find_node(nodes, node);
   const bool ready = shown_node && kube::has_condition(*shown_node, "Ready");
@@ -110,7 +136,9 @@ json::object node_info(const kube::Object& node, const std::vector<kube::Object>
                                                 .cluster = std::string(string_at(node.spec(), {"clusterID"})),
                                                 .why = std::string(liqo::core::closed_word_of(*shown_node))}));
   return {{"name", node.name()},
-          {"status", healthy ? "Healthy" : "Unhealthy"},
+          {"status", is_ending(node, objects.slices) ? "Deleting"
+                     : healthy                       ? "Healthy"
+                                                     : "Unhealthy"},
           {"closed", closed},
           {"alerts", std::move(told)},
           {"secret", string_at(node.spec(), {"kubeconfigSecretRef", "name"})},
@@ -118,10 +146,11 @@ json::object node_info(const kube::Object& node, const std::vector<kube::Object>
           {"resources", ordered(object_at(node.spec(), {"resourceQuota", "hard"}))}};
 }
 
-json::object quota_info(const kube::Object& quota) {
+json::object quota_info(const kube::Object& quota, const std::vector<kube::Object>& tenants) {
   json::object out{{"name", quota.name()},
                    {"enforcement", string_at(quota.spec(), {"limitsEnforcement"})},
                    {"cordoned", bool_at(quota.tree(), {"spec", "cordoned"})},
+                   {"drained", is_quota_drained(quota, tenants)},
                    {"resources", ordered(object_at(quota.spec(), {"resources"}))}};
   if (const auto used = counted_use(quota.status()); !used.empty()) out["used"] = ordered(used);
   return out;
@@ -151,7 +180,9 @@ void add_alerts(Section& section, const json::value& of, const text::Palette& pa
 
 Section slice_section(const json::value& slice, const text::Palette& palette) {
   Section out{.title = shown(string_at(slice, {"name"}))};
-  if (bool_at(slice, {"accepted"})) {
+  if (string_at(slice, {"state"}) == "Deleting") {
+    out.lines.push_back(palette.faint("•") + "  Resource slice is being deleted");
+  } else if (bool_at(slice, {"accepted"})) {
     out.lines.push_back(palette.good("✔") + "  Resource slice accepted");
   } else if (bool_at(slice, {"answered"})) {
     out.lines.push_back(palette.bad("✖") + "  Resource slice not accepted");
@@ -177,9 +208,14 @@ Section node_section(const json::value& node, const text::Palette& palette) {
 
 Section quota_section(const json::value& quota, const text::Palette& palette) {
   Section out{.title = shown(string_at(quota, {"name"}))};
-  if (bool_at(quota, {"cordoned"})) out.lines.push_back(palette.warn("!") + "  Cordoned: new pods are refused");
+  const bool is_drained = bool_at(quota, {"drained"});
+  if (is_drained) {
+    out.lines.push_back(palette.warn("!") + "  Drained: nothing is granted, new pods are refused");
+  } else if (bool_at(quota, {"cordoned"})) {
+    out.lines.push_back(palette.warn("!") + "  Cordoned: new pods are refused");
+  }
   out.fields = {{"Enforcement", shown(string_at(quota, {"enforcement"}))}};
-  out.sections.push_back(resources_section(object_at(quota, {"resources"}), "Granted"));
+  if (!is_drained) out.sections.push_back(resources_section(object_at(quota, {"resources"}), "Granted"));
   if (const auto& used = object_at(quota, {"used"}); !used.empty())
     out.sections.push_back(resources_section(used, "Used"));
   return out;
@@ -304,10 +340,6 @@ json::object peer_info(const PeerObjects& objects) {
     authentication["status"] = "Unhealthy";
     authentication["alerts"].get_array().emplace_back(note);
   }
-  if (const std::string note = silence_alert(peer); !note.empty()) {
-    authentication["status"] = "Unhealthy";
-    authentication["alerts"].get_array().emplace_back(note);
-  }
   if (const std::string note = clock_alert(peer); !note.empty())
     authentication["alerts"].get_array().emplace_back(note);
   const std::string_view proxy = string_at(peer.status(), {"foreignProxyUrl"});
@@ -321,15 +353,24 @@ json::object peer_info(const PeerObjects& objects) {
   }
   authentication["resourceSlices"] = each(objects.slices, slice_info);
 
-  json::array nodes =
-      each(objects.virtual_nodes, [&](const kube::Object& one) { return node_info(one, objects.nodes); });
-  std::string offloading = module_status(peer, "offloading");
-  const bool all_well = std::all_of(nodes.begin(), nodes.end(),
-                                    [](const json::value& node) { return string_at(node, {"status"}) == "Healthy"; });
-  if (!nodes.empty() && !all_well) offloading = "Unhealthy";
-  json::object module{
-      {"status", offloading}, {"alerts", module_alerts("offloading")}, {"virtualNodes", std::move(nodes)}};
-  if (!objects.quotas.empty()) module["quotas"] = each(objects.quotas, quota_info);
+  const auto node_of = [&](const kube::Object& one) { return node_info(one, objects); };
+  json::array nodes = each(objects.virtual_nodes, node_of);
+  json::object module{{"status", module_status(peer, "offloading")}, {"alerts", module_alerts("offloading")}};
+  if (is_only_ending(objects)) {
+    module["status"] = "Healthy";
+    module["alerts"] = json::array();
+  }
+  const bool has_trouble =
+      std::ranges::any_of(nodes, [](const json::value& node) { return string_at(node, {"status"}) == "Unhealthy"; });
+  if (has_trouble) module["status"] = "Unhealthy";
+  // Its API server takes our identity: what does not work is what it should do for us.
+  if (const std::string note = silence_alert(peer); !note.empty()) {
+    module["status"] = "Unhealthy";
+    module["alerts"].get_array().emplace_back(note);
+  }
+  module["virtualNodes"] = std::move(nodes);
+  const auto quota_of = [&](const kube::Object& quota) { return quota_info(quota, objects.tenants); };
+  if (!objects.quotas.empty()) module["quotas"] = each(objects.quotas, quota_of);
 
   return {
       {"info",

@@ -3,6 +3,7 @@
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/next_step.hpp"
+#include "model/selectors.hpp"
 #include "peering/peering_users.hpp"
 
 namespace liqoctl {
@@ -24,6 +25,14 @@ asio::awaitable<std::string> find_next_step(Cluster& cluster) {
                            .has_offloadings = !offloadings->empty()};
   for (const model::PeeringUser& user : *users) progress.peering_users.push_back(user.consumer);
   co_return model::next_step(progress);
+}
+
+asio::awaitable<std::string> find_step_after_peering(Cluster& consumer, std::string provider) {
+  auto slices = co_await consumer.list(kinds::resource_slices, "", model::towards(provider));
+  if (!slices) co_return "";
+  auto offloadings = co_await consumer.list(kinds::namespace_offloadings, "");
+  if (!offloadings) co_return "";
+  co_return model::step_after_peering(provider, !slices->empty(), !offloadings->empty());
 }
 
 }  // namespace liqoctl

@@ -64,8 +64,7 @@ Look look_at(const Object* object, Answered& answer) {
 
 }  // namespace
 
-asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
-                                                   bool keep_others) {
+asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request) {
   const kube::ObjectKey key{request.ns, request.name};
   json::object before;
   std::string old_class, old_answer;
@@ -78,10 +77,9 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
       old_answer = model::answer_text(ResourceSlice(**old));
     }
   }
-  const Object wanted = model::forge_resource_slice(request);
-  const std::vector<std::string> replaced =
-      keep_others || request.resources.empty() ? std::vector<std::string>() : std::vector<std::string>{"resources"};
-  auto done = co_await ensure(cluster, kinds::resource_slices, wanted, replaced);
+  if (request.slice_class.empty())
+    request.slice_class = old_class.empty() ? std::string(liqo::core::default_class) : old_class;
+  auto done = co_await ensure(cluster, kinds::resource_slices, model::forge_resource_slice(request));
   if (!done) co_return std::unexpected(std::move(done.error()));
   std::string line = "ResourceSlice " + request.name + " " + std::string(in_words(*done));
   if (*done == Ensured::created) line += ", asking for " + model::in_words(request.resources);
@@ -96,9 +94,12 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
   if (*done == Ensured::created && request.resources.empty())
     line = "ResourceSlice " + request.name + " created, asking for what the provider gives by default";
   session.output().success(cluster.scope(), line);
-  if (*done != Ensured::changed) co_return EnsuredSlice{.done = *done};
-  const bool other_class = !request.slice_class.empty() && request.slice_class != old_class;
-  co_return EnsuredSlice{.done = *done, .old_answer = std::move(old_answer), .other_class = other_class};
+  const bool other_class = *done == Ensured::changed && request.slice_class != old_class;
+  if (*done != Ensured::changed) old_answer.clear();
+  co_return EnsuredSlice{.done = *done,
+                         .slice_class = std::move(request.slice_class),
+                         .old_answer = std::move(old_answer),
+                         .other_class = other_class};
 }
 
 asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key,

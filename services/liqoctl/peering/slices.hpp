@@ -9,16 +9,16 @@ namespace liqoctl {
 /// What ensure_slice() has done.
 struct EnsuredSlice {
   Ensured done;
+  std::string slice_class;  ///< that it has now
   /// How the provider had answered before the slice was changed, for wait_for_slice(); "" where it was not changed.
   std::string old_answer = {};
   /// The slice was given to another class, whose controller cannot have answered before.
   bool other_class = false;
 };
 
-/// Makes the slice, or changes an existing one to what the request names. With `keep_others`, resources that are not
-/// named stay; otherwise they go. Tells what it did.
-asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
-                                                   bool keep_others);
+/// Makes the slice, or changes an existing one to what the request names: amounts that are not named stay, and so does
+/// the class where it is "", which of a new slice is the default one. Tells what it did.
+asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request);
 
 /// Waits until the provider has answered to the slice as it is now, and tells how. An answer that equals the one
 /// before, and does not itself show which request it is to, is believed after three seconds; of a class that is not

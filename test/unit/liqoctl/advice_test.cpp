@@ -31,13 +31,19 @@ TEST_CASE("what says already what to do stays as it is") {
   CHECK(advised(other) == "no answer in time");
 }
 
-TEST_CASE("where liqod does not answer its API server, that comes before the API server's words") {
-  const auto failed =
-      answer(500, R"(Internal error occurred: failed calling webhook "tenant.mutate.liqo.io": no endpoints)");
-  CHECK(advised(failed).starts_with("liqod does not answer the API server"));
-  CHECK(advised(failed).ends_with("liqoctl check says why there (" + failed.text() + ")"));
-  const auto of_others = answer(500, R"(failed calling webhook "policy.example.com": no endpoints)");
-  CHECK(advised(of_others) == of_others.text());
+TEST_CASE("where liqod does not review a request, one sentence says whose it is and what to do") {
+  const auto refused = answer(500, R"(Internal error occurred: failed calling webhook "tenant.mutate.liqo.io": failed )"
+                                   R"(to call webhook: Post "https://liqod.liqo.svc:443/mutate?timeout=10s": dial tcp )"
+                                   R"(10.96.1.2:443: connect: connection refused)");
+  CHECK(why_unreviewed(refused) == "dial tcp 10.96.1.2:443: connect: connection refused");
+  CHECK(why_unreviewed(answer(500, R"(failed calling webhook "a.liqo.io": no endpoints)")) == "no endpoints");
+  CHECK_FALSE(why_unreviewed(answer(500, R"(failed calling webhook "policy.example.com": no endpoints)")));
+  CHECK_FALSE(why_unreviewed(answer(403, "the name is taken")));
+  CHECK(unreviewed("cluster milan", "liqo", "is scaled to none: kubectl scale", "connection refused") ==
+        "liqod of cluster milan, which reviews this request, does not answer: it is scaled to none: kubectl scale");
+  CHECK(unreviewed("cluster milan", "liqo", "", "connection refused") ==
+        "liqod of cluster milan, which reviews this request, does not answer (connection refused): kubectl get pods -n "
+        "liqo shows whether it runs there, and liqoctl check what is wrong");
 }
 
 TEST_CASE("a cluster without Liqo's kinds is told as such") {

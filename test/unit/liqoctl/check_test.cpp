@@ -138,10 +138,6 @@ TEST_CASE("webhooks are asked when what they refuse is refused in their words") 
   is(model::judge_webhooks(&off, 0, std::nullopt), "open", "switched off");
   is(model::judge_webhooks(&on, 1, "denied"), "bad", "not there");
   is(model::judge_webhooks(nullptr, 2, std::nullopt), "bad", "took what they refuse");
-  auto none = deployment();
-  none.mutable_spec()["replicas"] = 0;
-  CHECK(model::judge_webhooks(&none, 2, "failed calling webhook: no endpoints").text ==
-        "the API server does not reach them, because liqod does not run");
   is(model::judge_webhooks(&on, 2, "failed calling webhook: refused"), "bad", "port 9443");
   const auto moved = deployment(R"(["--webhook-port=10250"])");
   is(model::judge_webhooks(&moved, 2, "failed calling webhook: refused"), "bad", "port 10250");
@@ -376,11 +372,33 @@ TEST_CASE("what is granted to all together is compared with what the nodes have"
   CHECK_FALSE(model::judge_capacity({quota(R"({"cpu":"1"})")}, {}));
   const kube::Object half = quota(R"({"cpu":"1500m","memory":"1Gi"})");
   is(model::judge_capacity({half}, {node, of_a_peer}).value(), "good",
-     "granted to all together: cpu 1500m, memory 1Gi; the nodes have cpu 2, memory 4Gi");
+     "lent to all together: cpu 1500m, memory 1Gi; the nodes have cpu 2, memory 4Gi");
   is(model::judge_capacity({half, half}, {node, of_a_peer}).value(), "open",
      "more than the cluster has: cpu 3 (its nodes have 2); pods that find no room stay Pending");
   is(model::judge_capacity({half, quota(R"({"cpu":"500m","gpu":"1"})")}, {node}).value(), "open",
      "more than the cluster has: gpu 1 (its nodes have 0)");
+}
+
+TEST_CASE("pods that no slice has named count with what runs, and those that were asked for as granted") {
+  const kube::Object node = object(R"({"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"8","pods":"110"}}})");
+  const auto quota = [](const std::string& request, const std::string& used, const std::string& marks = "") {
+    kube::Object made = object(R"({"metadata":{"name":"q","namespace":"t","ownerReferences":[
+        {"apiVersion":"x","kind":"ResourceSlice","name":"s","uid":"u","controller":true}]},
+        "spec":{"resources":{"cpu":"2","pods":"110"}},"status":{"used":{"pods":")" +
+                               used + R"("}}})");
+    made.set_annotation("liqo.io/negotiated",
+                        R"({"class":"default","granted":{"cpu":"2","pods":"110"},"request":)" + request + "}");
+    if (!marks.empty()) made.set_annotation(marks, "true");
+    return made;
+  };
+  const kube::Object usual = quota(R"({"cpu":"2"})", "3"), busy = quota(R"({"cpu":"2"})", "109"),
+                     asked = quota(R"({"pods":"110"})", "3"),
+                     drained = quota(R"({"pods":"110"})", "3", "liqo.io/drained");
+  is(model::judge_capacity({usual, usual}, {node}).value(), "good",
+     "lent to all together: cpu 4; the nodes have cpu 8");
+  is(model::judge_capacity({usual, busy}, {node}).value(), "open", "pods 112 (its nodes have 110)");
+  is(model::judge_capacity({usual, asked}, {node}).value(), "open", "pods 113 (its nodes have 110)");
+  is(model::judge_capacity({usual, drained}, {node}).value(), "good", "cpu 2; the nodes");
 }
 
 TEST_CASE("the class of Liqo's volumes has to be there where volumes are switched on") {
@@ -448,6 +466,19 @@ TEST_CASE("what ails a peer is told with its name") {
   is(model::judge_peers({peer("Established", "it answers")}, {.slices = {cordoned}}).front(), "open",
      "is a provider of this cluster; slice batch is Cordoned by milan");
   is(model::judge_peers({peer("Error", "it does not answer")}, {.slices = {cordoned}}).front(), "bad");
+  kube::Object some = peer("Established", "it answers");
+  some.mutable_status()["modules"] =
+      json::parse(R"({"offloading":{"enabled":true,"conditions":[{"type":"OffloadingVirtualNodeStatus",
+                      "status":"SomeNotReady"}]}})");
+  const kube::Object going = object(
+      R"({"metadata":{"name":"batch","deletionTimestamp":"2026-11-21T10:00:00Z","labels":{
+      "liqo.io/remote-cluster-id":"milan"}}})");
+  const kube::Object its_node = object(R"({"metadata":{"name":"batch","labels":{"liqo.io/resourceslice-name":"batch"}},
+      "spec":{"clusterID":"milan"}})");
+  is(model::judge_peers({some}, {.slices = {}, .tenants = {}, .virtual_nodes = {its_node}}).front(), "bad",
+     "SomeNotReady");
+  is(model::judge_peers({some}, {.slices = {going}, .tenants = {}, .virtual_nodes = {its_node}}).front(), "open",
+     "slice batch is being deleted");
   CHECK(model::judge_peers({peer("Established", "")}).front().about == "peer milan");
   is(model::judge_peers({peer("Error", "it does not answer")}).front(), "bad", "it does not answer");
   is(model::judge_peers({peer("Established", "it answers; its clock is 60 min ahead of ours")}).front(), "bad",

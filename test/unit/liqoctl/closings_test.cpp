@@ -85,9 +85,48 @@ TEST_CASE("what a consumer is lent is summed over its slices") {
   const std::vector<kube::Object> slices{slice("a", "rome", true, fine), slice("b", "rome", true, fine),
                                          slice("c", "rome", true, resources("Denied", "TenantDrained")),
                                          slice("d", "rome", false, fine), slice("e", "paris", true, fine)};
-  CHECK(lent_to("rome", slices) == "2 slices (cpu 4)");
-  CHECK(lent_to("paris", slices) == "1 slice (cpu 2)");
-  CHECK(lent_to("turin", slices) == "nothing yet");
+  CHECK(lent_to("rome", {.slices = slices, .tenants = {}}) == "2 slices (cpu 4)");
+  CHECK(lent_to("paris", {.slices = slices, .tenants = {}}) == "1 slice (cpu 2)");
+  CHECK(lent_to("turin", {.slices = slices, .tenants = {}}) == "nothing yet");
+}
+
+TEST_CASE("a drained consumer is lent nothing new, whether its pods run or not") {
+  const std::string said = resources("Denied", "TenantDrained");
+  ClosingObjects objects{.slices = {slice("a", "rome", true, said)}, .tenants = {tenant("rome", "Drained")}};
+  CHECK(granted_now(objects.slices.front()).empty());
+  CHECK(lent_to("rome", objects) == "nothing new: drained");
+  kube::Object quota(json::parse(R"({"metadata":{"name":"a-1","namespace":"t"},
+      "status":{"used":{"cpu":"1","pods":"2","gpu":"0"}}})")
+                         .as_object());
+  objects.quotas = {quota};
+  CHECK(lent_to("rome", objects) == "nothing new: drained; its pods hold cpu 1, pods 2 still");
+  CHECK_FALSE(is_quota_drained(quota, {}));
+  kube::Object owner = tenant("rome", "Drained");
+  owner.mutable_metadata()["namespace"] = "t";
+  CHECK(is_quota_drained(quota, {owner}));
+  quota.set_annotation("liqo.io/drained", "true");
+  CHECK(is_quota_drained(quota, {}));
+}
+
+TEST_CASE("a slice that is being deleted says so, whatever was answered") {
+  kube::Object going = slice("batch", "milan", false, resources("Accepted", "ResourceSliceCordoned"));
+  going.mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
+  CHECK(state_of_slice(going) == "Deleting");
+  kube::Object node(json::parse(R"({"metadata":{"name":"old","deletionTimestamp":"2026-11-21T10:00:00Z"},
+                                    "spec":{"clusterID":"milan"}})")
+                        .as_object());
+  CHECK(closings_with("milan", {.slices = {going}, .tenants = {}, .virtual_nodes = {node}}) ==
+        std::vector<std::string>{"slice batch is being deleted", "virtual node old is being deleted"});
+}
+
+TEST_CASE("an answer that was written for the consumer is read at the provider as the provider's own") {
+  const std::string_view said = "the provider has cordoned this cluster: what is granted stays, new pods are refused";
+  CHECK(answer_in_words(slice("a", "rome", true, ""), said) ==
+        "this cluster has cordoned consumer rome: what is granted stays, new pods are refused");
+  CHECK(answer_in_words(slice("a", "milan", false, ""), said) == said);
+  CHECK(answer_in_words(slice("a", "rome", true, ""),
+                        "the provider grants a slice of this cluster no more than 3 of cpu") ==
+        "this cluster grants a slice of consumer rome no more than 3 of cpu");
 }
 
 TEST_CASE("slices are listed with their state and their amounts") {

@@ -55,6 +55,20 @@ TEST_CASE("the table of quotas shows whose they are, and what is left of them") 
   CHECK(table.contains("nothing                 cpu 1"));
 }
 
+TEST_CASE("a quota that is closed has nothing free, and one that is drained grants nothing") {
+  const auto& kind = *std::ranges::find(model::listed_kinds(), "quota", &model::ListedKind::name);
+  std::vector<kube::Object> quotas{parsed(R"({"metadata": {"name": "pool", "namespace": "lent-to-rome"},
+      "spec": {"resources": {"cpu": "2"}, "cordoned": true}, "status": {"used": {"cpu": "1"}}})")};
+  CHECK(model::listing(kind, quotas, false, now).contains("cpu 2     cpu 1   nothing (cordoned)"));
+  const auto tenant = [](const char* condition) {
+    return parsed(R"({"metadata": {"name": "t", "namespace": "lent-to-rome"},
+        "spec": {"clusterID": "rome", "tenantCondition": ")" +
+                  std::string(condition) + R"("}})");
+  };
+  model::add_consumers(quotas, {tenant("Drained")});
+  CHECK(model::listing(kind, quotas, false, now).contains("nothing (drained)   cpu 1   nothing "));
+}
+
 TEST_CASE("an object that is described is not cut, and its Events come in their order") {
   const std::string message = std::string(700, 'm') + " end";
   const kube::Object late = parsed(R"({"lastTimestamp": "2026-11-21T10:00:50Z", "reason": "Late"})");

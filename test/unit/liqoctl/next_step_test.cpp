@@ -49,3 +49,10 @@ TEST_CASE("the next step is the one that is due, and nothing once namespaces are
     CHECK(model::next_step(one.progress) == one.told);
   }
 }
+
+TEST_CASE("after a peering a slice is asked for, then a namespace offloaded, and then nothing is due") {
+  CHECK(model::step_after_peering("milan", false, true) ==
+        "; next: liqoctl create resourceslice NAME --remote-cluster-id milan");
+  CHECK(model::step_after_peering("milan", true, false) == "; next: liqoctl offload namespace NAME");
+  CHECK(model::step_after_peering("milan", true, true).empty());
+}

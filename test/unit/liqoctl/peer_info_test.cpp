@@ -191,6 +191,44 @@ TEST_CASE("an API server whose clock is off is told of") {
   CHECK(model::render_local(model::local_info(local), "", {}).contains(wanted));
 }
 
+TEST_CASE("a virtual node that is deleted with its slice is no failure, and another one is") {
+  auto objects = gpu_pool();
+  json::object& module =
+      kube::ensure_object(kube::ensure_object(objects.foreign_cluster.mutable_status(), "modules"), "offloading");
+  module = {
+      {"enabled", true},
+      {"conditions", json::array{json::object{{"type", "OffloadingVirtualNodeStatus"}, {"status", "SomeNotReady"}}}}};
+  objects.virtual_nodes.front().mutable_status()["conditions"] =
+      json::array{json::object{{"type", "VirtualKubelet"}, {"status", "Running"}}};
+  const kube::Object well = objects.virtual_nodes.front();
+  kube::Object going = parsed(R"({"metadata":{"name":"batch","labels":{"liqo.io/resourceslice-name":"batch"}},
+      "spec":{"clusterID":"cool-firefly"},"status":{"conditions":[{"type":"VirtualKubelet","status":"Draining"}]}})");
+  going.mutable_metadata()["namespace"] = well.ns();
+  going.mutable_spec()["clusterID"] = kube::string_at(well.spec(), {"clusterID"});
+  kube::Object slice = parsed(R"({"metadata":{"name":"batch","deletionTimestamp":"2026-01-01T06:28:52Z"}})");
+  slice.mutable_metadata()["namespace"] = well.ns();
+  objects.virtual_nodes.push_back(going);
+  CHECK(picked(objects, "offloading.status") == "Unhealthy\n");
+  objects.slices.push_back(slice);
+  CHECK(picked(objects, "offloading.status") == "Healthy\n");
+  CHECK_FALSE(picked(objects, "offloading").contains("SomeNotReady"));
+  CHECK(picked(objects, "authentication.resourceslices").contains("•  Resource slice is being deleted"));
+  // The first one has its own trouble.
+  objects.virtual_nodes.front().mutable_status()["conditions"] =
+      json::array{json::object{{"type", "VirtualKubelet"}, {"status", "Creating"}}};
+  CHECK(picked(objects, "offloading.status") == "Unhealthy\n");
+  CHECK(picked(objects, "offloading").contains("SomeNotReady"));
+}
+
+TEST_CASE("a quota of a drained consumer shows that nothing is granted") {
+  auto objects = gpu_pool();
+  objects.tenants = {parsed(R"({"metadata":{"name":"t"},"spec":{"tenantCondition":"Drained"}})")};
+  objects.quotas = {parsed(R"({"metadata":{"name":"pool"},"spec":{"cordoned":true,"resources":{"cpu":"4"}}})")};
+  const std::string shown = picked(objects, "offloading.quotas");
+  CHECK(shown.contains("!  Drained: nothing is granted, new pods are refused"));
+  CHECK_FALSE(shown.contains("Granted"));
+}
+
 TEST_CASE("a provider that answers and does not act is told of, everywhere") {
   auto objects = gpu_pool();
   const std::string words = "Liqo of cluster milan has not run since 04:32:41 UTC; it has 3 orders of yours";
@@ -199,10 +237,12 @@ TEST_CASE("a provider that answers and does not act is told of, everywhere") {
       {"status", "Established"},
       {"message", "the API server of the peer is ready; " + words + "; new pods are kept away meanwhile; " +
                       liqo::core::describe_clock(std::chrono::seconds(3600))}}};
-  const std::string shown = picked(objects, "authentication");
+  // It takes our identity, and does nothing for us.
+  const std::string shown = picked(objects, "offloading");
   CHECK(shown.contains("!  " + words));
-  CHECK(shown.contains("Unhealthy"));
-  CHECK(shown.contains("its clock is 60 min ahead"));
+  CHECK(picked(objects, "offloading.status") == "Unhealthy\n");
+  CHECK(picked(objects, "authentication.status") == "Healthy\n");
+  CHECK(picked(objects, "authentication").contains("its clock is 60 min ahead"));
   model::LocalObjects local{.cluster_id = "rome"};
   local.foreign_clusters = {objects.foreign_cluster};
   const std::string all = model::render_local(model::local_info(local), "", {});

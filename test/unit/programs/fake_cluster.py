@@ -50,6 +50,7 @@ class FakeCluster:
         self.unknown: set[str] = set()  # lists of kinds that it does not have
         self.locked = False  # it knows nobody
         self.broken: set[str] = set()  # reading these breaks the connection
+        self.unreviewed = ""  # the webhook that no change can be asked for
         self.asked: list[str] = []
         self.tokens: set[str | None] = set()  # what reads were authorised by
         self.before_reading: Callable[[str], None] = lambda path: None
@@ -165,6 +166,13 @@ def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
 
         def do_PUT(self) -> None:
             path = self.path.partition("?")[0]
+            if cluster.unreviewed:
+                self.body()
+                post = f'Post "https://liqod.liqo.svc:443/{cluster.unreviewed}?timeout=10s"'
+                said = f'failed calling webhook "{cluster.unreviewed}": failed to call webhook: {post}: '
+                message = f"Internal error occurred: {said}dial tcp 10.96.0.9:443: connect: connection refused"
+                self.answer(500, {"kind": "Status", "apiVersion": "v1", "code": 500, "message": message})
+                return
             cluster.objects[path] = self.body()
             self.answer(200, cluster.objects[path])
 

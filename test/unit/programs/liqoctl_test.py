@@ -75,6 +75,25 @@ def test_a_dry_run_drains_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
     assert (milan.objects[tenant], milan.objects[granted]) == before
 
 
+def test_who_ends_a_drain_is_told_which_pods_it_does_not_keep(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.selects = True
+    tenant = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/tenants/rome"]
+    tenant["spec"]["tenantCondition"] = "Drained"
+    labels = {"liqo.io/managed-by": "shadowpod", "offloading.liqo.io/origin": "rome"}
+    for name, its in (("ends", labels), ("ends-too", labels), ("own", {}), ("runs", labels)):
+        milan.add("/api/v1", "Pod", "pods", name, "demo-rome", its)
+        if name != "runs":
+            pod = milan.objects[f"/api/v1/namespaces/demo-rome/pods/{name}"]
+            pod["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        done = liqoctl("uncordon", "tenant", "rome", "--kubeconfig", kubeconfig)
+        again = liqoctl("activate", "tenant", "rome", "--kubeconfig", kubeconfig)
+    told = "INFO: milan: 2 pods that the drain is ending end and start anew\nINFO: milan: Tenant rome is Active again\n"
+    assert (done.returncode, done.stderr) == (0, told)
+    assert "pods" not in again.stderr
+
+
 def test_what_was_refused_is_listed_for_people_and_programs(tmp_path: pathlib.Path) -> None:
     milan = provider_of_rome()
     milan.selects = True
@@ -200,6 +219,21 @@ def test_a_denial_of_the_request_before_is_no_answer_to_this_one(tmp_path: pathl
     assert done.returncode == 0 and "ResourceSlice pool accepted, granted cpu 1" in done.stderr, done.stderr
     # Nobody has compared the amounts with the provider's nodes.
     assert "whether the nodes of milan have that much is not shown here: pods that find no room" in done.stderr
+
+
+def test_amounts_that_are_not_named_stay(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    rome.add(AUTHENTICATION, "ResourceSlice", "resourceslices", "pool", "liqo-tenant-milan")
+    rome.objects[SLICE]["spec"] = {"class": "share", "resources": {"cpu": "2", "memory": "4Gi"}}
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--wait=false")
+        done = liqoctl("create", "resourceslice", "pool", "--cpu", "3", *to_milan)
+        spec = rome.objects[SLICE]["spec"]
+        assert (spec["resources"], spec["class"]) == ({"cpu": "3", "memory": "4Gi"}, "share"), done.stderr
+        assert done.stderr.endswith("ResourceSlice pool updated: cpu 2 → 3, memory 4Gi\n"), done.stderr
+        done = liqoctl("create", "resourceslice", "pool", "--class", "default", *to_milan)
+    assert rome.objects[SLICE]["spec"]["resources"] == {"cpu": "3", "memory": "4Gi"}
+    assert done.stderr.endswith("cpu 3, memory 4Gi, class share → default\n"), done.stderr
 
 
 def test_a_denial_says_no_more_than_its_reason(tmp_path: pathlib.Path) -> None:
@@ -328,6 +362,30 @@ def test_who_waits_in_vain_is_told_that_liqod_of_this_cluster_does_not_run(tmp_p
     assert f"WARN: rome: liqod of this cluster (rome) {NO_LIQOD}\n" in done.stderr, done.stderr
     assert done.stderr.endswith(f" (liqod of this cluster (rome) {NO_LIQOD})\n"), done.stderr
     assert f"✖  liqod {NO_LIQOD}" in shown.stdout, shown.stdout
+
+
+def test_a_change_that_liqod_cannot_review_says_so_in_one_sentence(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.unreviewed = "tenant.validate.liqo.io"
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        cordon = ("cordon", "tenant", "rome", "--skip-confirm", "--kubeconfig", kubeconfig)
+        unknown = liqoctl(*cordon)
+        milan.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+        known = liqoctl(*cordon)
+    told = "ERRO: liqod of this cluster (milan), which reviews this request, does not answer"
+    assert known.stderr == f"{told}: it {NO_LIQOD}\n"
+    ask = "kubectl get pods -n liqo shows whether it runs there, and liqoctl check what is wrong"
+    assert unknown.stderr == f"{told} (dial tcp 10.96.0.9:443: connect: connection refused): {ask}\n"
+
+
+def test_check_tells_a_liqod_that_does_not_run_once(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    rome.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        done = liqoctl("check", "--kubeconfig", kubeconfig)
+    assert re.search(f"^✖ liqod +{NO_LIQOD}", done.stdout, re.MULTILINE), done.stdout
+    for about in ("webhooks", "kubelet API", "metrics", "pod metrics"):
+        assert re.search(f"^• {about} +not looked at: liqod does not run$", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_events_that_are_never_told_to_their_end_hold_up_nobody(tmp_path: pathlib.Path) -> None:
