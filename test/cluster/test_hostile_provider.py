@@ -210,7 +210,8 @@ def test_a_list_without_end_is_left_and_read_again(three: Three, zara: Liar) -> 
     process.forget_peak()
     before = process.peak_bytes()
     # All pods of all its consumers, though some hundred of one namespace were asked for.
-    zara.lists["pods"] = packed_list(told_pod(',"status":{"message":"' + 1000 * "x" + '"}', namespace="others"), 260 * MIB)
+    pod = told_pod(',"status":{"message":"' + 1000 * "x" + '"}', namespace="others")
+    zara.lists["pods"] = packed_list(pod, 260 * MIB)
     zara.show_twin("shop")
     wait_for(lambda: three.tells("zara", "a list page is longer than 268435456 bytes"), 60, "it to be told")
     assert all("limit=" in where for _, where in zara.asked if "/pods?" in where)
@@ -232,7 +233,8 @@ def test_little_that_becomes_much_takes_no_memory(three: Three, zara: Liar) -> N
     before = process.peak_bytes()
 
     def dense(piece: str) -> bytes:
-        return packed_list(told_pod(f',"status":{{"x":[{",".join(itertools.repeat(piece, LONG // (len(piece) + 1)))}]}}'))
+        pieces = ",".join(itertools.repeat(piece, LONG // (len(piece) + 1)))
+        return packed_list(told_pod(f',"status":{{"x":[{pieces}]}}'))
 
     labels = ",".join(f'"{number:x}":""' for number in range(LONG // 12))
     zara.lists = {

@@ -24,9 +24,9 @@ _BEGIN, _END = b'{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":
 def packed_list(item: bytes, least: int = 0) -> bytes:
     """A list of that item (JSON), as often as it takes to have more than so many bytes of text; as gzip."""
     packer, piece = zlib.compressobj(1, wbits=31), (item + b",") * max(1, min(least, MIB) // len(item))
-    return b"".join(
-        [packer.compress(_BEGIN), *(packer.compress(piece) for _ in range(least // len(piece))), packer.compress(item + _END), packer.flush()]
-    )  # fmt: skip
+    packed = [packer.compress(_BEGIN)]
+    packed += [packer.compress(piece) for _ in range(least // len(piece))]
+    return b"".join([*packed, packer.compress(item + _END), packer.flush()])
 
 
 EMPTY = gzip.compress(_BEGIN + _END)
@@ -35,7 +35,7 @@ EMPTY = gzip.compress(_BEGIN + _END)
 class Liar:
     """A provider of that name in the network of `host`, to which `consumer` has a virtual node.
 
-    `lists` has its answers (gzip), by plural; whatever is asked for and however much of it (`limit`), it gets the whole.
+    `lists` has its answers (gzip), by plural: whatever is asked for, and however much of it (`limit`), gets the same.
     """
 
     def __init__(self, name: str, host: Cluster, consumer: Cluster):
