@@ -245,11 +245,21 @@ def test_little_that_becomes_much_takes_no_memory(three: Three, zara: Liar) -> N
         "services": packed_list(told_pod(',"status":' + LONG // 2 * "[" + LONG // 2 * "]")),
         # Not one that is large, but a hundred thousand that are nothing.
         "ingresses": packed_list(b"{}", 300_000),
+        "namespacemaps": dense("0"),
+        "resourceslices": dense("[]"),
     }
     assert all(len(answer) < 3 * MIB for answer in zara.lists.values()), "it costs the provider little"
     zara.show_twin("shop")
+    zara.replicate()
     wait_for(lambda: three.tells("zara", f"of {READING} MiB are in use"), 60, "it to be told")
     wait_for(lambda: all(zara.times(plural) for plural in zara.lists), 60, "all of it to be asked for")
+
+    def says_the_map() -> bool:
+        events = three.lodi.cluster.events(zara.peering.home, "zara")
+        events = [event["message"] for event in events if event["involvedObject"]["kind"] == "NamespaceMap"]
+        return any("than is left for what is read of cluster zara" in message for message in events)
+
+    wait_for(says_the_map, 60, "the map that is not replicated to say why")
     three.pod("beside-dense", "bari")
     wait_for(lambda: three.runs("beside-dense"), 60, "a pod in another provider to run")
     stays(lambda: process.peak_bytes() - before < (2 * READING + 32) * MIB, 3, "the memory of liqod")

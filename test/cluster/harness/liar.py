@@ -41,6 +41,7 @@ class Liar:
     def __init__(self, name: str, host: Cluster, consumer: Cluster):
         self.name, self.pod_cidr = name, "10.250.0.0/16"
         self.authority = host.authority
+        self._identity = f"kubeconfig-controlplane-{name}"
         self.lists: dict[str, bytes] = {}
         # When each list was asked for, and by which path.
         self.asked: list[tuple[float, str]] = []
@@ -72,12 +73,23 @@ class Liar:
         current = {"currentMapping": {namespace: {"remoteNamespace": twin, "phase": "Accepted"}}}
         api.patch("namespacemaps", peering.home, self.name, {"status": current}, "status")
 
+    def replicate(self) -> None:
+        """Has the consumer replicate its slices and maps, and read what became of them."""
+        labels = {"liqo.io/identity-type": "ControlPlane", "liqo.io/remote-cluster-id": self.name}
+        metadata = {"name": self._identity, "labels": labels}
+        metadata["annotations"] = {"liqo.io/remote-tenant-namespace": self.peering.away}
+        data = {"kubeconfig": self.peering.kubeconfig()}
+        body = {"kind": "Secret", "metadata": metadata, "stringData": data}
+        self.peering.consumer.api.create("secrets", self.peering.home, body)
+
     def leave(self) -> None:
-        """Takes the virtual node away, and ends."""
+        """Takes away what the consumer has of it, and ends."""
         self.lists.clear()
-        peering = self.peering
+        peering, api = self.peering, self.peering.consumer.api
         peering.dissolve()
         wait_for(lambda: peering.node_object() is None, 60, f"the node {self.name} to be gone")
+        api.delete("secrets", peering.home, self._identity)
+        wait_for(lambda: api.find("secrets", peering.home, self._identity) is None, 60, "its identity to go")
         self._over.set()
         self._http.shutdown()
         self._http.socket.close()
